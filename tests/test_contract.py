@@ -2,7 +2,7 @@
 
 import re
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from tests.contract import BLOCK, FOLDER, ROOT, build
 
 STALE = "run `python -m tests.contract`, and look at what has changed"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.web.openapi import describe
 from tests.examples import FOLDER, REPLIES, file_of, parse_reply, read, record, replies
 from tests.merchant_client import MerchantClient

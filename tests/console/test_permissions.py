@@ -6,7 +6,7 @@ What each role may ask for is written here once more, by hand: a slip in the tab
 import msgspec
 import pytest
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.console.access import MERCHANT_ROLES, ROLES_BY_PERMISSION
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.record_table import RECORD_KINDS

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.forms import FormField, build_request
 from kasuwa.console.record_table import RECORD_KINDS, RecordKind

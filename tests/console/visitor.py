@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.routes import PAGES
 from kasuwa.console.visit import has_action

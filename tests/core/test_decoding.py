@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action
 from kasuwa.core.decoding import decode, mask_plan
 from kasuwa.core.field_rules import is_any_broken, run_field_rules

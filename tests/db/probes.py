@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from kasuwa import app
+from kasuwa import services
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NewHold, Posting, PostingGroup, Refusal
 from kasuwa.core.references import row_key
@@ -66,7 +66,7 @@ async def new_merchant(ground: Ground) -> Merchant:
 @asynccontextmanager
 async def writing(ground: Ground, dsn: str, **options: Any) -> AsyncIterator[Writer]:
     limits = {"timeout_seconds": 4.0, "statement_seconds": 0.4, **options}
-    writer = Writer(dsn, app.make_deployment(ground.vault, ground.settings), **limits)
+    writer = Writer(dsn, services.make_deployment(ground.vault, ground.settings), **limits)
     writer.start()
     try:
         yield writer

@@ -21,6 +21,7 @@ from kasuwa.core.decision import (
     Posting,
     PostingGroup,
     Refusal,
+    SandboxEffects,
 )
 from kasuwa.core.references import book_key, hold_key
 from kasuwa.core.scenario import InjectedFault
@@ -90,7 +91,7 @@ SPOILING = {
     "a part cannot be made": Decision(combine=Decision, sub_decisions=map(join_badly, [[]])),
     "a part is none the ledger takes": Decision(combine=Decision, sub_decisions=(Decision(groups=(posting(0),)),)),
     "an event is not text": Decision(groups=(posting(5),), events=(Event("x", "toy", b"\xff"),)),
-    "a fault cannot be kept": Decision(injected_faults=(object(),)),  # type: ignore[arg-type]
+    "a fault cannot be kept": Decision(sandbox=SandboxEffects(injected_faults=(object(),))),  # type: ignore[arg-type]
 }
 
 
@@ -317,7 +318,7 @@ def test_a_moved_clock_is_seen_by_the_next_and_written_to_its_book(clock: dict[s
         seen_times.append(context.now)
         return Decision("x")
 
-    batch = [answering(Decision("moved", sandbox_clock=WALL + HOUR)), deciding(look)]
+    batch = [answering(Decision("moved", sandbox=SandboxEffects(clock=WALL + HOUR))), deciding(look)]
     desk = shelf.batch_state(batch)
     run_to_completion(decide_batch(desk, batch))
     assert seen_times == [WALL + HOUR]
@@ -330,10 +331,16 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
 
     def look(context: Context, seen: LoadedRows) -> Decision:
         seen_faults.append(context.injected_faults)
-        return Decision("x", injected_faults=())
+        return Decision("x", sandbox=SandboxEffects(injected_faults=()))
 
     planned = (InjectedFault("bank", "reset", 2),)
-    shelf.run([answering(Decision("planned", injected_faults=planned)), deciding(look), deciding(look)])
+    shelf.run(
+        [
+            answering(Decision("planned", sandbox=SandboxEffects(injected_faults=planned))),
+            deciding(look),
+            deciding(look),
+        ]
+    )
     assert seen_faults == [planned, ()]
     assert shelf.book(1).faults is None
 

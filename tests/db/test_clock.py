@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa import app
+from kasuwa import services
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
 from kasuwa.db.batch import IdempotencyClaim, Submission, idempotency_record_key
@@ -143,14 +143,14 @@ def numbering(merchant: Merchant) -> Submission:
     return Submission(merchant, Needs(((Job, key),)), rule, bytes(32), claim)
 
 
-def with_writer(place: Path, work: Callable[[Writer, Merchant, app.Services, list[float]], Any]) -> str:
+def with_writer(place: Path, work: Callable[[Writer, Merchant, services.Services, list[float]], Any]) -> str:
     """The address of a database on which a writer worked whose process's clock is `ahead` by so many seconds."""
     ahead = [0.0]
 
     async def run(dsn: str) -> None:
         settings = Settings(data=place)
         await prepare(settings, dsn)
-        house = await app.Services.build(settings, dsn)
+        house = await services.Services.build(settings, dsn)
         clock = DatabaseClock(lambda: datetime.now(UTC).timestamp() + ahead[0])
         writer = Writer(dsn, house.deployment, clock=clock)
         writer.start()
@@ -171,7 +171,7 @@ def with_writer(place: Path, work: Callable[[Writer, Merchant, app.Services, lis
 def test_a_jump_of_a_day_voids_no_idempotency_key_and_lets_no_job_wait(tmp_path: Path) -> None:
     replies: list[Any] = []
 
-    async def work(writer: Writer, merchant: Merchant, house: app.Services, ahead: list[float]) -> None:
+    async def work(writer: Writer, merchant: Merchant, house: services.Services, ahead: list[float]) -> None:
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
         ahead[0] = 25 * 3600.0
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]

@@ -1,5 +1,6 @@
 """Replies stored under an Idempotency-Key: the same request gets the same reply and changes nothing."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 from kasuwa.core.decision import Decision, Job, Needs
@@ -77,7 +78,7 @@ def test_what_is_shown_once_is_not_in_the_kept_reply() -> None:
 
 
 def test_a_refusal_that_leaves_something_behind_is_not_kept_either() -> None:
-    replies = iter([Decision(SHORT, numbers_used=1), Decision("done")])
+    replies: Iterator[Decision] = iter([Decision(SHORT, numbers_used=1), Decision("done")])
     claim = IdempotencyClaim(idempotency_record_key(1, "wrong"), b"digest", is_original_request=True)
     asked = Submission(merchant(1), Needs(), lambda context, seen: next(replies), bytes(32), claim)
     shelf = funded()

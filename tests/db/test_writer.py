@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 import pytest
 
-from kasuwa import app
+from kasuwa import services
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, PostingGroup, Refusal
 from kasuwa.db import embedded, jobs
@@ -282,7 +282,7 @@ async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]
     """Some writers of one database, as several processes have them, and the demo merchant."""
     settings = Settings(data=data)
     await prepare(settings, dsn)
-    houses = [await app.Services.build(settings, dsn) for _ in range(count)]
+    houses = [await services.Services.build(settings, dsn) for _ in range(count)]
     for house in houses:
         house.writer.start()
     try:
@@ -295,8 +295,8 @@ async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]
 def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> None:
     """Guards the lock and the version of a book: without them a writer overwrites what others wrote."""
 
-    async def race(houses: list[app.Services], merchant: Merchant) -> None:
-        async def add(house: app.Services) -> None:
+    async def race(houses: list[services.Services], merchant: Merchant) -> None:
+        async def add(house: services.Services) -> None:
             for _ in range(60):
                 await house.writer.submit(fund(merchant, 1))
 
@@ -313,7 +313,7 @@ def test_a_rule_that_raises_fails_alone_and_leaves_nothing(tmp_path: Path) -> No
     def raises(context: Context, seen: LoadedRows) -> Decision:
         raise ZeroDivisionError
 
-    async def mix(houses: list[app.Services], merchant: Merchant) -> list[Any]:
+    async def mix(houses: list[services.Services], merchant: Merchant) -> list[Any]:
         bad = [Submission(merchant, Needs(), raises, os.urandom(32)) for _ in range(5)]
         good = [fund(merchant, 1, f"good {n}") for n in range(5)]
         mixed = [submission for pair in zip(bad, good, strict=True) for submission in pair]

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa import app
+from kasuwa import services
 from kasuwa.core.decision import Context, Decision, LoadedRows, Needs
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.db import embedded
@@ -231,7 +231,7 @@ def order(context: Context, seen: LoadedRows, order_ref: str, amount: int) -> De
 async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[Any]:
     settings = Settings(data=data)
     await prepare(settings, dsn)
-    house = await app.Services.build(settings, dsn)
+    house = await services.Services.build(settings, dsn)
     house.writer.start()
     merchant = await house.merchant_directory.get_by_id(1)
 

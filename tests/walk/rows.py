@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action, Write
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from kasuwa.app import methods_of
+from kasuwa.api_methods import methods_of
 from kasuwa.core.decoding import decoder
 from kasuwa.core.fields import (
     AMOUNT_REASON,
@@ -110,7 +110,8 @@ def test_every_row_has_a_request_a_reply_and_an_example(document: Any, row: Acti
     assert example == row.example
     jsonschema_rs.validate(schema_within(document, request), example)
     assert set(row.action.request.__struct_encode_fields__) <= property_names(document, request)
-    assert isinstance(decoder(row.action.request).decode(msgspec.json.encode(example)), row.action.request)
+    request_type: Any = row.action.request
+    assert isinstance(decoder(request_type).decode(msgspec.json.encode(example)), request_type)
     assert row.action.summary in operation["description"]
     assert operation["responses"]["200"]["content"]["application/json"]["schema"]["anyOf"]
 

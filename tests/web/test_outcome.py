@@ -20,7 +20,8 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from kasuwa.app import Services, make_admin_operations, methods_of, steps_of
+from kasuwa.api_methods import methods_of, steps_of
+from kasuwa.app import make_admin_operations
 from kasuwa.core.action import AdminCommand
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
@@ -30,9 +31,11 @@ from kasuwa.db.jobs import Claimed
 from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
+from kasuwa.services import Services
 from kasuwa.settings import read_settings
-from kasuwa.web.dispatch import Dispatch, DispatchServices, HttpReply
+from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.outcome import OUTCOME_UNKNOWN, UNREACHABLE
+from kasuwa.web.replies import HttpReply
 from kasuwa.web.routes import Envelope, Route, make_routes
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.worker import Worker

@@ -11,7 +11,7 @@ from kasuwa.methods.clients.wire import ListReply
 from kasuwa.methods.investments.wire import MOST_MEMBERS, SubscriptionsRequest
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest
 from kasuwa.methods.resources.wire import EventLine, FeedReply
-from kasuwa.web.dispatch import reply_page
+from kasuwa.web.replies import page_reply
 from tests.merchant_client import MerchantClient
 from tests.methods.loans.lending_client import LendingClient
 from tests.running import Deployment
@@ -20,7 +20,7 @@ LINE = "x" * 10_000
 
 
 def page_of(reply: Any) -> Any:
-    answered = asyncio.run(reply_page(reply, strict=False))
+    answered = asyncio.run(page_reply(reply, strict=False))
     assert len(answered.body) < MOST_PAGE_BYTES + 1_000
     return msgspec.json.decode(answered.body)
 
@@ -37,7 +37,7 @@ def test_a_page_is_cut_at_its_bound_and_says_how_long_it_is(lines: int) -> None:
 
 def test_one_line_beyond_the_bound_is_served_alone() -> None:
     data: Any = ["x" * (2 * MOST_PAGE_BYTES), "y"]
-    answered = asyncio.run(reply_page(ListReply(data=data, total=2, offset=0, limit=50), strict=False))
+    answered = asyncio.run(page_reply(ListReply(data=data, total=2, offset=0, limit=50), strict=False))
     page = msgspec.json.decode(answered.body)
     assert (len(page["data"]), page["limit"]) == (1, 1)
 

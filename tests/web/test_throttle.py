@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from kasuwa.web.throttle import BURST, MOST_ADDRESSES, AuthenticationThrottle
+from kasuwa.web.throttle import BURST, MAX_FAILED_ADDRESSES, AuthenticationThrottle
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import Deployments
 from tests.work.event_log import wait_until
@@ -32,12 +32,12 @@ def test_a_merchant_that_authenticated_from_an_address_is_still_let_in_there() -
 
 def test_memory_is_bounded_however_many_addresses_fail() -> None:
     throttle = AuthenticationThrottle()
-    for n in range(MOST_ADDRESSES + 10):
+    for n in range(MAX_FAILED_ADDRESSES + 10):
         throttle.record_failure(f"address {n}")
     for _ in range(BURST):
         throttle.record_failure("address 5")
     assert throttle.wait_seconds("address 5", "GP1") > 0
-    assert len(throttle.failures) == MOST_ADDRESSES
+    assert len(throttle.failures) == MAX_FAILED_ADDRESSES
 
 
 def failed(wire: HttpConnection, came_from: str, mid: str = "GP7654321") -> Any:

@@ -1,71 +1,82 @@
-"""Rows of the action tables: what a merchant can ask for, and which rule answers.
+"""Rows of the action tables: the actions that a merchant can request, and the functions that execute them.
 
-Six kinds, and no more. A `Write` goes into the next batch of the one writer. A `Read` is SQL over committed
-rows. What is `Known` is answered at once, from memory. A `Lookup` asks a rail and changes nothing. A `Step` is work on
-a job: call the outside, then decide what its answer means. A `Command` acts on the world around the books. The tables
-are data: documents, tests and dispatch all walk the same rows.
+There are five kinds of actions, and the steps of their jobs:
+
+    Write         a pure rule decides in the next batch of the writer
+    Read          SQL over committed rows
+    MemoryRead    a reply from memory
+    Lookup        a question to a rail that changes nothing
+    AdminCommand  an operation on what surrounds the books: events, the business clock, a simulated call-back
+    Step          work on a job: call a rail, then decide on its answer
+
+The tables are data. Dispatch, the OpenAPI document, the console and the tests walk the same rows. Each row is generic
+in its request and reply types, so that mypy checks its functions against them (tests/walk/test_row_types.py checks
+the rest). `rails` is Any here because core does not import the ports (rails/ports.py).
 """
 
 import gzip
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol
 
 import msgspec
+from typing_extensions import TypeVar
 
-from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.decision import Context, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, ReplyT
+from kasuwa.core.reading import ActionReader
+from kasuwa.core.scenario import Scenario, TakeCallScenario
+from kasuwa.core.vault import Vault
 
-# What a person must be allowed to do to ask for an action. Every row of the tables names one; which roles have it is
-# said once, in console/access.py, and the console's pages, its "try it" and whatever else acts for a person ask there.
+RequestT = TypeVar("RequestT", bound=msgspec.Struct, default=Any)
+# What the functions of a Write take: its request, or the list of pieces that `unpack` makes of it.
+InputT = TypeVar("InputT", default=RequestT)
+QuestionInputT = TypeVar("QuestionInputT", default=Any)
+InputT_contra = TypeVar("InputT_contra", contravariant=True)
+# The answer of a rail, and the secrets that its call needs.
+AnswerT = TypeVar("AnswerT", default=Any)
+AnswerT_contra = TypeVar("AnswerT_contra", contravariant=True, default=Any)
+SecretsT = TypeVar("SecretsT", default=Any)
+
+# The permission that a person must have to request an action. Roles are mapped to permissions in console/access.py.
 Permission = Literal["view", "collect", "pay", "manage", "integrate"]
-VIEW: Permission = "view"  # shows what is there and changes nothing
-COLLECT: Permission = "collect"  # takes money in from customers, or gives them a way to pay
+VIEW: Permission = "view"  # changes nothing
+COLLECT: Permission = "collect"  # collects money from payers, or gives them a way to pay
 PAY: Permission = "pay"  # moves money out or between accounts, or reveals what could (a card's number)
 MANAGE: Permission = "manage"  # changes records that money depends on, or shows personal data of others
-INTEGRATE: Permission = "integrate"  # sends events again, plays the scripted world of the test environment
+INTEGRATE: Permission = "integrate"  # sends events again, uses the test environment's simulations
 
 
 class PreflightContext(msgspec.Struct, frozen=True):
-    """What a rule that foretells may look at besides: business time, and what the rails keep in memory."""
+    """What a preflight check may use besides the fields: business time and what the rails have in memory."""
 
     now: datetime
     rails: Any
 
 
 class FieldRule(msgspec.Struct, frozen=True):
-    """A check on decoded fields: `reason(merchant, *values)` answers what is wrong, or None. It runs when all
-    its fields could be read, so that one reply names every fault of a body.
+    """A check on decoded fields. `check(merchant, *values)` returns what is wrong, or None.
 
-    What a rule `foretells` is judged for good where the action is answered, which may know better: a repeat is answered
-    though its paycode is gone. Such a rule runs only on a body that is refused anyway, with more to look at:
-    `reason(merchant, foresight, *values)`."""
+    It runs if all its fields could be decoded, so that one reply names every error of a body. A preflight check is
+    called as `check(merchant, preflight_context, *values)`, and only for a body that is already refused: the action
+    itself decides the same question later, and may know better (a replay is answered although its paycode is gone).
+    """
 
     fields: tuple[str, ...]
     check: Callable[..., str | None]
     is_preflight: bool = False
-    top_level_fields: tuple[str, ...] = ()
+    top_level_fields: tuple[str, ...] = ()  # computed once, as every request needs them
 
     def __post_init__(self) -> None:
-        """`tops` are the fields of the request itself that these stand in, found once: every request asks for them."""
         msgspec.structs.force_setattr(self, "top_level_fields", tuple(field.partition(".")[0] for field in self.fields))
 
 
 def one_of(*fields: str, reason: str = "required") -> FieldRule:
-    """One of these must be said; the last is the one that is asked for."""
+    """Returns a rule that requires one of the fields. The error names the last of them."""
     return FieldRule(fields, lambda merchant, *values: reason if all(value is None for value in values) else None)
 
 
-class RailQuestion(msgspec.Struct, frozen=True):
-    """Whom a write may have to ask before it can be decided: where its decision says what it `asks`,
-    `ask(asked, merchant, rails, scenario)` is called with no transaction open. A Refusal is the answer to the whole
-    request; anything else is handed to `decide` as `told`, which is None until then."""
-
-    rail: str
-    ask: Callable[..., Awaitable[Any]]
-
-
 class PreencodedReply(msgspec.Struct, frozen=True):
-    """A reply that is the same for everybody, encoded once: as it is, and packed for those who take it so."""
+    """A reply that is the same for every merchant, encoded once: plain and gzipped."""
 
     plain: bytes
     gzip_body: bytes
@@ -76,31 +87,66 @@ def preencode_reply(reply: Any) -> PreencodedReply:
     return PreencodedReply(plain, gzip.compress(plain, mtime=0))
 
 
-class Write(msgspec.Struct, frozen=True):
+class NeedsRule(Protocol[InputT_contra]):
+    """Returns the rows and accounts that the decision starts with."""
+
+    def __call__(self, request: InputT_contra, merchant: Merchant, /) -> Needs: ...
+
+
+class DecideRule(Protocol[InputT_contra, ReplyT]):
+    """A pure rule: decides on a request with the rows that it needs."""
+
+    def __call__(self, request: InputT_contra, context: Context, seen: LoadedRows, /) -> Outcome[ReplyT]: ...
+
+
+class DecideAnsweredRule(Protocol[InputT_contra, ReplyT, AnswerT_contra]):
+    """A pure rule that decides on a request and the answer of a rail to its question."""
+
+    def __call__(
+        self, request: InputT_contra, context: Context, seen: LoadedRows, answer: AnswerT_contra, /
+    ) -> Outcome[ReplyT]: ...
+
+
+class RailQuestion(msgspec.Struct, Generic[QuestionInputT, ReplyT, AnswerT], frozen=True):
+    """A question to a rail that a write may have to ask before it can be decided.
+
+    If the rule of the row returns a decision with a `question`, `ask(question, merchant, rails, scenario)` is called
+    with no transaction open. A Refusal is the reply to the request. Any other answer is handed to `decide`.
+    """
+
+    rail: str
+    ask: Callable[[Any, Merchant, Any, Scenario], Awaitable[AnswerT | Refusal]]
+    decide: DecideAnsweredRule[QuestionInputT, ReplyT, AnswerT]
+
+
+class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
+    """An action that is decided by a pure rule and committed by the writer."""
+
     name: str
-    request: type[msgspec.Struct]
-    reply: Any
-    needs: Callable[..., Any]
-    decide: Callable[..., Any]
+    request: type[RequestT]
+    reply: type[ReplyT]
+    needs: NeedsRule[InputT]
+    decide: DecideRule[InputT, ReplyT]
     summary: str
     example: Mapping[str, Any]
     permission: Permission
     rules: tuple[FieldRule, ...] = ()
-    variant: tuple[str, str] | None = None
-    selector: str | None = None
+    variant: tuple[str, str] | None = None  # a body field and the value that selects this row among those of its name
+    selector: str | None = None  # the body field that selects this row, if it is not one of the path's
     accepts_idempotency_key: bool = True
-    rail_question: RailQuestion | None = None
-    # Reads a long request piece by piece: `unpack(request, merchant)`. `needs` and `decide` are given a list of the
-    # pieces in its place.
-    unpack: Callable[[Any, Merchant], Iterator[Any]] | None = None
-    read_only_without: str = ""  # without this field in the body the action only shows, which everybody may
+    rail_question: RailQuestion[InputT, ReplyT, Any] | None = None
+    # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
+    unpack: Callable[[RequestT, Merchant], Iterator[Any]] | None = None
+    read_only_without: str = ""  # without this body field the action changes nothing and needs only VIEW
 
 
-class Read(msgspec.Struct, frozen=True):
+class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
+    """An action that reads committed rows."""
+
     name: str
-    request: type[msgspec.Struct]
-    reply: Any
-    read: Callable[..., Awaitable[Any]]
+    request: type[RequestT]
+    reply: type[ReplyT]
+    read: Callable[[RequestT, Merchant, ActionReader], Awaitable[ReplyT | Refusal]]
     summary: str
     example: Mapping[str, Any]
     rules: tuple[FieldRule, ...] = ()
@@ -109,14 +155,13 @@ class Read(msgspec.Struct, frozen=True):
     permission: Permission = VIEW
 
 
-class MemoryRead(msgspec.Struct, frozen=True):
-    """`answer(request, merchant, rails)` waits for nothing: reference data, the merchant's own terms, or what a rail
-    told earlier."""
+class MemoryRead(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
+    """An action that is answered from memory: reference data, the merchant's terms, or a cached rail answer."""
 
     name: str
-    request: type[msgspec.Struct]
-    reply: Any
-    answer: Callable[..., Any]
+    request: type[RequestT]
+    reply: type[ReplyT]
+    answer: Callable[[RequestT, Merchant, Any], ReplyT | PreencodedReply | Refusal]  # (request, merchant, rails)
     summary: str
     example: Mapping[str, Any]
     rules: tuple[FieldRule, ...] = ()
@@ -125,15 +170,15 @@ class MemoryRead(msgspec.Struct, frozen=True):
     permission: Permission = VIEW
 
 
-class Lookup(msgspec.Struct, frozen=True):
-    """`ask(request, merchant, rails, plan)` calls `rail`, within its deadline; `await plan()`, right before that, is
-    the scenario of the call."""
+class Lookup(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
+    """An action that asks a rail within its deadline and changes nothing."""
 
     name: str
-    request: type[msgspec.Struct]
-    reply: Any
+    request: type[RequestT]
+    reply: type[ReplyT]
     rail: str
-    ask: Callable[..., Awaitable[Any]]
+    # ask(request, merchant, rails, take_scenario). Awaits take_scenario() right before it calls the rail.
+    ask: Callable[[RequestT, Merchant, Any, TakeCallScenario], Awaitable[ReplyT | Refusal]]
     summary: str
     example: Mapping[str, Any]
     rules: tuple[FieldRule, ...] = ()
@@ -142,26 +187,25 @@ class Lookup(msgspec.Struct, frozen=True):
     permission: Permission = VIEW
 
 
-class Step(msgspec.Struct, frozen=True):
-    """Work on a job: `call` talks to the outside with no transaction open (`beside` is what the request that wrote
-    the job keeps to itself; None for whoever takes it up later), then `needs` and `decide` record what its answer
-    means, through the same writer as every request. `settles`: a rail's call-back may be recorded on this job.
-    `recall(job, vault)` makes what stands beside a job out of what is sealed in it (a saved card); `also` names other
-    lanes that such jobs run in; `told(rails, job, answer)` adds to a call-back what it does not say by itself."""
+class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
+    """Work on one kind of job: a rail is called with no transaction open, then a rule decides on its answer."""
 
     kind: str
     lane: str
-    call: Callable[..., Awaitable[Any]]
-    needs: Callable[..., Any]
-    decide: Callable[..., Any]
-    accepts_callback: bool = True
-    restore_secrets: Callable[..., Any] | None = None
-    extra_lanes: tuple[str, ...] = ()
-    enrich_callback: Callable[..., Awaitable[Any]] | None = None
+    # call(rails, job, now, secrets). The secrets are those of the decision that wrote the job; None for a later run.
+    call: Callable[[Any, Job, datetime, SecretsT], Awaitable[AnswerT]]
+    needs: Callable[[Job, AnswerT, Merchant], Needs]
+    decide: Callable[[Job, AnswerT, Context, LoadedRows], Outcome]
+    accepts_callback: bool = True  # the rail may report the result of this job by a call-back
+    # Restores the secrets of a later run from those that are sealed in the job (a saved card).
+    restore_secrets: Callable[[Job, Vault], SecretsT] | None = None
+    extra_lanes: tuple[str, ...] = ()  # further lanes that jobs of this kind run in
+    # enrich_callback(rails, job, answer). Adds what a call-back does not say itself.
+    enrich_callback: Callable[[Any, Job, AnswerT], Awaitable[AnswerT]] | None = None
 
 
 class AdminOperations(Protocol):
-    """What a command may ask of the machinery around the books; all but `resend` in the test environment alone."""
+    """The operations of an AdminCommand. All but `resend` exist in the test environment only."""
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None: ...
 
@@ -180,43 +224,41 @@ class AdminOperations(Protocol):
     async def advance_clock(self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]) -> Any: ...
 
 
-class AdminCommand(msgspec.Struct, frozen=True):
-    """Something done to the world around the books: an event sent again, a clock moved, a call-back played. One that
-    `writes` may be several commits: where it fails, its outcome is not known."""
+class AdminCommand(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
+    """An action on what surrounds the books: sends an event again, moves the clock, simulates a call-back."""
 
     name: str
-    request: type[msgspec.Struct]
-    reply: Any
-    run: Callable[..., Awaitable[Any]]
+    request: type[RequestT]
+    reply: type[ReplyT]
+    run: Callable[[RequestT, Merchant, AdminOperations], Awaitable[ReplyT | Refusal]]
     summary: str
     example: Mapping[str, Any]
     permission: Permission
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
-    writes: bool = True
+    writes: bool = True  # may commit several times: if it fails, its outcome is unknown
 
 
 Action = Write | Read | MemoryRead | Lookup | AdminCommand
 
 
 def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
-    """The permission that a request for this action needs."""
-    only_shows = isinstance(action, Write) and action.read_only_without and not fields.get(action.read_only_without)
-    return VIEW if only_shows else action.permission
+    """Returns the permission that a request with these body fields needs."""
+    is_read_only = isinstance(action, Write) and action.read_only_without and not fields.get(action.read_only_without)
+    return VIEW if is_read_only else action.permission
 
 
 def title_of(action: Action) -> str:
-    """What an action is called among those of its path, where several may have one name."""
+    """Returns the name of an action, with its variant if several rows share the name."""
     return action.name if action.variant is None else f"{action.name} {action.variant[1]}"
 
 
 class ApiMethod(msgspec.Struct, frozen=True):
-    """One path of the API: its word in the URL, the body fields that may select an action, and its rows. A selector
-    that some rows name as their own selects those alone, and nothing else does."""
+    """One path of the API with its actions."""
 
-    name: str
-    selectors: tuple[str, ...]
+    name: str  # the word in the URL
+    selectors: tuple[str, ...]  # body fields that may select an action; not those that rows name as their own selector
     actions: tuple[Action, ...]
     steps: tuple[Step, ...] = ()
     max_body_bytes: int = 256 * 1024

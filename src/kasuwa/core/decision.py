@@ -1,19 +1,20 @@
-"""The words in which a rule says what should happen.
+"""The result types of the pure rules, and what a rule is given to decide on.
 
-A rule (`decide`) looks at a request and the rows it needs, and returns exactly one of three things:
+A rule (`decide`) is called with a request, a `Context` and the rows that it asked for. It returns one of:
 
-    Refusal    nothing happens; this is the answer
+    Refusal    nothing happens; the refusal is the reply
     Decision   everything that should happen, as data: reply, postings, rows, events, jobs
-    More       it must see more rows first, and is then run again in the same transaction
+    NeedsMore  further rows to load; the rule is then run again in the same transaction
 
-It never reads a clock or rolls dice: `Context` brings the merchant, the time and the luck.
+A rule never reads a clock and never draws random numbers: `Context` has the business time and the entropy.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic
 
 import msgspec
+from typing_extensions import TypeVar
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.exchange_rates import ExchangeRate
@@ -25,25 +26,26 @@ from kasuwa.core.vault import Vault, derive
 
 
 class Row(msgspec.Struct):
-    """One row of a table that the writer keeps. Its first two fields are `key` and `merchant_id`; `changing`
-    names the columns that may differ after the insert: the others are never written again."""
+    """A row of a table that the writer maintains. Subclasses add a field for each further column."""
 
     table: ClassVar[str] = ""
-    mutable_columns: ClassVar[tuple[str, ...]] = ()
+    mutable_columns: ClassVar[tuple[str, ...]] = ()  # the only columns that are written after the insert
 
     key: bytes
     merchant_id: int
 
     @property
     def is_open(self) -> bool:
-        """Whether more is to come soon: the writer keeps such rows in memory and forgets the others."""
+        """Whether the row is likely to be needed again soon. The writer caches such rows and drops the others."""
         return True
 
 
-R = TypeVar("R", bound=Row)
+RowT = TypeVar("RowT", bound=Row)
+# The reply of a decision. A bare `Decision` is one of any reply.
+ReplyT = TypeVar("ReplyT", default=Any)
 
 
-# --- who asks, and when ---------------------------------------------------------------------------------
+# --- the merchant and the context -----------------------------------------------------------------------
 
 
 class AmountLimits(msgspec.Struct, frozen=True):
@@ -54,68 +56,63 @@ class AmountLimits(msgspec.Struct, frozen=True):
 
 
 class Merchant(msgspec.Struct, frozen=True):
-    """What the rules may know of a merchant. `merchant_id` names its books; `mid` is what it calls itself; `exchange`
-    is what the operator pays and asks in NGN for other currencies."""
+    """The merchant who makes a request, with its terms."""
 
-    merchant_id: int
-    mid: str
+    merchant_id: int  # names its books: it changes when the test environment resets them
+    mid: str  # the public identifier that the merchant sends in the `mid` header
     name: str
-    environment: str
-    has_strict_http: bool
+    environment: str  # "test" or "live"
+    has_strict_http: bool  # errors are sent with HTTP status codes instead of 200
     tariff: Tariff
-    limits: Mapping[str, AmountLimits]
-    rate_limit: tuple[int, int] | None = None
+    limits: Mapping[str, AmountLimits]  # by currency
+    rate_limit: tuple[int, int] | None = None  # requests a second and burst; None for no limit
     settlement_days: int = 0
-    inbound_bank: str = "035"
+    inbound_bank: str = "035"  # bank code of the account numbers that payers transfer to
     lending: LendingSettings = LendingSettings()
-    exchange_rates: Mapping[str, ExchangeRate] = {}
+    exchange_rates: Mapping[str, ExchangeRate] = {}  # NGN prices at which the operator buys and sells a currency
     suspended: bool = False
 
 
 class Context(msgspec.Struct):
-    """What a rule may know besides its request: business time, entropy, the next free reference number (and
-    the permutation that hides it), the vault that seals what must not be kept plain, whether the merchant has an
-    endpoint for its events, in the test environment how the outside was told to behave, what money can be moved
-    for on behalf of another slice (`core.purpose.Purpose` by name), the address at which payers reach us, and how this
-    deployment issues cards."""
+    """What a rule may use besides its request and its rows."""
 
     merchant: Merchant
-    now: datetime
-    entropy: bytes
-    number: int
-    permutation: Callable[[int], int]
-    digest: Callable[[bytes], bytes]
+    now: datetime  # the merchant's business time
+    entropy: bytes  # random bytes of this decision
+    number: int  # the next free reference number
+    permutation: Callable[[int], int]  # turns a reference number into one that does not reveal the count
+    digest: Callable[[bytes], bytes]  # keyed hash by which sealed values are found
     vault: Vault
-    scenario: Scenario = NO_SCENARIO
-    injected_faults: tuple[InjectedFault, ...] = ()
+    scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
+    injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     has_webhook: bool = False
-    purposes: Mapping[str, Any] = {}
-    public_url: str = ""
+    purposes: Mapping[str, Any] = {}  # core.purpose.PurposeRules by name
+    public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
 
     def seal(self, place: str, plain: bytes) -> bytes:
-        """Encrypted for one place (table, column and row) of this merchant; the nonce is this decision's luck."""
+        """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""
         return self.vault.seal(self.merchant.merchant_id, place, plain, derive(self.entropy, f"nonce {place}"))
 
     def unseal(self, place: str, sealed: bytes) -> bytes:
         return self.vault.unseal(self.merchant.merchant_id, place, sealed)
 
 
-# --- what a rule needs ----------------------------------------------------------------------------------
+# --- the rows of a rule ---------------------------------------------------------------------------------
 
 
 class Needs(msgspec.Struct):
-    """The rows (by table and key) and accounts (by name) that a rule must see, locked."""
+    """The rows (by table and key) and accounts (by name) that are loaded and locked before a rule runs."""
 
     rows: tuple[tuple[type[Row], bytes], ...] = ()
     accounts: tuple[str, ...] = ()
 
 
 class LoadedRows:
-    """The rows a rule asked for. A key that has no row yet answers None: absence is something one can see.
+    """The rows that a rule asked for. A key without a row is loaded as None.
 
-    `rows` may hold more than that, since all submissions of a batch share them: a rule sees the keys of `asked` alone,
-    so that what it finds does not depend on which other requests arrived with it. Without `asked` it sees all of them.
+    `rows` is shared by all submissions of a batch and may hold more. A rule sees the keys in `asked` alone, so that its
+    result does not depend on the requests that share its batch. Without `asked` it sees all of `rows`.
     """
 
     def __init__(self, rows: Mapping[bytes, Row | None], asked: Collection[bytes] | None = None) -> None:
@@ -123,11 +120,11 @@ class LoadedRows:
         self._asked = rows if asked is None else asked
 
     def is_loaded(self, key: bytes) -> bool:
-        """Whether a key was asked for, whatever was found."""
+        """Whether a key was asked for, even if it has no row."""
         return key in self._asked
 
-    def get(self, kind: type[R], key: bytes) -> R | None:
-        """The row of a key, or None where there is none. Raises KeyError for a key that was not asked for."""
+    def get(self, kind: type[RowT], key: bytes) -> RowT | None:
+        """Returns the row of a key, or None if it has none. Raises KeyError for a key that was not asked for."""
         if key not in self._asked:
             raise KeyError(key)
         row = self._rows[key]
@@ -136,7 +133,7 @@ class LoadedRows:
         return row
 
 
-# --- what a rule answers --------------------------------------------------------------------------------
+# --- the results of a rule ------------------------------------------------------------------------------
 
 
 class FieldError(msgspec.Struct, frozen=True):
@@ -145,30 +142,30 @@ class FieldError(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An error of the contract: a code, what to do about it, and the fields at fault. Contract: #errors"""
+    """An error reply: its status code, a message that says what to do, and the invalid fields. Contract: #errors"""
 
     code: int
     message: str
     field_errors: tuple[FieldError, ...] = ()
 
 
-# Faults that a reply lists, and those that its message names. Contract: #errors
+# Field errors that a reply lists, and those that its message names. Contract: #errors
 MOST_FAULTS = 50
 MAX_ERRORS_IN_MESSAGE = 3
 
 
-def refuse_fields(*faults: FieldError) -> Refusal:
-    """Refuses a request for its fields. Most clients show the message alone, so it names the first faults."""
-    told = [
-        f"{fault.field}: {fault.reason}" if fault.field else fault.reason for fault in faults[:MAX_ERRORS_IN_MESSAGE]
+def refuse_fields(*errors: FieldError) -> Refusal:
+    """Returns a refusal for invalid fields. Many clients show the message alone, so it names the first errors."""
+    lines = [
+        f"{error.field}: {error.reason}" if error.field else error.reason for error in errors[:MAX_ERRORS_IN_MESSAGE]
     ]
-    if len(faults) > MAX_ERRORS_IN_MESSAGE:
-        told.append(f"and {len(faults) - MAX_ERRORS_IN_MESSAGE} more")
-    return Refusal(INVALID_REQUEST, "; ".join(told) or "The request is not valid", faults[:MOST_FAULTS])
+    if len(errors) > MAX_ERRORS_IN_MESSAGE:
+        lines.append(f"and {len(errors) - MAX_ERRORS_IN_MESSAGE} more")
+    return Refusal(INVALID_REQUEST, "; ".join(lines) or "The request is not valid", errors[:MOST_FAULTS])
 
 
 class Posting(msgspec.Struct, frozen=True):
-    """Money from one account to another of the same merchant and currency: the debited one pays."""
+    """A movement from the debited to the credited account, both of one merchant and one currency."""
 
     debit: str
     credit: str
@@ -177,7 +174,7 @@ class Posting(msgspec.Struct, frozen=True):
 
 
 class NewHold(msgspec.Struct, frozen=True):
-    """Money set aside on one account until its hold is ended."""
+    """An amount reserved on one account until its hold is closed."""
 
     hold_key: bytes
     account: str
@@ -185,19 +182,17 @@ class NewHold(msgspec.Struct, frozen=True):
 
 
 class PostingGroup(msgspec.Struct, frozen=True):
-    """Movements that happen whole or not at all. `ends` names a hold that is released first: with posts it
-    is posted (whole or part), without any it is voided. `short` answers when a floor refuses."""
+    """Postings and holds that are applied all or not at all."""
 
     reference: str
-    shortfall_refusal: Refusal
+    shortfall_refusal: Refusal  # the result if an account would fall below its minimum balance
     postings: tuple[Posting, ...] = ()
     new_holds: tuple[NewHold, ...] = ()
-    closes_hold: bytes | None = None
+    closes_hold: bytes | None = None  # released first: captured in whole or in part by `postings`, voided without any
 
 
 class Job(Row):
-    """Something to do at a business time. `run_at` is the same moment on the wall's clock, kept by the writer;
-    a claim moves `leased_until`, so a job whose worker died falls due again by itself."""
+    """Work that is due at a business time. A job whose lease expires, because its worker died, can be claimed again."""
 
     table: ClassVar[str] = "scheduled_job"
     mutable_columns: ClassVar[tuple[str, ...]] = (
@@ -214,98 +209,99 @@ class Job(Row):
     lane: str
     reference: str
     subject: bytes
-    due: datetime
-    run_at: datetime
+    due: datetime  # business time
+    run_at: datetime  # the same moment in wall time, maintained by the writer
     leased_until: datetime | None
     claims: int
     attempt: int
-    idempotency_claim: bytes | None
+    idempotency_claim: bytes | None  # of the request that wrote the job (db.idempotency.parse_idempotency_claim)
     work: str
 
     @property
     def is_open(self) -> bool:
-        """Leased to the request that wrote it, which will be back in a moment; others are a worker's."""
+        """Whether it is leased to the request that wrote it, which records its result in a moment."""
         return self.leased_until is not None
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A transaction became final. `payload` is, to the byte, what is signed and sent. `object` is what it
-    belongs to (a refund to its payment), where that is not the transaction itself; `object_seq` its place there."""
+    """A webhook event: a transaction has become final."""
 
     reference: str
     kind: str
-    payload: bytes
-    object: str = ""
-    object_seq: int = 1
+    payload: bytes  # signed and sent byte for byte
+    object: str = ""  # what the event belongs to if that is not the transaction itself: a refund's payment
+    object_seq: int = 1  # position among the events of its object
 
 
 class OperatorNotice(msgspec.Struct, frozen=True):
-    """Something an operator should know, such as a rail that contradicts itself."""
+    """A message to the operator, for instance about a rail whose answers contradict each other."""
 
     reference: str
     what: str
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """What somebody did, for the audit trail: who, from where, what, and to what; `before` and `after` are texts
-    without secrets. Its place in the chain is made where it is written (db/migrations, table audit)."""
+    """An entry of the audit trail. Its sequence number and hash are set on insert (db/migrations, table audit)."""
 
     actor: str
     action: str
     subject: str
-    address: str = ""
-    before: str = ""
+    address: str = ""  # network address of the actor
+    before: str = ""  # without secrets, as is `after`
     after: str = ""
 
 
-class Decision(msgspec.Struct):
-    """Everything that should happen. `reply` may be a refusal that leaves something behind, such as a wrong try that is
-    counted; `numbers` counts the reference numbers used; `jobs_done` are finished;
-    `then` is a job of this decision to be run at once by who asked, and `beside` what that run alone may know (a
-    card's secrets): it is handed on in memory and never kept; `wait` says that the same request is
-    still under way elsewhere and is worth asking again; `parts` stand or fall each on its own, are made one by one as
-    they are put down, and `join` makes a decision of a reply and rows alone out of what became of them; `fallback()` is
-    recorded in place of a part that a floor refuses, and
-    has no groups of its own; `clock` moves the merchant's business time, but not the
-    wall times of its jobs (db/job_times.py); `faults` replaces the faults its rails were told to have (these in test
-    alone); `repeat` is what a repeat is told where the reply shows something once (Contract: #repeats); `asks` is what the outside
-    must be asked first: such a decision does nothing, and is made again on the answer (core.action.Question)."""
+class SandboxEffects(msgspec.Struct, frozen=True):
+    """Effects that only the test environment has."""
 
-    reply: Any = None
+    clock: datetime | None = None  # the merchant's new business time; its jobs keep their wall times (db/job_times.py)
+    injected_faults: tuple[InjectedFault, ...] | None = None  # replace the merchant's; None leaves them
+
+
+def replace_faults(faults: tuple[InjectedFault, ...] | None) -> SandboxEffects | None:
+    """Returns the effect that replaces the merchant's injected faults, or None if `faults` is None (unchanged)."""
+    return None if faults is None else SandboxEffects(injected_faults=faults)
+
+
+class Decision(msgspec.Struct, Generic[ReplyT]):
+    """Everything that a rule wants to happen. The writer commits it in whole."""
+
+    # May be a refusal that leaves something behind, such as a counted wrong attempt.
+    reply: ReplyT = None  # type: ignore[assignment]
     groups: tuple[PostingGroup, ...] = ()
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
-    jobs_done: tuple[Job, ...] = ()
+    jobs_done: tuple[Job, ...] = ()  # deleted
     events: tuple[Event, ...] = ()
     notices: tuple[OperatorNotice, ...] = ()
     audit_entries: tuple[AuditEntry, ...] = ()
-    numbers_used: int = 0
-    follow_up: Job | None = None
-    secrets: Any = None
-    in_progress: bool = False
+    numbers_used: int = 0  # reference numbers taken, counted from Context.number
+    follow_up: Job | None = None  # run by the requesting process right after the commit; leased to it until then
+    secrets: Any = None  # handed to the follow-up in memory and never stored: a card's number and PIN
+    in_progress: bool = False  # the same request is still being processed elsewhere: ask again in a moment
+    # Applied one by one as they are produced; one that is refused does not undo the others. `combine` then makes the
+    # reply and rows of the whole out of their results.
     sub_decisions: Iterable["Decision | Refusal"] = ()
     combine: Callable[[list["Decision | Refusal"]], "Decision"] | None = None
+    # Recorded instead of a sub-decision that an account's minimum balance refuses. Has no posting groups.
     fallback: Callable[[], "Decision"] | None = None
-    sandbox_clock: datetime | None = None
-    injected_faults: tuple[InjectedFault, ...] | None = None
+    sandbox: SandboxEffects | None = None
+    # Stored for replays in place of a reply that shows a secret once. Contract: #repeats
     replay_reply: Any = None
+    # What a rail must be asked first (core.action.RailQuestion). Such a decision changes nothing: it is made again with
+    # the answer.
     question: Any = None
 
     @property
     def changes_anything(self) -> bool:
-        """Whether it writes something, rather than just answer. Its parts are decisions of their own."""
+        """Whether it writes anything. Its sub-decisions are not counted: they are decisions of their own."""
         moves = self.groups or self.rows or self.jobs or self.jobs_done
         tells = self.events or self.notices or self.audit_entries
-        return (
-            bool(moves or tells)
-            or self.numbers_used > 0
-            or self.injected_faults is not None
-            or self.sandbox_clock is not None
-        )
+        return bool(moves or tells) or self.numbers_used > 0 or self.sandbox is not None
 
 
 class NeedsMore(msgspec.Struct, frozen=True):
     needs: Needs
 
 
-Outcome = Refusal | Decision | NeedsMore
+Outcome = Refusal | Decision[ReplyT] | NeedsMore

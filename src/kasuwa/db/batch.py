@@ -8,7 +8,6 @@ all of its posting groups were found possible.
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
@@ -21,6 +20,7 @@ from kasuwa.core.decision import (
     Merchant,
     Needs,
     NeedsMore,
+    Outcome,
     Refusal,
     Row,
 )
@@ -67,7 +67,7 @@ class Submission(msgspec.Struct, eq=False):
 
     merchant: Merchant
     needs: Needs  # rows and accounts fetched before `decide` is called for the first time
-    decide: Callable[[Context, LoadedRows], Any]
+    decide: Callable[[Context, LoadedRows], Outcome]
     entropy: bytes  # random bytes for this decision, ignored if the deployment has a seed
     idempotency_claim: IdempotencyClaim | None = None
     scenario: Scenario = NO_SCENARIO  # sandbox only: how the rails are to behave
@@ -259,8 +259,8 @@ class BatchState:
     ) -> "Decision | PendingSubDecisions":
         """Records a decision whose groups were applied, but not its sub-decisions. Nothing can refuse it any more: an
         exception from here on leaves the batch state inconsistent."""
-        if decision.sandbox_clock is not None:
-            self.move_clock(merchant_state, decision.sandbox_clock)
+        if decision.sandbox is not None and decision.sandbox.clock is not None:
+            self.move_clock(merchant_state, decision.sandbox.clock)
         if submission.idempotency_claim is not None and decision.follow_up is not None:
             # The step that ends the request stores its final reply under the same key.
             decision.follow_up.idempotency_claim = pack_idempotency_claim(submission.idempotency_claim)
@@ -350,12 +350,10 @@ class BatchState:
         if decision.numbers_used:
             merchant_state.last_number += decision.numbers_used
             self.written_merchants.add(merchant_id)
-        if decision.injected_faults is not None:
-            merchant_state.faults = (
-                msgspec.json.encode(decision.injected_faults).decode() if decision.injected_faults else None
-            )
-            self.written_merchants.add(merchant_id)
-        if decision.sandbox_clock is not None:
+        if decision.sandbox is not None:
+            faults = decision.sandbox.injected_faults
+            if faults is not None:
+                merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
             self.written_merchants.add(merchant_id)
 
     def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:

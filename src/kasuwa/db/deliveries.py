@@ -100,7 +100,9 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
     for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
 )
 DUE = "select count(*) from (select 1 from scheduled_job where lane = 'webhook' and run_at <= $1 limit $2) d"
-SELECT_DELIVERY = f"select {DELIVERY_COLUMNS} {JOINED.format(jobs='scheduled_job')} where j.key = $1 and j.merchant_id = $2"
+SELECT_DELIVERY = (
+    f"select {DELIVERY_COLUMNS} {JOINED.format(jobs='scheduled_job')} where j.key = $1 and j.merchant_id = $2"
+)
 IS_ENDPOINT_DISABLED = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
 # The job of the earliest undelivered event of the same object, if the merchant asked for strict order.
 SELECT_BLOCKING_JOB = f"""

@@ -27,14 +27,14 @@ IDEMPOTENCY_MISMATCH = Refusal(INVALID_REQUEST, "This Idempotency-Key was used w
 
 
 class IdempotencyRecord(Row):
-    """The reply stored under an Idempotency-Key. `open` while its request is still waiting for a rail."""
+    """The reply stored under an Idempotency-Key. `is_in_progress` while its request is still waiting for a rail."""
 
-    table: ClassVar[str] = "repeat"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("digest", "reply", "open", "expires_at")
+    table: ClassVar[str] = "idempotency_record"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("request_digest", "sealed_reply", "is_in_progress", "expires_at")
 
-    digest: bytes
-    reply: bytes | None
-    open: bool
+    request_digest: bytes
+    sealed_reply: bytes | None
+    is_in_progress: bool
     expires_at: datetime
 
     @property
@@ -75,11 +75,11 @@ def read_stored_reply(
     if the key is free. A record counts as expired only if it is expired at `earliest_time`."""
     if not isinstance(record, IdempotencyRecord) or record.expires_at <= earliest_time:
         return None
-    if record.digest != claim.request_digest:
+    if record.request_digest != claim.request_digest:
         return IDEMPOTENCY_MISMATCH
-    assert record.reply is not None
-    reply = vault.unseal(merchant_id, f"repeat {claim.key.hex()}", record.reply)
-    return Decision(reply=msgspec.Raw(reply), in_progress=record.open)
+    assert record.sealed_reply is not None
+    reply = vault.unseal(merchant_id, f"repeat {claim.key.hex()}", record.sealed_reply)
+    return Decision(reply=msgspec.Raw(reply), in_progress=record.is_in_progress)
 
 
 class ReplyToStore(msgspec.Struct):
@@ -100,7 +100,9 @@ def make_idempotency_record(
     Refusals are not stored. One that ends a request frees the key again."""
     claim, merchant_id, decision = reply_to_store.claim, reply_to_store.merchant_id, reply_to_store.decision
     if not claim.is_original_request and not (
-        isinstance(current, IdempotencyRecord) and current.open and current.digest == claim.request_digest
+        isinstance(current, IdempotencyRecord)
+        and current.is_in_progress
+        and current.request_digest == claim.request_digest
     ):
         return None  # the final reply is stored already, or the key has expired and belongs to another request
     if isinstance(decision.reply, Refusal):

@@ -1,15 +1,14 @@
-"""What the outside can be asked, and how it may answer.
+"""Ports of the rails: the external systems that move money or look something up.
 
-A rail is whatever moves money or knows something beyond our books. Each port is a Protocol; the sandbox and
-an HTTP adapter implement it. A rail answers, or raises one of two things, and the difference is money:
+Each port is a Protocol that the sandbox and an HTTP adapter implement. A rail returns an answer or raises one of:
 
-    Unavailable   nothing was done: it may be tried again under the same key
-    NoAnswer      it may have been done: it must be asked after, never sent anew
+    Unavailable   nothing was done: it may be sent again under the same key
+    NoAnswer      it may have been done: it must be queried, and never sent under a new key
 
-A look-up does nothing, so of these two it matters only what they tell; each has a kind that only look-ups raise.
+Look-ups change nothing, so for them the two differ only in the message. Each has a subclass that only look-ups raise.
 
-A rail keeps the deadline itself: what has not been answered after ten seconds is NoAnswer, and whoever waits for it is
-told "processing". Contract: disburse#transfer
+A rail keeps a deadline of ten seconds itself and then raises NoAnswer. The merchant's reply then says "processing".
+Contract: disburse#transfer
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,23 +26,23 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
 
 class Unavailable(Exception):
-    """Refused or unreachable before anything was done."""
+    """Raised if the rail refused or could not be reached. Nothing was done."""
 
 
 class NoAnswer(Exception):
-    """Sent, and the answer was lost, late or unreadable as HTTP."""
+    """Raised if the answer was lost, late or not valid HTTP. The request may have been executed."""
 
 
 class LookupDeclined(Unavailable):
-    """A look-up was refused, in these words. They say nothing of the account, customer or person asked after."""
+    """Raised if a look-up was declined. The text is the rail's and says nothing about the subject of the look-up."""
 
 
 class UnreadableAnswer(NoAnswer):
-    """A look-up was answered, and we cannot read it."""
+    """Raised if the answer to a look-up cannot be decoded."""
 
 
 def refuse_unanswered(whom: str, trouble: Unavailable | NoAnswer) -> Refusal:
-    """What is answered to a look-up of which nothing was learnt. (Contract: #errors)"""
+    """Returns the refusal of a look-up that got no answer. Contract: #errors"""
     if isinstance(trouble, UnreadableAnswer):
         return Refusal(UNREADABLE_ANSWER, f"The {whom} answered something that cannot be read; try again later")
     if isinstance(trouble, LookupDeclined):
@@ -53,8 +52,8 @@ def refuse_unanswered(whom: str, trouble: Unavailable | NoAnswer) -> Refusal:
     return Refusal(ERROR, f"The {whom} has not answered in time; try again later")
 
 
-# What an answer means, whatever its code. `not_found` and `unreadable` are not failures: see D28 and D4. `challenge`:
-# the payer must act first; `wrong`: the code the payer gave is not right.
+# Statuses of an answer. `not_found` and `unreadable` do not mean that the transaction failed. `challenge`: the payer
+# must act first. `wrong`: the payer's code is wrong.
 SUCCESSFUL = "successful"
 FAILED = "failed"
 UNKNOWN = "unknown"
@@ -67,15 +66,15 @@ WRONG_CODE = "wrong"
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """`facts` is what else the rail told: a session, a meter's token, a card's issuer."""
+    """The answer of a rail."""
 
     status: str
     code: str | None
     message: str
-    facts: Mapping[str, str] = {}
+    facts: Mapping[str, str] = {}  # further data: a session, a meter's token, a card's issuer
 
 
-# What is heard of a rail that raises.
+# Answers recorded for a rail that raised.
 RAIL_UNAVAILABLE = Answer(UNAVAILABLE, None, "The rail is not available")
 RAIL_SILENT = Answer(UNKNOWN, None, "The rail has not answered")
 
@@ -83,15 +82,15 @@ NO_CALL_MADE = Answer(SUCCESSFUL, None, "")
 
 
 async def call_no_rail(rails: "Rails", job: Job, now: datetime, secrets: object) -> Answer:
-    """The call of a step whose work is all ours: a due date, an expiry, a monthly fee."""
+    """The `call` of a step that needs no rail: a due date, an expiry, a monthly fee."""
     return NO_CALL_MADE
 
 
 async def send_or_query(
     job: Job, query_kind: str, send: Callable[[], Awaitable[Answer]], query: Callable[[], Awaitable[Answer]]
 ) -> Answer:
-    """What a job does at its rail. One taken up from somebody who died may have been sent already: the rail is
-    asked first, and what it never saw is sent under the same key."""
+    """Sends or queries an order. A job that was claimed before may have been sent already: the rail is queried first,
+    and the order is sent under the same key only if the rail does not know it."""
     taken_over = job.claims > 1
     if job.kind == query_kind or taken_over:
         answer = await query()
@@ -104,8 +103,8 @@ async def send_or_query(
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
-    """One transfer as a rail sees it. `key` is its idempotency key over all merchants: the same key never pays twice.
-    `age_seconds` (business time since it was first sent) and `scenario` are for the sandbox alone."""
+    """A transfer. `key` is its idempotency key, unique over all merchants. `age_seconds` (business time since it was
+    first sent) and `scenario` are used by the sandbox only."""
 
     key: str
     amount: int
@@ -162,47 +161,43 @@ VALIDATE = "validate"
 
 
 class CollectionOrder(msgspec.Struct, frozen=True):
-    """One payment, or the refund of one, as a rail sees it. `key` is its idempotency key over all merchants; `step` is
-    the step that is sent or, in a query, the one that was sent last; `shop` is whom payers know the merchant as;
-    `session` is what the rail called it when it began; `payer` is whom it asks (a telephone, an account), `provider`
-    through whom; `attempt` counts the tries of one due date; `issued` says that the card is of our own ranges; a refund
-    is that of the payment whose key is `refund_of`. `sent_on` (the business day of the step), `age_seconds`, `told`
-    and `scenario` are for the sandbox alone."""
+    """A payment, or the refund of one."""
 
-    key: str
+    key: str  # idempotency key, unique over all merchants
     method: str
     amount: int
     currency: str
-    step: str = ""
-    session: str = ""
-    payer: str = ""
-    provider: str = ""
-    attempt: int = 1
-    merchant_name: str = ""
-    is_issued_here: bool = False
-    refund_of: str = ""
-    sent_on: date | None = None
-    age_seconds: float = 0
+    step: str = ""  # the step that is sent or, in a query, the one that was sent last
+    session: str = ""  # the rail's identifier of the payment, from `begin`
+    payer: str = ""  # phone or account number
+    provider: str = ""  # mobile operator or bank
+    attempt: int = 1  # counts the attempts for one due date
+    merchant_name: str = ""  # shown to the payer
+    is_issued_here: bool = False  # the card number is in our own ranges
+    refund_of: str = ""  # for a refund: the key of its payment
+    # The fields below are used by the sandbox only.
+    sent_on: date | None = None  # business day of the step
+    age_seconds: float = 0  # business time since it was first sent
     sandbox_outcome: SandboxOutcome = DEFAULT_OUTCOME
     scenario: Scenario = NO_SCENARIO
 
 
 class CollectionRail(Protocol):
-    """Whoever takes money from payers: a card network, the banks' direct debit, the mobile operators.
+    """A rail that collects money from payers: a card network, direct debit, a mobile operator.
 
-    `begin` opens a session; its facts say which (`session`) and what the payer must do (`auth`). `charge` takes the
-    money, or answers CHALLENGE where the payer must act first. `validate` brings the payer's code, or None where the
-    payer declined.
+    `begin` opens a session and returns its identifier and the authentication it requires as the facts `session` and
+    `auth`. `charge` takes the money, or answers CHALLENGE if the payer must act first. `validate` sends the payer's
+    code, or None if the payer declined.
 
     `query` answers for `order.step`, the step that was sent last under the key, with what that step has answered or
-    would have answered had its answer not been lost. It brings no secret and proves nothing, so:
+    would have answered had its answer not been lost. It has no secrets of the payer, so:
 
         SUCCESSFUL   begin: the session is open, with its `session` and `auth` as facts; nothing was charged.
                      charge, validate: the money was taken, with the payer's proof (PIN, code, approval on a page)
         CHALLENGE    the payer must still act: the payment waits for it until it expires
         WRONG        the code that `validate` brought is not right: it counts as a try
         FAILED       declined, by the payer or the payer's bank
-        UNKNOWN, PROCESSING   the rail is at it: it is asked again later
+        UNKNOWN, PROCESSING   the step is in progress: it is queried again later
         NOT_FOUND    the rail never saw the step
 
     A rail that cannot tell a wrong code from none at all answers CHALLENGE. A query never answers SUCCESSFUL for a
@@ -242,8 +237,8 @@ class BillOrder(msgspec.Struct, frozen=True):
 
 
 class CustomerQuery(msgspec.Struct, frozen=True):
-    """Who a customer reference belongs to. Where a biller has no name query (`required` is False) the rail need ask
-    nobody, and answers an empty name."""
+    """Asks for the name of a biller's customer. If the biller has no name query (`is_name_required` is False), the rail
+    may answer an empty name."""
 
     biller: str
     paycode: str
@@ -253,15 +248,15 @@ class CustomerQuery(msgspec.Struct, frozen=True):
 
 
 class CustomerAnswer(msgspec.Struct, frozen=True):
-    """`name` is None where the biller has no such customer; `mismatch` where it has one under another name."""
+    """The name of a biller's customer."""
 
-    name: str | None
-    is_name_mismatch: bool = False
+    name: str | None  # None if the biller has no such customer
+    is_name_mismatch: bool = False  # the biller has the customer under another name
 
 
 class BillerRail(Protocol):
-    """`catalogue` is asked with the number that the answer will have here; `reprint` tells once more what a bill
-    that was delivered under this key brought: a token, a PIN."""
+    """A rail that pays bills. `fetch_catalogue` is given the number that the edition will have here. `reprint` returns
+    again what a paid bill delivered: a token, a PIN."""
 
     async def fetch_catalogue(self, edition: int) -> CatalogueEdition: ...
 
@@ -275,7 +270,7 @@ class BillerRail(Protocol):
 
 
 class CatalogueCache(Protocol):
-    """The newest catalogue, in memory; `look` goes and sees whether there is a newer one."""
+    """The newest catalogue, in memory. `refresh` loads a newer one if there is one."""
 
     @property
     def catalogue(self) -> Catalogue: ...
@@ -283,7 +278,7 @@ class CatalogueCache(Protocol):
     async def refresh(self) -> None: ...
 
 
-# --- who people are -----------------------------------------------------------------------------------------------
+# --- identity -----------------------------------------------------------------------------------------------------
 
 
 class IdentityQuery(msgspec.Struct, frozen=True):
@@ -292,8 +287,8 @@ class IdentityQuery(msgspec.Struct, frozen=True):
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who a Bank Verification Number belongs to. `agrees` names what counts as equal to whatever it is compared with:
-    the sandbox's person whose name is everybody's."""
+    """The person that a Bank Verification Number belongs to. The fields in `always_matching` count as equal to any
+    value they are compared with (the sandbox's wildcard person)."""
 
     bvn: str
     firstname: str
@@ -313,23 +308,21 @@ class IdentityRail(Protocol):
 
 
 class PurchaseOrder(msgspec.Struct, frozen=True):
-    """A shop asks whether one of our own virtual cards pays. `key` is its idempotency key, over all merchants: it
-    begins with who asks. `expiry` is YYYY-MM; `cvv` is None where a shop charges a card that it has saved, which no
-    CVV may be; `category` the shop's four-digit category, where known. `scenario` is for the test environment alone."""
+    """Asks the issuer to authorize a purchase with a virtual card that was issued here."""
 
-    key: str
+    key: str  # idempotency key, unique over all merchants: it begins with the paid merchant's identifier
     pan: str
-    expiry: str
-    cvv: str | None
+    expiry: str  # YYYY-MM
+    cvv: str | None  # None for a saved card: a CVV must not be stored
     amount: int
     currency: str
     merchant_name: str
-    category: str | None = None
+    category: str | None = None  # four-digit merchant category code, if known
     scenario: Scenario = NO_SCENARIO
 
 
 class RefundOrder(msgspec.Struct, frozen=True):
-    """So much of the purchase `purchase_key` goes back, in the currency it was made in, once under its own `key`."""
+    """Refunds an amount of the purchase `purchase_key`, in its currency, once under its own `key`."""
 
     key: str
     purchase_key: str
@@ -338,8 +331,8 @@ class RefundOrder(msgspec.Struct, frozen=True):
 
 
 class IssuerRail(Protocol):
-    """The other side of a card that was issued here: its merchant's books, which may be anybody's. A card that is not
-    ours, and a key that never arrived, are NOT_FOUND. `facts` tell the issuing side's `txnRef`."""
+    """The issuer of cards that were issued here: decides in the books of the card's merchant. Answers NOT_FOUND for a
+    card that was not issued here and for an unknown key. The fact `txnRef` is the reference in those books."""
 
     async def authorize(self, order: PurchaseOrder) -> Answer: ...
 
@@ -348,12 +341,12 @@ class IssuerRail(Protocol):
     async def query(self, key: str) -> Answer: ...
 
 
-# app.py gives a deployment all of its rails; a test gives those that it is about.
+# A deployment has all rails (services.py). A test passes only those that it uses.
 NOT_CONFIGURED: Any = None
 
 
 class Rails(msgspec.Struct, frozen=True):
-    """Every rail a deployment has, and what the biller rail sells."""
+    """The rails of a deployment, and the catalogue of the biller rail."""
 
     bank: BankRail
     card: CollectionRail = NOT_CONFIGURED

@@ -1,4 +1,4 @@
-"""Reading the bodies of requests: whole or not at all, within bounds of size, time and memory."""
+"""Reads request bodies, complete or not at all, with limits on size, time and memory."""
 
 import asyncio
 from collections import deque
@@ -9,15 +9,15 @@ import msgspec
 from kasuwa.db.deadlines import Deadlines
 
 BODY_SECONDS = 10.0
-# How long and how far the body of a request that is refused for its headers is read, so that the sender is done
+# Limits for the body of a request that is refused for its headers. It is read and dropped so that the client finishes
 # sending and reads the reply.
 DISCARD_SECONDS = 2.0
-MOST_DISCARDED = 64 * 1024
+MAX_DISCARDED_BYTES = 64 * 1024
 
-# Bodies up to this size are not counted: the number of connections bounds them (backpressure in app.py). Most requests
-# are this small, so no sender of large bodies can keep them waiting.
+# Bodies up to this size are not counted: the number of connections limits them (backpressure in app.py). Most requests
+# are this small, so clients that send large bodies cannot keep them waiting.
 SMALL_BODY = 4 * 1024
-# Memory for all larger bodies of this process, and what one merchant may have of it.
+# Memory for all larger bodies of this process, and the share of one merchant.
 TOTAL_BODY_BYTES = 64 * 1024 * 1024
 MERCHANT_BODY_BYTES = 16 * 1024 * 1024
 
@@ -29,19 +29,19 @@ class Headers(Protocol):
 
 
 class BodyTooLarge(Exception):
-    """A body over its bound."""
+    """Raised for a body over its size limit."""
 
 
 class BodyTimeout(Exception):
-    """A body that did not come in time."""
+    """Raised if the body did not arrive in time."""
 
 
 class BodyMemoryTimeout(Exception):
-    """No memory for the body became free in time."""
+    """Raised if no memory for the body became free in time."""
 
 
 class IncompleteBody(Exception):
-    """A body that broke off: its sender closed the connection or sent a malformed chunk."""
+    """Raised if the client closed the connection before the end of the body, or sent a malformed chunk."""
 
 
 class MemoryWaiter(msgspec.Struct, eq=False):
@@ -50,7 +50,7 @@ class MemoryWaiter(msgspec.Struct, eq=False):
 
 
 class BodyMemory:
-    """Shares memory for bodies among merchants: each has at most its share, and merchants that wait take turns."""
+    """Memory for bodies. Each merchant has at most its share, and waiting merchants are served in turn."""
 
     def __init__(self, total: int = TOTAL_BODY_BYTES, share: int = MERCHANT_BODY_BYTES) -> None:
         self._free = total
@@ -59,7 +59,7 @@ class BodyMemory:
         self._waiting: dict[int, deque[MemoryWaiter]] = {}
 
     async def acquire(self, owner: int, size: int) -> None:
-        """Returns when the memory is granted; give_back must follow."""
+        """Returns when the memory is granted. The caller must call `release`."""
         waiting = MemoryWaiter(size, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(owner, deque()).append(waiting)
         self._grant()
@@ -87,13 +87,13 @@ class BodyMemory:
         self._grant()
 
     def _first_of(self, owner: int) -> MemoryWaiter | None:
-        """The next of a merchant's bodies that still waits. One whose task was cancelled leaves by itself, a moment
-        after its future was: until then it is passed over."""
+        """Returns the merchant's next waiting body. Skips those whose task was cancelled: they leave the queue
+        themselves a moment later."""
         return next((waiting for waiting in self._waiting[owner] if not waiting.granted.done()), None)
 
     def _grant(self) -> None:
-        """Serves one body of each merchant in turn. Stops at the first that is within its share and finds no room: the
-        next memory that becomes free is for that one."""
+        """Grants memory to one body of each merchant in turn. Stops at the first that is within its share but does not
+        fit: the next memory that becomes free is reserved for it."""
         served = True
         while served:
             served = False
@@ -110,7 +110,7 @@ class BodyMemory:
                 self._taken[owner] = self._taken.get(owner, 0) + size
                 queue.remove(first)
                 first.granted.set_result(None)
-                # To the end of the line of merchants.
+                # The merchant moves to the end of the queue.
                 del self._waiting[owner]
                 if queue:
                     self._waiting[owner] = queue
@@ -118,14 +118,14 @@ class BodyMemory:
 
 
 class BodyResources:
-    """What all bodies of a process share."""
+    """Deadlines and memory, shared by all bodies of a process."""
 
     def __init__(self) -> None:
         self.deadlines = Deadlines()
         self.memory = BodyMemory()
 
     async def discard(self, protocol: Any, headers: Headers) -> bool:
-        """Reads a body that nobody wants, and forgets it. False where it goes on: the connection must be closed."""
+        """Reads and drops a body. Returns False if it is not complete: the connection must be closed."""
         if "expect" in headers:
             return False
         deadline = self.deadlines.begin(DISCARD_SECONDS)
@@ -140,7 +140,7 @@ class BodyResources:
 
 
 class RequestBody:
-    """One body: read once, then released when its bytes are no longer needed. `owner` is the merchant, 0 a stranger."""
+    """The body of one request. Read it once, then call `release`. `owner` is the merchant_id, or 0 for a payer."""
 
     __slots__ = ("_bodies", "_is_waiting", "_most", "_owner", "_protocol", "_taken")
 
@@ -153,8 +153,9 @@ class RequestBody:
         self._is_waiting = False
 
     async def read(self, headers: Headers) -> bytes:
-        """The whole body. Raises TooLarge, TooSlow, Crowded or Incomplete. A declared length is believed, because HTTP
-        holds the sender to it; an undeclared one is counted as it comes."""
+        """Returns the whole body. Raises BodyTooLarge, BodyTimeout, BodyMemoryTimeout or IncompleteBody.
+
+        A declared length is trusted, because HTTP enforces it. Without one, the bytes are counted as they arrive."""
         length = headers.get("content-length")
         declared = int(length) if length is not None and length.isdecimal() else None
         if declared is not None and declared > self._most:
@@ -168,7 +169,7 @@ class RequestBody:
             try:
                 return bytes(await self._protocol())
             except Exception:
-                # Granian raises an error of its own kind where the connection closed before the declared length came.
+                # Granian raises an error of its own if the connection closes before the declared length has arrived.
                 raise IncompleteBody from None
         except asyncio.CancelledError:
             if not deadline.is_ours():
@@ -189,10 +190,11 @@ class RequestBody:
         self._taken = size
 
     async def _read_chunks(self) -> bytes:
-        """A body that is not small takes the most it may become: none waits for memory that it holds itself.
+        """Reads a body of undeclared length. Once it is not small, memory for its maximum is taken, so that it never
+        waits for memory while it holds some.
 
-        Granian's stream ends a complete body with one empty chunk. Where the connection broke or a chunk was malformed
-        it puts another one before that, and does not raise; trailer fields look the same, and are refused with them.
+        Granian's stream ends a complete body with one empty chunk. If the connection broke or a chunk was malformed, it
+        does not raise but adds a second empty chunk. Trailer fields look the same and are refused too.
         """
         chunks: list[bytes] = []
         size = ends = 0
@@ -213,6 +215,6 @@ async def discard_chunks(protocol: Any) -> bool:
     size = 0
     async for chunk in protocol:
         size += len(chunk)
-        if size > MOST_DISCARDED:
+        if size > MAX_DISCARDED_BYTES:
             return False
     return True

@@ -1,12 +1,14 @@
-"""One request, from its headers and bytes to its reply. The order of checks is fixed: 101, 103, 102, 104,
-then the operation's own (Contract: #errors)."""
+"""Handles one request, from its headers and body to its reply.
+
+Checks are made in a fixed order: authentication (status 101), valid JSON (103), a known action (102), valid fields
+(104), then those of the action itself. Contract: #errors
+"""
 
 import asyncio
 import os
 import time
-import typing
 from collections.abc import Awaitable, Callable
-from functools import cache, lru_cache, partial
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -20,16 +22,12 @@ from kasuwa.core.action import (
     MemoryRead,
     PreencodedReply,
     PreflightContext,
+    RailQuestion,
     Read,
     Write,
 )
 from kasuwa.core.body import InvalidJson, check_json, unwrap_single_object
-from kasuwa.core.codes import (
-    AUTHENTICATION_FAILED,
-    ERROR,
-    INVALID_JSON,
-    http_status,
-)
+from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR, INVALID_JSON
 from kasuwa.core.decision import (
     AuditEntry,
     Context,
@@ -39,12 +37,14 @@ from kasuwa.core.decision import (
     LoadedRows,
     Merchant,
     Needs,
+    Outcome,
     Refusal,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.decoding import InvalidRequest, add_preflight_errors, decode
 from kasuwa.core.fields import echo_amount
-from kasuwa.core.paging import MOST_PAGE_BYTES, is_page, truncate_page
+from kasuwa.core.paging import is_page
 from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.references import book_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
@@ -59,6 +59,15 @@ from kasuwa.observe.log import describe_error
 from kasuwa.web.idempotency import claim_of
 from kasuwa.web.outcome import RAIL_TIMEOUT, reply_to_failure
 from kasuwa.web.rate_limit import RateLimiter
+from kasuwa.web.replies import (
+    HttpReply,
+    action_reply,
+    echoes_amount,
+    page_reply,
+    preencoded_reply,
+    rate_limit_reply,
+    refusal_reply,
+)
 from kasuwa.web.routes import Envelope, Route
 from kasuwa.web.throttle import AuthenticationThrottle
 
@@ -69,29 +78,25 @@ TOO_MANY_FAILURES = Refusal(
 )
 TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 
-# How long a rail is waited for, and a copy of a request for the first one, which is still at the rail.
+# How long a rail may take, and how long a repeated request waits for the first one to finish.
 # Contract: #repeats
 DEADLINE_SECONDS = 10.0
-# A copy of a request that is still at the rail asks again after this long, then twice that, and so on.
-FIRST_PAUSE_SECONDS = 0.01
-LONGEST_PAUSE_SECONDS = 0.25
-# What was asked may have changed by the time of the answer, for instance which BVN is kept: then it is asked again.
-MOST_QUESTIONS = 3
+# Poll interval of a repeated request while the first one is in progress. It doubles up to the maximum.
+INITIAL_POLL_SECONDS = 0.01
+MAX_POLL_SECONDS = 0.25
+# The question may have changed by the time of the answer, for instance if another BVN was stored. It is then repeated.
+MAX_QUESTIONS = 3
 
-# What is prepared is asked for in the same bytes by everybody, and reading them is a fifth of our work on it: so many
-# short bodies are remembered.
-MOST_REMEMBERED = 256
-MOST_REMEMBERED_BYTES = 256
-# Of a long reply, this much is encoded before others are let run.
-MOST_ENCODED_AT_ONCE = 64 * 1024
-
+# Requests for a preencoded reply are the same bytes for every merchant, and parsing them is a fifth of their cost. So
+# this many short bodies are cached with their parsed requests.
+PARSED_CACHE_SIZE = 256
+PARSED_CACHE_MAX_BYTES = 256
 log = structlog.get_logger("kasuwa.web")
 ENVELOPE = msgspec.json.Decoder(Envelope)
-ENCODER = msgspec.json.Encoder()
 
 
 class StepRunner(Protocol):
-    async def run(self, job: Job, merchant: Merchant, now: Any, beside: Any = None) -> Result: ...
+    async def run(self, job: Job, merchant: Merchant, now: Any, secrets: Any = None) -> Result: ...
 
 
 class Headers(Protocol):
@@ -100,38 +105,14 @@ class Headers(Protocol):
     def __contains__(self, key: str) -> bool: ...
 
 
-# Makes the audit entry of a decision, for who acts in the name of a merchant; it is written in the decision's commit.
+# Makes the audit entry of a decision, if a person acts in the name of the merchant. Written in the decision's commit.
 MakeAuditEntry = Callable[[Decision], AuditEntry]
-
-JSON_HEADERS = (("content-type", "application/json"),)
-PREPARED_HEADERS = (*JSON_HEADERS, ("vary", "accept-encoding"))
-PACKED_HEADERS = (*PREPARED_HEADERS, ("content-encoding", "gzip"))
-
-
-class HttpReply(msgspec.Struct):
-    """A reply, and what the log may say of it."""
-
-    http_status: int
-    body: bytes
-    status: int = 200
-    mid: str = ""
-    action: str = ""
-    retry_after: int | None = None
-    headers: tuple[tuple[str, str], ...] = JSON_HEADERS
-    # The body was not read to its end: nothing more can come on the connection.
-    must_close: bool = False
-
-
-class ErrorBody(msgspec.Struct, omit_defaults=True):
-    """Contract: #errors"""
-
-    status: int
-    message: str
-    errors: tuple[FieldError, ...] = ()
+# A rule with its request filled in, as the writer calls it.
+BoundRule = Callable[[Context, LoadedRows], Outcome]
 
 
 class DispatchServices(msgspec.Struct):
-    """What dispatch works with, handed over by app.py."""
+    """The services that dispatch uses."""
 
     directory: MerchantDirectory
     writer: Writer
@@ -145,7 +126,7 @@ class DispatchServices(msgspec.Struct):
 
 
 class StepNotRecorded(Exception):
-    """A step's rule refused to record what its rail answered: a bug of that rule, named by its job's kind."""
+    """Raised if the rule of a step did not record the rail's answer, which is a bug. The text is the job's kind."""
 
 
 class Dispatch:
@@ -156,12 +137,12 @@ class Dispatch:
         self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
     def reading(self, reader: ReaderFactory, writer: Any) -> "Dispatch":
-        """The same on another reader, and on a writer that only decides (db/snapshot_writer.py)."""
+        """Returns a copy with another reader and a writer that decides without committing (db/snapshot_writer.py)."""
         return Dispatch(msgspec.structs.replace(self._parts, reader=reader, writer=writer))
 
     async def authenticate(self, path: Route, headers: Headers, address: Callable[[], str]) -> Merchant | HttpReply:
-        """Returns who asks, by the headers alone, or the reply that refuses a stranger or one who asks too often: a
-        stranger's body is not read. `address` tells where the request came from, where that matters."""
+        """Returns the merchant named by the headers, or the reply that refuses the request: wrong key, suspended, or
+        too many requests. The body is not read before. `address()` returns the client's network address."""
         try:
             mid, key = headers.get("mid"), headers.get("key")
             if mid is None or key is None:
@@ -188,7 +169,7 @@ class Dispatch:
     async def handle_on_behalf(
         self, path: Route, merchant: Merchant, body: bytes, note: MakeAuditEntry | None = None
     ) -> HttpReply:
-        """For who signed in another way: the same rules from the body on. What is written is noted by `note`."""
+        """Handles a request of a person who is signed in to the console. `note` makes the audit entry of a write."""
         if merchant.suspended:
             return refusal_reply(SUSPENDED, strict=False)
         progress = RequestProgress()
@@ -198,7 +179,7 @@ class Dispatch:
             return failure_reply(path, error, progress)
 
     def _admit(self, merchant: Merchant | None, mid: str, address: Callable[[], str]) -> Merchant | HttpReply:
-        """Returns the merchant whose key was right, unless it is suspended or asks too often; None is a stranger."""
+        """Returns the merchant, or a refusal if it is None (wrong key), suspended or over its rate limit."""
         throttle = self._throttle
         if merchant is None or merchant.suspended:
             if self._parts.environment == "live":
@@ -249,17 +230,17 @@ class Dispatch:
             if isinstance(reply, PreencodedReply):
                 if remembered is None:
                     self._cache_parsed(path, body, action, request)
-                answered = answer_prepared(reply, headers.get("accept-encoding", ""))
+                answered = preencoded_reply(reply, headers.get("accept-encoding", ""))
             else:
                 kind: Any = type(reply)
-                if echoes_amount(kind):
+                if echoes_amount(kind) and not isinstance(reply, Refusal):
                     reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
-                answered = await reply_page(reply, strict) if is_page(reply) else action_reply(reply, strict=strict)
+                answered = await page_reply(reply, strict) if is_page(reply) else action_reply(reply, strict=strict)
         answered.action = action.name
         return answered
 
     def _parse_request(self, path: Route, body: bytes, merchant: Merchant) -> Refusal | tuple[Action, Any]:
-        """Which action a body asks for, and its request or its faults."""
+        """Returns the action that a body selects with the decoded request or its field errors, or a Refusal."""
         try:
             body = unwrap_single_object(body)
             check_json(body)
@@ -279,9 +260,9 @@ class Dispatch:
         return PreflightContext(business_now(MerchantState(*row), self._parts.writer.clock.now()), self._parts.rails)
 
     def _cache_parsed(self, path: Route, body: bytes, action: Action, request: Any) -> None:
-        """Unless its rules may judge the same body otherwise for another merchant."""
-        if all(rule.is_preflight for rule in action.rules) and len(body) <= MOST_REMEMBERED_BYTES:
-            if len(self._parsed_cache) >= MOST_REMEMBERED:
+        """Caches a parsed body, unless its field rules depend on the merchant."""
+        if all(rule.is_preflight for rule in action.rules) and len(body) <= PARSED_CACHE_MAX_BYTES:
+            if len(self._parsed_cache) >= PARSED_CACHE_SIZE:
                 self._parsed_cache.clear()
             self._parsed_cache[path.method.name, body] = (action, request)
 
@@ -315,12 +296,13 @@ class Dispatch:
             return await self._with_deadline(action.ask(request, merchant, parts.rails, plan))
         if action.writes:
             progress.expect_changes()
+        assert parts.admin_operations is not None, "an API process has operations"
         return await action.run(request, merchant, parts.admin_operations)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
     async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
-        """A write that nobody asked for over the API: what a payer does on a page."""
+        """Runs a write that did not come over the API: a payer's action on a page."""
         return await self._write(action, request, merchant, NO_SCENARIO, None, progress)
 
     async def _write(
@@ -333,37 +315,35 @@ class Dispatch:
         progress: RequestProgress,
         note: MakeAuditEntry | None = None,
     ) -> Any:
-        """Into the next batch. Where the decision says so, the outside is asked and it is made again on the answer;
-        or its job is run at once."""
+        """Submits a write to the writer and returns its reply. Asks the rail first if the decision has a question, and
+        runs the follow-up job of the decision."""
         if action.unpack is not None:
             request = await run_in_slices(collect(action.unpack(request, merchant)))
         decide = with_audit_entry(partial(action.decide, request), note)
-        for _ in range(MOST_QUESTIONS):
+        for _ in range(MAX_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
             if not isinstance(result, Decision) or result.question is None:
                 return await self._finish_write(result, merchant)
-            assert action.rail_question is not None
-            told = await self._call(
-                action.rail_question.rail, action.rail_question.ask, result.question, merchant, scenario
-            )
-            if isinstance(told, Refusal):
-                return told
-            decide = with_audit_entry(partial(action.decide, request, answer=told), note)
+            assert action.rail_question is not None, "only the rule of a row with a question returns one"
+            answer = await self._ask_rail(action.rail_question, result.question, merchant, scenario)
+            if isinstance(answer, Refusal):
+                return answer
+            decide = with_audit_entry(decide_with_answer(action.rail_question, request, answer), note)
         return RAIL_TIMEOUT
 
     async def _decide(
         self,
         action: Write,
         request: Any,
-        decide: Callable[..., Any],
+        decide: BoundRule,
         merchant: Merchant,
         scenario: Scenario,
         claim: IdempotencyClaim | None,
         progress: RequestProgress,
     ) -> Result:
-        """A copy of a request that is still under way waits for it."""
+        """Submits the rule. While the same request is in progress elsewhere, submits it again until the deadline."""
         until = time.monotonic() + DEADLINE_SECONDS
-        pause = FIRST_PAUSE_SECONDS
+        poll_seconds = INITIAL_POLL_SECONDS
         while True:
             submission = Submission(
                 merchant=merchant,
@@ -376,12 +356,14 @@ class Dispatch:
             result = await progress.submit(self._parts.writer, submission)
             if not (isinstance(result, Decision) and result.in_progress) or time.monotonic() > until:
                 return result
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+            await asyncio.sleep(poll_seconds)
+            poll_seconds = min(poll_seconds * 2, MAX_POLL_SECONDS)
 
     async def _finish_write(self, result: Result, merchant: Merchant) -> Any:
-        """Returns the reply to a result. Runs the job of a committed decision first; raises unless what the rail
-        answered is recorded: a bare refusal would deny what the first commit and the rail have done."""
+        """Returns the reply of a result, after it has run the follow-up job of the decision.
+
+        Raises StepNotRecorded if the rail's answer could not be recorded: a refusal would hide what the first commit
+        and the rail have done."""
         if not isinstance(result, Decision):
             if isinstance(result, RuleFailure):
                 raise result.error
@@ -394,19 +376,21 @@ class Dispatch:
             return recorded.reply
         raise recorded.error if isinstance(recorded, RuleFailure) else StepNotRecorded(job.kind)
 
-    # --- rails that are asked ---------------------------------------------------------------------------------
+    # --- calls to rails ---------------------------------------------------------------------------------------
 
-    async def _call(
-        self, rail: str, ask: Callable[..., Awaitable[Any]], request: Any, merchant: Merchant, scenario: Scenario
+    async def _ask_rail(
+        self, rail_question: RailQuestion, question: Any, merchant: Merchant, scenario: Scenario
     ) -> Any:
-        async def ask_planned() -> Any:
-            planned = await self._take_call_scenario(rail, merchant, scenario)
-            return await ask(request, merchant, self._parts.rails, planned)
+        """Returns the rail's answer to the question of a decision, or a Refusal."""
 
-        return await self._with_deadline(ask_planned())
+        async def ask() -> Any:
+            call_scenario = await self._take_call_scenario(rail_question.rail, merchant, scenario)
+            return await rail_question.ask(question, merchant, self._parts.rails, call_scenario)
+
+        return await self._with_deadline(ask())
 
     async def _with_deadline(self, asking: Awaitable[Any]) -> Any:
-        """Rails keep their deadline themselves; one that does not costs nobody more than that."""
+        """Awaits a rail's answer. Rails keep deadlines of their own; this bounds one that does not."""
         try:
             async with asyncio.timeout(self._parts.deadline_seconds):
                 return await asking
@@ -414,7 +398,7 @@ class Dispatch:
             return RAIL_TIMEOUT
 
     async def _take_call_scenario(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
-        """To ask is to call the rail too: it uses up a fault the merchant asked for."""
+        """Returns the scenario of the next call of a rail. Uses up an injected fault of the merchant."""
         if self._parts.environment != "test":
             return scenario
         reader = self._parts.reader.for_one_reply(merchant.merchant_id)
@@ -423,94 +407,43 @@ class Dispatch:
             return scenario
 
         def take(context: Context, seen: LoadedRows) -> Decision:
-            planned, left = take_call_scenario(
+            call_scenario, left = take_call_scenario(
                 scenario, context.injected_faults, rail, int.from_bytes(context.entropy[:8], "big")
             )
-            return Decision(reply=planned, injected_faults=left)
+            return Decision(reply=call_scenario, sandbox=replace_faults(left))
 
         result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
 
 
-def with_audit_entry(decide: Callable[..., Any], note: MakeAuditEntry | None) -> Callable[..., Any]:
-    """The rule with an audit entry added to whatever it decides; a refusal leaves none."""
-    if note is None:
+def decide_with_answer(rail_question: RailQuestion, request: Any, answer: Any) -> BoundRule:
+    """Returns the rule that decides on a request and the rail's answer to its question."""
+
+    def decide(context: Context, seen: LoadedRows) -> Outcome:
+        return rail_question.decide(request, context, seen, answer)
+
+    return decide
+
+
+def with_audit_entry(decide: BoundRule, make_entry: MakeAuditEntry | None) -> BoundRule:
+    """Returns a rule that adds an audit entry to its decision. Refusals and decisions that are not final get none."""
+    if make_entry is None:
         return decide
 
-    def decide_and_note(context: Context, seen: LoadedRows) -> Any:
+    def decide_and_record(context: Context, seen: LoadedRows) -> Outcome:
         decided = decide(context, seen)
         if not isinstance(decided, Decision) or decided.question is not None or decided.in_progress:
             return decided
-        return msgspec.structs.replace(decided, audit_entries=(*decided.audit_entries, note(decided)))
+        return msgspec.structs.replace(decided, audit_entries=(*decided.audit_entries, make_entry(decided)))
 
-    return decide_and_note
+    return decide_and_record
 
 
 def failure_reply(path: Route, error: Exception, progress: RequestProgress) -> HttpReply:
-    """Whatever breaks, the reply says what is known of the outcome, and the log where it broke."""
+    """Returns the reply to a request that raised. It says what is known of the outcome; the log has the error."""
     if not is_outage(error):
         log.error("request failed", path=path.method.name, **describe_error(error))
     failure = reply_to_failure(error, progress)
     answered = action_reply(failure.reply, strict=False)
     answered.http_status = failure.http or answered.http_status
     return answered
-
-
-@cache
-def echoes_amount(kind: Any) -> bool:
-    """Whether a reply may repeat the amount as the request had it: its type takes numbers too."""
-    return int in typing.get_args(typing.get_type_hints(kind).get("amount"))
-
-
-def refusal_reply(refusal: Refusal, *, strict: bool, http: int | None = None) -> HttpReply:
-    body = ENCODER.encode(ErrorBody(refusal.code, refusal.message, refusal.field_errors))
-    return HttpReply(http or http_status(refusal.code, strict=strict), body, refusal.code)
-
-
-def rate_limit_reply(refusal: Refusal, wait_seconds: float) -> HttpReply:
-    answered = refusal_reply(refusal, strict=False, http=429)
-    answered.retry_after = int(wait_seconds) + 1
-    return answered
-
-
-def answer_prepared(reply: PreencodedReply, accepted: str | None) -> HttpReply:
-    if accepted and takes_gzip(accepted):
-        return HttpReply(200, reply.gzip_body, headers=PACKED_HEADERS)
-    return HttpReply(200, reply.plain, headers=PREPARED_HEADERS)
-
-
-@lru_cache(maxsize=256)
-def takes_gzip(accepted: str) -> bool:
-    """Whether an Accept-Encoding names gzip, and not with the weight of zero that would forbid it."""
-    for part in accepted.lower().split(","):
-        coding, _, weight = part.replace(" ", "").partition(";q=")
-        if coding == "gzip":
-            return weight.strip("0.") != "" or weight == ""
-    return False
-
-
-async def reply_page(reply: Any, strict: bool) -> HttpReply:
-    """A page of a list, encoded line by line and cut where it would be too long; others are let run in between."""
-    lines: list[bytes] = []
-    size = encoded = 0
-    for line in reply if isinstance(reply, list) else reply.data:
-        text = ENCODER.encode(line)
-        size += len(text) + 1
-        if size > MOST_PAGE_BYTES and lines:
-            reply = truncate_page(reply, len(lines))
-            break
-        lines.append(text)
-        if size - encoded > MOST_ENCODED_AT_ONCE:
-            encoded = size
-            await asyncio.sleep(0)
-    listed = msgspec.Raw(b"[" + b",".join(lines) + b"]")
-    whole = listed if isinstance(reply, list) else msgspec.structs.replace(reply, data=listed)
-    return action_reply(whole, strict=strict)
-
-
-def action_reply(reply: Any, *, strict: bool) -> HttpReply:
-    if isinstance(reply, Refusal):
-        return refusal_reply(reply, strict=strict)
-    status = getattr(reply, "status", 200)
-    code = status if isinstance(status, int) else 200
-    return HttpReply(http_status(code, strict=strict), ENCODER.encode(reply), code)

@@ -1,4 +1,4 @@
-"""The Idempotency-Key header: what a key is, and what it stands for."""
+"""The Idempotency-Key header: validation, and the digest of the request that a key stands for."""
 
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.db.batch import IdempotencyClaim, idempotency_record_key
 
 BAD_IDEMPOTENCY_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
-MOST_KEY = 255
+MAX_KEY_CHARS = 255
 HEADER = "idempotency-key"
 
 
@@ -24,20 +24,20 @@ class Headers(Protocol):
 def claim_of(
     method: str, action: Write, request: Any, merchant: Merchant, headers: Headers, vault: Vault
 ) -> IdempotencyClaim | Refusal | None:
-    """Returns the claim of the key that a request came with; None where it came with none, or the action takes none."""
+    """Returns the idempotency claim of a request, or None if it has no key or the action accepts none."""
     if not action.accepts_idempotency_key or HEADER not in headers:
         return None
     key = headers.get(HEADER)
-    # A header that is there and cannot be read (bytes beyond ASCII) answers None: it must not be passed over.
-    if key is None or not 1 <= len(key) <= MOST_KEY:
+    # `get` returns None for a header with bytes beyond ASCII. Such a key must be refused, not ignored.
+    if key is None or not 1 <= len(key) <= MAX_KEY_CHARS:
         return BAD_IDEMPOTENCY_KEY
     digest = vault.digest(idempotency_payload(method, action, request))
     return IdempotencyClaim(idempotency_record_key(merchant.merchant_id, key), digest, is_original_request=True)
 
 
 def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
-    """What an Idempotency-Key stands for: the path and the action as well as the request. Requests of several actions
-    have the same fields, such as funding a card and withdrawing from it. Contract: #repeats"""
+    """Returns the bytes that a key stands for: path, action and request. The action is part of it because several have
+    the same request fields, for instance funding a card and withdrawing from it. Contract: #repeats"""
     return msgspec.msgpack.encode((method, action.name, action.variant, request), enc_hook=plain_scalar)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from kasuwa.core.action import Action, ApiMethod, Write, title_of
 from kasuwa.core.fields import scalar_schema
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.web.dispatch import ErrorBody
+from kasuwa.web.replies import ErrorBody
 from kasuwa.web.server import API_VERSION
 
 REFERENCES = "#/components/schemas/{name}"

@@ -1,4 +1,4 @@
-"""Replies to requests that failed: chooses between "nothing was changed", pending and "not known"."""
+"""Replies to requests that raised: "nothing was changed", pending, or "the outcome is not known"."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ OUTCOME_UNKNOWN = Refusal(ERROR, "The outcome is not known; verify by your refer
 
 
 class FailureReply(msgspec.Struct, frozen=True):
-    """`http` is None where the reply is an ordinary one, whose own status says it."""
+    """The reply to a request that raised."""
 
     reply: Any
-    http: int | None = None
+    http: int | None = None  # None: derived from the status of the reply, as for any other
 
 
 def reply_to_failure(error: BaseException, progress: RequestProgress) -> FailureReply:
-    """Returns what may be said of a request that ended with `error`. Once anything of it may be durable the reply does
-    not deny it: it is the committed decision's own pending reply, or UNSURE where the decision has none."""
+    """Returns the reply to a request that ended with `error`. If anything of it may be committed, that is the pending
+    reply of the committed decision, or OUTCOME_UNKNOWN if it has none."""
     if progress.pending_reply is not None:
         return FailureReply(progress.pending_reply)
     http = 503 if is_outage(error) else 500

@@ -1,4 +1,7 @@
-"""How many requests a merchant may send: a token bucket each, in wall time. Contract: #rates"""
+"""Rate limits: a token bucket for each merchant, in wall time.
+
+Contract: #rates
+"""
 
 import time
 
@@ -15,7 +18,7 @@ class RateLimiter:
         self._buckets: dict[int, Bucket] = {}
 
     def wait_seconds(self, merchant_id: int, rate: tuple[int, int] | None) -> float:
-        """0 when the request may go on; else how long until one may."""
+        """Takes a token and returns 0, or returns the seconds until one is available."""
         if rate is None:
             return 0.0
         per_second, burst = rate

@@ -1,4 +1,4 @@
-"""From a body's words to a row of the action tables."""
+"""Selects the row of the action tables that a request body names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 
 
 class Envelope(msgspec.Struct):
-    """The fields that select an action; all else is read later, by the action's own type."""
+    """The body fields that select an action. The action's own request type decodes the others later."""
 
     action: Any = None
     inquire: Any = None
@@ -27,7 +27,7 @@ VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "payme
 
 
 class ActionVariants(msgspec.Struct):
-    """The rows that share an action's name: one without a variant at most, the others by their field."""
+    """The rows that share an action's name: at most one without a variant, the others by field and value."""
 
     default: Action | None = None
     variants: dict[tuple[str, str], Action] = msgspec.field(default_factory=dict)
@@ -39,7 +39,9 @@ class ActionVariants(msgspec.Struct):
         return self.misspelled(envelope) or self.default or self.no_variant()
 
     def misspelled(self, envelope: Envelope) -> Refusal | None:
-        """Refuses a variant in other capitals: it would be read as the action without a variant. Contract: #errors"""
+        """Returns a refusal for a variant in the wrong case, which would otherwise select the default row.
+
+        Contract: #errors"""
         for name, value in self.variants:
             said = getattr(envelope, VARIANT_FIELDS[name])
             if isinstance(said, str) and said.strip().lower() == value.lower():
@@ -47,7 +49,7 @@ class ActionVariants(msgspec.Struct):
         return None
 
     def no_variant(self) -> Refusal:
-        """The action is known, and which of its variants is meant is not said."""
+        """Returns the refusal of a body that names the action but none of its variants."""
         names = {name for name, _ in self.variants}
         return refuse_fields(*(FieldError(name, "one of " + self.values(name)) for name in sorted(names)))
 
@@ -56,11 +58,11 @@ class ActionVariants(msgspec.Struct):
 
 
 class Route(msgspec.Struct):
-    """`choices` are by selector and name; `no_action` is the reply where none of them is named."""
+    """A path of the API with its actions."""
 
     method: ApiMethod
-    choices: dict[tuple[str, str], ActionVariants]
-    no_action: Refusal
+    choices: dict[tuple[str, str], ActionVariants]  # by selector and action name
+    no_action: Refusal  # the reply to a body that names no action
 
     def select_action(self, envelope: Envelope) -> Action | Refusal:
         for selector in self.method.selectors:
@@ -72,7 +74,7 @@ class Route(msgspec.Struct):
 
 
 def find_action(path: Route, fields: Mapping[str, Any]) -> Action | None:
-    """The row that the fields of a body select, or None where they select none."""
+    """Returns the action that the fields of a body select, or None."""
     found = path.select_action(msgspec.convert(dict(fields), Envelope))
     return None if isinstance(found, Refusal) else found
 
@@ -93,11 +95,11 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
 
 
 def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:
-    """Names everything that the path takes: a mistyped action is found at a glance. Contract: #errors"""
+    """Returns the refusal of an unknown action. It names every action of the path. Contract: #errors"""
     named: dict[str, list[str]] = {}
     for selector, name in choices:
         named.setdefault(selector, []).append(name)
-    # What `inquire` selects may be sent as `action` too: it is named once.
+    # Actions that `inquire` selects may also be sent as `action`. They are named once.
     lists = {", ".join(names): selector for selector, names in reversed(named.items())}
     told = "; or ".join(f"{selector}, one of {names}" for names, selector in reversed(lists.items()))
     return Refusal(INVALID_METHOD, f"Invalid method call: /{method.name} takes {told}")

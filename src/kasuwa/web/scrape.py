@@ -1,4 +1,4 @@
-"""`GET /metrics`, on a port of its own: what all parts counted, and what waits in the database."""
+"""`GET /metrics` on a port of its own: the counters of all processes, and the backlog in the database."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ TEXT = [("content-type", "text/plain; charset=utf-8")]
 
 
 class ScrapeCollector(Collector):
-    """What one look found, as the library wants to be given it."""
+    """Presents the counters and the backlog of one scrape to prometheus_client."""
 
     def __init__(self, series: Series, waiting: Backlog | None) -> None:
         self._series = series
@@ -44,7 +44,7 @@ def family(measure: MetricSpec, rows: Iterable[tuple[Sequence[str], list[float]]
 
 
 def buckets(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
-    """Each with those below it, as the format has them."""
+    """Returns cumulative bucket counts, as the exposition format requires."""
     found, below = [], 0.0
     for bound, count in zip((*map(str, bounds), "+Inf"), counts, strict=True):
         below += count

@@ -23,14 +23,15 @@ from kasuwa.web.bodies import (
     IncompleteBody,
     RequestBody,
 )
-from kasuwa.web.dispatch import Dispatch, HttpReply, refusal_reply
+from kasuwa.web.dispatch import Dispatch
+from kasuwa.web.replies import HttpReply, refusal_reply
 from kasuwa.web.routes import Route
 
 API_VERSION = "1"
-# After this long without a request in flight at shutdown, the process goes anyway.
+# At shutdown the process waits this long for requests in flight.
 DRAIN_SECONDS = 15.0
 
-# Where payers' pages are.
+# Path prefix of the payers' pages.
 PAGES = "/pay/"
 
 NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
@@ -45,7 +46,7 @@ BODY_MEMORY_REPLY = refusal_reply(
 )
 BODY_MEMORY_REPLY.retry_after = 1
 
-# The rest of such a body is not read, so nothing more can come on its connection.
+# HTTP statuses after which the connection is closed, because the rest of the body was not read.
 CLOSING_STATUSES = frozenset({400, 408, 413})
 
 
@@ -55,7 +56,7 @@ def too_large(most: int) -> HttpReply:
 
 
 def body_error_reply(error: BodyTooLarge | BodyTimeout | BodyMemoryTimeout | IncompleteBody, most: int) -> HttpReply:
-    """What is answered to a body that could not be read."""
+    """Returns the reply to a request whose body could not be read."""
     if isinstance(error, BodyTooLarge):
         return too_large(most)
     if isinstance(error, BodyMemoryTimeout):
@@ -64,7 +65,7 @@ def body_error_reply(error: BodyTooLarge | BodyTimeout | BodyMemoryTimeout | Inc
 
 
 def canonical(path: str) -> str:
-    """A path without doubled and trailing slashes. Contract: #requests"""
+    """Returns a path without doubled and trailing slashes. Contract: #requests"""
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
@@ -119,11 +120,11 @@ class Server:
             self._log.write(request_id, self._address(scope), method, shown, *said)
 
     def _address(self, scope: Any) -> str:
-        """The client's address, behind a trusted proxy too."""
+        """Returns the client's address, also behind a trusted proxy."""
         return client_address(scope.client, ",".join(scope.headers.get_all("x-forwarded-for")), self._proxies)
 
     def _loggable(self, path: str) -> str:
-        """A page's address holds a payer's token, and strangers' paths anything."""
+        """Returns the path to log. The path of a page holds a payer's token, and an unknown path may hold anything."""
         if path.startswith(PAGES):
             return PAGES
         return path if path in self._table else "other"
@@ -175,7 +176,7 @@ class Server:
         return refusal_reply(Refusal(ERROR, trouble), strict=False, http=503)
 
     async def drain(self) -> None:
-        """Wait until every request in flight has been answered."""
+        """Waits until every request in flight has been answered, at most DRAIN_SECONDS."""
         until = time.monotonic() + DRAIN_SECONDS
         while self._in_flight and time.monotonic() < until:
             await asyncio.sleep(0.02)

@@ -1,8 +1,8 @@
-"""Failed authentications are limited by the address they come from.
+"""Throttles failed authentications by client address.
 
-A client that keeps failing is refused before its key is looked at, until its bucket has filled again. An address at
-which a merchant has authenticated before is still let in as that merchant: a stranger behind the same proxy or network
-cannot lock it out.
+A client that keeps failing is refused before its key is checked, until its token bucket fills again. An address from
+which a merchant has authenticated before may still authenticate as that merchant, so that nobody behind the same proxy
+or network can lock it out.
 """
 
 import time
@@ -12,9 +12,9 @@ import msgspec
 
 BURST = 20
 SECONDS_PER_FAILURE = 3.0
-# Beyond these, the addresses that were heard of longest ago are forgotten.
-MOST_ADDRESSES = 10_000
-MOST_KNOWN = 10_000
+# Beyond these numbers, the oldest addresses are dropped.
+MAX_FAILED_ADDRESSES = 10_000
+MAX_KNOWN_ADDRESSES = 10_000
 
 
 class FailureBucket(msgspec.Struct):
@@ -24,7 +24,7 @@ class FailureBucket(msgspec.Struct):
 
 class AuthenticationThrottle:
     def __init__(self) -> None:
-        # The addresses that failed lately. While there are none, nobody's address needs to be looked at.
+        # Addresses that failed lately. While there are none, callers need not determine the client address.
         self.failures: OrderedDict[str, FailureBucket] = OrderedDict()
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
@@ -40,18 +40,18 @@ class AuthenticationThrottle:
         bucket = self.failures.get(address)
         if bucket is None:
             bucket = self.failures[address] = FailureBucket(float(BURST), time.monotonic())
-            if len(self.failures) > MOST_ADDRESSES:
+            if len(self.failures) > MAX_FAILED_ADDRESSES:
                 self.failures.popitem(last=False)
         self._fill(bucket)
         bucket.tokens = max(0.0, bucket.tokens - 1.0)
         self.failures.move_to_end(address)
 
     def record_success(self, address: str, mid: str) -> None:
-        """Costs nothing where nobody has failed: only addresses with failures need to be told apart."""
+        """Remembers that the merchant authenticated from this address. Does nothing if the address has no failures."""
         if address not in self.failures:
             return
         self._known[address, mid] = None
-        if len(self._known) > MOST_KNOWN:
+        if len(self._known) > MAX_KNOWN_ADDRESSES:
             self._known.popitem(last=False)
 
     def _fill(self, bucket: FailureBucket) -> None:

@@ -1,11 +1,12 @@
-"""`advance` in the test environment: moves a merchant's business time and runs what falls due on the way, in order.
+"""`advance` in the test environment: moves a merchant's business time and runs the jobs that fall due, in order.
 
 The order is that of `db/jobs.py`: business time, then the order of writing. Jobs of one moment go through the writer
 together, each decided on what those before it did, so a moment with thousands of them costs a few commits. The clock
 stands at a job's due time when the job is decided. Deliveries of events are sent one after the other.
 
-An advance has a limit of time. When that is over, or its client leaves, it finishes what is under way and stops at the
-moment it has reached: everything before is done, nothing after it is begun, and another advance goes on from there.
+An advance has a time limit. When it is reached, or the client disconnects, the advance finishes the jobs it has begun
+and stops at the business time it has reached: everything before is done, nothing after it has begun, and another
+advance continues from there.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal, SandboxEffects
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.batch import MerchantState, Result, RuleFailure, Submission, business_now
 from kasuwa.db.connections import Pool
@@ -27,31 +28,31 @@ from kasuwa.work.leases import ClockLease
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.webhooks import WebhookSender, has_hung
 
-# How often a job is looked at that somebody else has leased: a request, or a worker that claimed it before.
+# Poll interval while a job is leased by a request or a worker.
 POLL_SECONDS = 0.02
-# The clock's own submission goes with them.
+# One place in the batch is for the submission that moves the clock.
 MAX_JOBS_PER_BATCH = MAX_BATCH_SIZE - 1
 NO_ENTROPY = bytes(32)
-# A clock that goes with the wall's may be past the target by the time an advance stops. Where to go on to is then so
-# far ahead that it can still be asked for.
+# A running clock may have passed the target by the time an advance stops. The target to resume with is then this far
+# ahead, so that it is still in the future when it is requested.
 RESUME_MARGIN = timedelta(minutes=1)
 
 
 class NoProgress(Exception):
-    """A job that stays due however often it is run."""
+    """Raised if a job is still due after it was run."""
 
 
 class AdvanceResult(msgspec.Struct):
-    """Where an advance came to. `more` when it stopped before `until`."""
+    """The result of an advance."""
 
     now: datetime
     until: datetime
     job_counts: dict[str, int]
-    has_more: bool
+    has_more: bool  # it stopped before `until`
 
 
 class StopSignal:
-    """Tells an advance to stop after what is under way."""
+    """Tells an advance to stop after the jobs it has begun."""
 
     def __init__(self) -> None:
         self.is_set = False
@@ -61,7 +62,7 @@ class StopSignal:
 
 
 class ClockAdvance:
-    """One advance of one merchant, whose lease is held."""
+    """One advance of one merchant. The caller holds the merchant's clock lease."""
 
     def __init__(
         self, pool: Pool, writer: Writer, stepper: StepRunner, courier: WebhookSender, merchant: Merchant
@@ -80,7 +81,8 @@ class ClockAdvance:
     async def run(
         self, target: Callable[[datetime], datetime | Refusal], seconds: float, lease: ClockLease, stop: StopSignal
     ) -> AdvanceResult | Refusal:
-        """`target` is asked under the lease, so that two advances at once add up."""
+        """Advances the clock to `target(now)`. The target is computed under the lease, so that two concurrent advances
+        add up."""
         over = time.monotonic() + seconds
         until = target(await self._read_clock())
         if isinstance(until, Refusal):
@@ -90,8 +92,8 @@ class ClockAdvance:
             while more and not (stop.is_set or lease.is_lost or time.monotonic() > over):
                 more = await self._run_next(until)
         finally:
-            # On the way the wall times of jobs stay as they are: moving them at every stop would take a thousand jobs
-            # a thousand times. They follow here, also when something went wrong, and before the lease ends.
+            # The wall times of jobs are not updated at every stop: a thousand jobs would mean a million updates.
+            # They are updated here, also after an error, and before the lease ends.
             lease.is_unfinished = True
             now = await self._move_clock(await self._read_clock() if more else until)
             await shift_jobs(self._pool, self._merchant.merchant_id, self._writer.clock.now())
@@ -101,7 +103,7 @@ class ClockAdvance:
         return AdvanceResult(now, until, dict(sorted(self._job_counts.items())), more)
 
     async def _run_next(self, until: datetime) -> bool:
-        """Runs the jobs that are due next. False where nothing falls due any more."""
+        """Runs the jobs that are due next. Returns False if none is due before `until`."""
         records = await self._pool.fetch(
             jobs.NEXT_DUE, self._merchant.merchant_id, until, self._lanes, MAX_JOBS_PER_BATCH
         )
@@ -132,8 +134,8 @@ class ClockAdvance:
         self._last = known
 
     async def _run_together(self, together: list[Job]) -> None:
-        """Their calls one after the other, then all that they mean in one batch. Nobody is called before the clock
-        is there: what a rail of ours decides goes by it too."""
+        """Calls the rails of the jobs one after the other, then records the answers in one batch. The clock is moved
+        before the first call, because the card issuer's rules use it too."""
         due = together[0].due
         submissions = [self._clock_submission(due)]
         if not all(self._stepper.is_local(job) for job in together):
@@ -160,27 +162,27 @@ class ClockAdvance:
         self._stands_still = book.clock_fixed_at is not None
         return business_now(book, self._writer.clock.now())
 
-    def _clock_submission(self, to: datetime, *, on_the_way: bool = True) -> Submission:
-        rule = partial(decide_clock, to, on_the_way)
+    def _clock_submission(self, to: datetime, *, keeps_job_times: bool = True) -> Submission:
+        rule = partial(decide_clock, to, keeps_job_times)
         return Submission(self._merchant, Needs(), rule, NO_ENTROPY)
 
     async def _move_clock(self, to: datetime) -> datetime:
-        result = raise_if_failed(await self._writer.submit(self._clock_submission(to, on_the_way=False)))
+        result = raise_if_failed(await self._writer.submit(self._clock_submission(to, keeps_job_times=False)))
         assert isinstance(result, Decision)
         assert isinstance(result.reply, datetime)
         return result.reply
 
 
 def decide_clock(to: datetime, keeps_job_times: bool, context: Context, seen: LoadedRows) -> Decision:
-    """Moves the clock forward, never back. Where it is there already, on the way, nothing is written."""
+    """Moves the clock forward, never back. With `keeps_job_times`, writes nothing if the clock is there already."""
     if keeps_job_times and to <= context.now:
         return Decision(reply=context.now)
     moved = max(to, context.now)
-    return Decision(reply=moved, sandbox_clock=moved)
+    return Decision(reply=moved, sandbox=SandboxEffects(clock=moved))
 
 
 def take_independent(due: list[Job], wall: datetime) -> list[Job]:
-    """The first of these jobs that may be run together: no deliveries, none that somebody holds, one of a subject."""
+    """Returns the first jobs that can run in one batch: no deliveries, none that is leased, one for each subject."""
     together: dict[bytes, Job] = {}
     for job in due:
         if job.lane == deliveries.WEBHOOK_LANE or job.subject in together or is_leased(job, wall):

@@ -1,28 +1,29 @@
-"""What the courier knows of each merchant's endpoint: what is claimed for it and waits, how many are under way, and how
-quickly it answers. Who answers quickly is claimed for ahead, so that nothing waits for the database; who does not gets
-few places and no queue, so that nobody waits for it."""
+"""Queues and health of the merchants' webhook endpoints, as the webhook sender sees them.
+
+Deliveries to a healthy endpoint are claimed ahead, so that sending does not wait for the database. An endpoint that has
+not answered gets few concurrent deliveries and no queue, so that it cannot hold up others.
+"""
 
 from collections import deque
 from collections.abc import Iterator
 
 from kasuwa.db.deliveries import Delivery
 
-# Places of one merchant: a quarter of what egress has for a host once its endpoint has answered, few before that and
-# after it has failed, so that merchants who share a host share its places too.
+# Concurrent deliveries to one merchant: a quarter of what egress allows for a host once its endpoint has answered, few
+# before that and after a failure. So merchants that share a host share its connections.
 MAX_IN_FLIGHT_HEALTHY = 32
 MAX_IN_FLIGHT_UNHEALTHY = 2
-# Claimed ahead is what an endpoint takes in this time at its pace, and never more than that many.
+# Deliveries claimed ahead: as many as the endpoint takes in this time, and never more than the maximum.
 PREFETCH_SECONDS = 0.5
 MAX_PREFETCH = 1_000
-# How much the newest exchange counts for the pace.
+# Weight of the newest exchange in the moving average.
 PACE_WEIGHT = 0.1
-# A queue that has not moved for so long, and some exchanges at its pace more, is given back: whoever it waits for may
-# be hanging. And one that moves, but so slowly that its oldest has waited for so long: its lease must outlast the
-# sending.
+# A queue is released if it has not moved for STUCK_SECONDS plus STUCK_EXCHANGES average exchanges, as the endpoint may
+# hang. It is also released if its oldest delivery has waited for MAX_QUEUE_SECONDS: the lease must outlast the sending.
 STUCK_SECONDS = 0.5
 STUCK_EXCHANGES = 3
 MAX_QUEUE_SECONDS = 10.0
-# So many are remembered; one that is forgotten begins again with few places.
+# Endpoints remembered. A forgotten one starts again as unhealthy.
 MAX_REMEMBERED = 1_000
 
 
@@ -49,7 +50,7 @@ class EndpointQueue:
         return MAX_IN_FLIGHT_HEALTHY if self._is_healthy else MAX_IN_FLIGHT_UNHEALTHY
 
     def claim_capacity(self) -> int:
-        """How many more may be claimed; a few at a time are not worth asking the database for."""
+        """Returns how many more deliveries may be claimed. 0 if they are too few to be worth a query."""
         if not self._is_healthy:
             return max(0, MAX_IN_FLIGHT_UNHEALTHY - self.claimed_count)
         most = MAX_IN_FLIGHT_HEALTHY + min(
@@ -77,11 +78,11 @@ class EndpointQueue:
         self._is_healthy = False
 
     def release_if_stuck(self, now: float) -> list[Delivery]:
-        """What had better not wait here any longer."""
+        """Empties the queue and returns its deliveries if it is stuck, else returns none."""
         if not self.queue:
             return []
-        patience = STUCK_SECONDS + STUCK_EXCHANGES * self._mean_seconds
-        if now - self._last_progress_at < patience and now - self.queue[0].claimed_at < MAX_QUEUE_SECONDS:
+        max_idle_seconds = STUCK_SECONDS + STUCK_EXCHANGES * self._mean_seconds
+        if now - self._last_progress_at < max_idle_seconds and now - self.queue[0].claimed_at < MAX_QUEUE_SECONDS:
             return []
         self._is_healthy = False
         return self.release_queue()
@@ -93,7 +94,7 @@ class EndpointQueue:
 
 
 class EndpointQueues:
-    """All that are remembered, the one that was last of use at the end."""
+    """The endpoints remembered, least recently used first."""
 
     def __init__(self) -> None:
         self._known: dict[int, EndpointQueue] = {}
@@ -119,7 +120,7 @@ class EndpointQueues:
 
     @property
     def unhealthy_claimed_count(self) -> int:
-        """How many are held for those who may hang."""
+        """Returns the number of deliveries claimed for endpoints that may hang."""
         return sum(endpoint.claimed_count for endpoint in self if not endpoint.is_healthy)
 
     def forget_idle(self) -> None:

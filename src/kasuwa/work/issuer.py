@@ -1,18 +1,17 @@
-"""The `Issuer` rail: a card issued here pays in a shop that is a merchant of ours too.
+"""The issuer rail: authorizes cards that were issued here and pay another merchant of this service.
 
-The card's merchant is found by its number, and its books decide, through the same writer as its own requests: what
-happens on the other side of a payment is a rail's call, never one decision over two books. The rules are the card
-slice's, handed over by app.py.
+The card's merchant is found by the card number, and a decision in its books is submitted to the writer like its own
+requests. A payment between two merchants is a rail call, never one decision over two books. The rules are those of the
+virtual card slice (api_methods.ISSUER_RULES).
 """
 
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.reading import Reader
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import SUCCESSFUL
@@ -32,14 +31,14 @@ BY_REFERENCE = "select status, code, message from transaction where merchant_id 
 
 
 class IssuerRules(msgspec.Struct, frozen=True):
-    """The rules of the slice that issues cards, and the words under which the directory lists numbers and keys."""
+    """The rules of the slice that issues cards."""
 
-    pan_kind: str
-    order_key_kind: str
+    pan_kind: str  # kind of card numbers in the token index
+    order_key_kind: str  # kind of order keys in the token index
     authorize_needs: Callable[[PurchaseOrder, str, Merchant], Needs]
-    decide_authorize: Callable[[PurchaseOrder, str, Context, LoadedRows], Any]
+    decide_authorize: Callable[[PurchaseOrder, str, Context, LoadedRows], Outcome]
     refund_needs: Callable[[RefundOrder, Merchant], Needs]
-    decide_refund: Callable[[RefundOrder, Context, LoadedRows], Any]
+    decide_refund: Callable[[RefundOrder, Context, LoadedRows], Outcome]
 
 
 class LedgerIssuer:
@@ -74,7 +73,7 @@ class LedgerIssuer:
         return await self._ask(merchant, needs, partial(self._rules.decide_refund, order), order.scenario)
 
     async def query(self, key: str) -> Answer:
-        """What became of an order, a purchase or a refund, by its key."""
+        """Returns the state of a purchase or refund by its key."""
         found = await self._find_order(key)
         if found is None:
             return NO_SUCH_ORDER
@@ -84,14 +83,14 @@ class LedgerIssuer:
         return Answer(said, code, message, {"txnRef": txn_ref})
 
     async def _find_order(self, key: str) -> tuple[int, str] | None:
-        """Also of a card whose merchant has reset its books since: who was paid with it may ask after it."""
+        """Returns merchant and reference of an order, also from archived books: the payee may still query it."""
         return await token_index.find_owner_even_archived(self._reader, self._vault, self._rules.order_key_kind, key)
 
     async def _ask(
-        self, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Any], scenario: Scenario
+        self, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Outcome], scenario: Scenario
     ) -> Answer:
-        """Into the issuing merchant's next batch. In the test environment the line may be told to break, before it
-        arrives or on the way back."""
+        """Submits the rule for the issuing merchant and returns its answer. In the test environment, a scenario can
+        break the connection before the request arrives or before the answer returns."""
         if scenario.http == "unavailable":
             raise Unavailable("the issuer refuses calls")
         if scenario.http == "reset":

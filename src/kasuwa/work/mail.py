@@ -1,6 +1,6 @@
-"""Links to the people they are for: printed in test, sent by mail, or left to the system administrator's command.
+"""Delivers sign-in links: printed in the test environment, sent by mail, or left to the administrator's command.
 
-Nobody who asks for a link for somebody else sees it: whoever has it is that person, as far as the console knows.
+The person who requests a link for somebody else never sees it: whoever has the link can sign in as that user.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ log = structlog.get_logger("kasuwa.mail")
 
 
 class MailServer(msgspec.Struct, frozen=True):
-    """Where mail is handed in, from an address such as smtp://user:password@host:587?from=console@example.com."""
+    """A mail server, parsed from a URL such as smtp://user:password@host:587?from=console@example.com."""
 
     host: str
     port: int
@@ -41,7 +41,7 @@ class MailServer(msgspec.Struct, frozen=True):
 
 
 def read_mail_server(address: str) -> MailServer:
-    """Raises ValueError, which does not hold the address: it has a password in it."""
+    """Parses the URL of a mail server. Raises ValueError, without the URL in its text because it has a password."""
     try:
         parts = urlsplit(address)
         port = parts.port or (465 if parts.scheme == "smtps" else 587)
@@ -55,7 +55,7 @@ def read_mail_server(address: str) -> MailServer:
 
 
 def send(server: MailServer, email: str, link: str) -> None:
-    """Hands one mail in. Blocks; raises OSError or smtplib.SMTPException."""
+    """Sends one mail. Blocks. Raises OSError or smtplib.SMTPException."""
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = server.sender, email, SUBJECT
     message.set_content(BODY.format(link=link))
@@ -65,7 +65,7 @@ def send(server: MailServer, email: str, link: str) -> None:
     else:
         client = smtplib.SMTP(server.host, server.port, timeout=SEND_SECONDS)
     with client:
-        # In clear only to this very machine: what is sent lets somebody in.
+        # Plain text only to this machine: the link is a credential.
         if not server.is_tls and server.host not in LOOPBACK:
             client.starttls(context=context)
         if server.user:
@@ -74,23 +74,23 @@ def send(server: MailServer, email: str, link: str) -> None:
 
 
 class LinkSender:
-    """The way in which this deployment hands over links: `print`, `command`, or the address of a mail server."""
+    """Delivers links by the configured method: `print`, `command`, or the URL of a mail server."""
 
     def __init__(self, method: str) -> None:
-        self._way = method
+        self._method = method
         self._server = None if method in ("print", "command") else read_mail_server(method)
-        self._turns = asyncio.Semaphore(MAX_CONCURRENT_MAILS)
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT_MAILS)
 
     async def deliver(self, email: str, link: str) -> str:
-        """What became of it, in words for the page of whoever asked; they are never shown the link."""
+        """Delivers a link and returns a message about it for the requesting page. The message never has the link."""
         if self._server is None:
-            if self._way == "print":
+            if self._method == "print":
                 sys.stdout.write(f"link for {email}: {link}\n")
                 sys.stdout.flush()
                 return f"The link for {email} is printed where the server was started."
             return f"The system administrator hands the link over: kasuwa user link {email}"
         try:
-            async with asyncio.timeout(2 * SEND_SECONDS), self._turns:
+            async with asyncio.timeout(2 * SEND_SECONDS), self._slots:
                 await asyncio.to_thread(send, self._server, email, link)
         except (OSError, smtplib.SMTPException, TimeoutError) as error:
             log.warning("a link could not be sent", error=type(error).__name__)

@@ -1,4 +1,4 @@
-"""The engine behind commands: what acts on the world around the books, in every environment."""
+"""Admin operations that exist in every environment (core.action.AdminOperations)."""
 
 from datetime import datetime
 
@@ -17,14 +17,14 @@ class CommonOperations:
         self._clock = clock
 
     async def close(self) -> None:
-        """Nothing goes on behind a request here."""
+        """Does nothing: no operation outlives its request here."""
 
     async def business_now(self, merchant: Merchant) -> datetime:
         [record] = await self._operators.fetch(jobs.SELECT_MERCHANT_STATE, merchant.merchant_id)
         return business_now(MerchantState(*record), self._clock.now())
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None:
-        """How many events were put on their way again; None where the merchant has no endpoint."""
+        """Makes a range of events due again. Returns how many, or None if the merchant has no endpoint."""
         if not await self._operators.fetchval(SELECT_HAS_WEBHOOK, merchant.merchant_id):
             return None
         now = await self.business_now(merchant)

@@ -1,4 +1,4 @@
-"""The engine behind the test environment's commands: merchants made, clocks moved, call-backs played."""
+"""Admin operations of the test environment: creates merchants, moves clocks, simulates call-backs."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ from kasuwa.work.timeline import object_timeline, resolve_event_id, transaction_
 from kasuwa.work.url_policy import url_fault
 from kasuwa.work.webhooks import WebhookSender
 
-# What every merchant of the test environment starts with. Contract: #authentication
+# Opening balances of every merchant of the test environment. Contract: #authentication
 OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
 NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short")
 NO_CALLBACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
@@ -59,7 +59,7 @@ BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
 """
-# What is under way for a loan or savings, by its id: a disbursement, a cash-out, a payment.
+# Open transactions for a loan or savings, by its id: a disbursement, a cash-out, a payment.
 SELECT_OPEN_FOR_PURPOSE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and status in ('pending', 'processing') and (detail -> 'errand' ->> 'reference' = $2
@@ -129,7 +129,7 @@ class SandboxOperations(CommonOperations):
         return mid, key
 
     async def set_webhook(self, merchant: Merchant, url: str) -> str | None:
-        """Set or switch off the merchant's endpoint; answers what is wrong with the URL, if anything."""
+        """Sets the merchant's endpoint, or disables it if `url` is empty. Returns an error text or None."""
         fault = url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
         if fault is not None:
             return fault
@@ -142,15 +142,15 @@ class SandboxOperations(CommonOperations):
         return None
 
     async def reset(self, merchant: Merchant) -> Refusal | None:
-        """Fresh books under the same mid and keys, as on day one; the old ones are kept aside. Advances and resets of
-        one merchant wait for each other."""
+        """Gives the merchant new books with opening balances, under the same mid and keys. The old books are archived.
+        Advances and resets of one merchant wait for each other."""
         try:
             async with self._hold_current(merchant.mid) as (_, _), self._operators.acquire() as connection:
                 merchant_id = await merchants.reset_books(connection, self._vault, merchant.mid)
         except LeaseTimeout:
             return BUSY
         await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id))
-        # Until every process has looked the merchant up anew, some would still write in the old books.
+        # Other processes write to the old books until their cached merchant expires.
         await asyncio.sleep(merchants.STALE_AFTER_SECONDS)
         self._directory.evict(merchant.mid)
         return None
@@ -164,7 +164,7 @@ class SandboxOperations(CommonOperations):
             return await transaction_timeline(connection, row)
 
     def _make_key(self, merchant_id: int) -> str:
-        """With a seed, keys replay as well."""
+        """Returns an API key. With a seed, keys are the same in every run."""
         if self._seed is None:
             return merchants.random_key(merchant_id)
         return blake2b(b"key %d" % merchant_id, key=self._seed, digest_size=32).hexdigest()
@@ -172,7 +172,8 @@ class SandboxOperations(CommonOperations):
     # --- the rail's call-back -----------------------------------------------------------------------------
 
     async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
-        """The transaction as it then stands; a refusal where it waits for nobody outside, as a cashcode does."""
+        """Returns the transaction after the call-back, None if the reference is unknown, or a refusal if it waits for
+        no rail (a cashcode)."""
         named = await self._find_all(merchant, reference)
         if not named:
             records = await self._operators.fetch(SELECT_OPEN_FOR_PURPOSE, merchant.merchant_id, reference)
@@ -197,13 +198,13 @@ class SandboxOperations(CommonOperations):
         return next(iter(await self._find_all(merchant, reference)), None)
 
     async def _find_all(self, merchant: Merchant, reference: str) -> list[Transaction]:
-        """Newest first."""
+        """Returns the transactions with this reference, newest first."""
         keys = [transaction_key(merchant.merchant_id, kind, reference) for kind in MERCHANT_REFERENCED_KINDS]
         records = await self._operators.fetch(BY_REFERENCE, merchant.merchant_id, reference, keys)
         return [Transaction(*record) for record in records]
 
     async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> bool:
-        """Whether it was over, so that there was something to contradict."""
+        """Records a notice if the transaction is final. Returns whether it is."""
 
         def record(context: Context, seen: LoadedRows) -> Decision:
             row = seen.get(Transaction, key)
@@ -217,7 +218,8 @@ class SandboxOperations(CommonOperations):
     async def advance_clock(
         self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
     ) -> AdvanceResult | Refusal:
-        """Runs in a task of its own: when the client leaves, it finishes what is under way and lets go of its lease."""
+        """Advances the clock in a task of its own: if the client disconnects, the advance finishes the jobs it has
+        begun and releases its lease."""
         stop = StopSignal()
         task = asyncio.create_task(self._advance(merchant, target, stop))
         self._advances[task] = stop
@@ -230,7 +232,7 @@ class SandboxOperations(CommonOperations):
     def _forget(self, task: "asyncio.Task[Any]") -> None:
         self._advances.pop(task, None)
         if not task.cancelled():
-            task.exception()  # whoever asked has heard of it, or has left
+            task.exception()  # marks it as retrieved: the client got it, or has disconnected
 
     async def _advance(
         self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal], stop: StopSignal
@@ -244,8 +246,7 @@ class SandboxOperations(CommonOperations):
 
     @contextlib.asynccontextmanager
     async def _hold_current(self, mid: str) -> AsyncIterator[tuple[ClockLease, Merchant]]:
-        """The lease of the merchant's current books: those that were current when we began to wait may not be any
-        more."""
+        """Holds the clock lease of the merchant's current books. They may change while it waits for the lease."""
         while True:
             merchant_id = await self._operators.fetchval(merchants.SELECT_CURRENT_ID, mid)
             async with self._leases.acquire(merchant_id) as held:
@@ -254,7 +255,7 @@ class SandboxOperations(CommonOperations):
                     return
 
     async def close(self) -> None:
-        """Stops advances that are under way, after the jobs they are at."""
+        """Stops running advances after the jobs they have begun."""
         for stop in self._advances.values():
             stop.set()
         await asyncio.gather(*self._advances, return_exceptions=True)

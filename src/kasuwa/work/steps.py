@@ -1,7 +1,7 @@
-"""Running one job: call the outside with no transaction open, then let a rule decide what its answer means.
+"""Runs one job: calls its rail with no transaction open, then submits the rule that decides on the answer.
 
-The same door serves everybody: the request that wrote the job (at once, up to its deadline), the worker (when
-it falls due), and `advance` in the test environment (when business time gets there).
+Used by the request that wrote the job (right after its commit), by the worker (when the job is due), and by `advance`
+in the test environment (when business time reaches it).
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 
-# How long a rail may take. Rails keep a deadline themselves: this bounds one that does not. A job is leased for longer
-# than this and the commit that follows (db/batch.py).
+# How long a rail may take. Rails keep deadlines of their own; this bounds one that does not. A job is leased for longer
+# than this plus the commit that follows (db/batch.py).
 RAIL_DEADLINE_SECONDS = 10.0
 
 
@@ -32,17 +32,19 @@ def lanes_of(steps: Iterable[Step]) -> list[str]:
 
 
 def rail_kinds_of(steps: Iterable[Step]) -> list[str]:
-    """The kinds of jobs that ask a rail. All others wait for a business time, and nobody may hurry them."""
+    """Returns the kinds of jobs that call a rail. All others wait for a business time and cannot be run earlier."""
     return sorted(step.kind for step in steps if step.call is not ports.call_no_rail)
 
 
 class StepRunner:
-    def __init__(self, writer: Writer, rails: Rails, steps: Mapping[str, Step], vault: Vault, meter: Metrics) -> None:
+    def __init__(
+        self, writer: Writer, rails: Rails, steps: Mapping[str, Step[Answer]], vault: Vault, metrics: Metrics
+    ) -> None:
         self._vault = vault
         self._writer = writer
         self._rails = rails
         self._steps = steps
-        self._meter = meter
+        self._metrics = metrics
         self._deadlines = Deadlines()
 
     @property
@@ -59,7 +61,8 @@ class StepRunner:
         return await self._writer.submit(self.make_submission(job, merchant, await self.call(job, now, secrets)))
 
     async def call(self, job: Job, now: datetime, secrets: Any = None) -> Answer:
-        """What the outside says, or that it says nothing. Anything else that is raised is a bug of ours."""
+        """Calls the rail and returns its answer: RAIL_UNAVAILABLE or RAIL_SILENT if it raises or does not answer in
+        time. Any other exception is a bug."""
         step = self._steps[job.kind]
         if secrets is None and step.restore_secrets is not None:
             secrets = step.restore_secrets(job, self._vault)
@@ -78,20 +81,22 @@ class StepRunner:
         finally:
             deadline.end()
         assert isinstance(answer, Answer)
-        self._meter.count(STEPS, job.kind, answer.status)
-        self._meter.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)
+        self._metrics.count(STEPS, job.kind, answer.status)
+        self._metrics.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)
         return answer
 
     async def record_callback(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
-        """A rail's call-back, recorded with all that its rule wants to know."""
-        told = self._steps[job.kind].enrich_callback
-        return await self.record_answer(job, merchant, answer if told is None else await told(self._rails, job, answer))
+        """Records a rail's call-back, enriched with what the rule needs besides."""
+        enrich = self._steps[job.kind].enrich_callback
+        if enrich is not None:
+            answer = await enrich(self._rails, job, answer)
+        return await self.record_answer(job, merchant, answer)
 
     async def record_answer(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
         return await self._writer.submit(self.make_submission(job, merchant, answer))
 
     def make_submission(self, job: Job, merchant: Merchant, answer: Answer) -> Submission:
-        """What the writer is given to record an answer."""
+        """Returns the submission that records an answer."""
         step = self._steps[job.kind]
         return Submission(
             merchant=merchant,

@@ -1,9 +1,9 @@
-"""The courier: delivers events to merchants, at least once, and never lets one hold up another.
+"""The webhook sender: delivers events to merchants at least once. No merchant holds up another.
 
-Deliveries are claimed a few of each merchant at a time, more for those who take them quickly (endpoints.py); one whose
-endpoint has not just taken something gets very few places, and all of those together no more than half. Results are
-recorded together, many a statement. Killed between sending and recording, the lease runs out and the event is sent
-again with the same webhook-id: twice perhaps, never not at all.
+Deliveries are claimed a few of each merchant at a time, more for endpoints that answer quickly (endpoints.py).
+Unhealthy endpoints get few concurrent deliveries each, and together at most half of all. Results are recorded in
+batches. If the process dies between sending and recording, the lease expires and the event is sent again with the same
+webhook-id.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
 
 
 class NoSigningKey(Exception):
-    """No key of the merchant is valid, or the newest does not open."""
+    """Raised if the merchant has no valid key, or the newest cannot be decrypted."""
 
 
 class WebhookSender:
@@ -105,7 +105,7 @@ class WebhookSender:
         self._wake.set()
 
     async def run(self) -> None:
-        """Claim and record on one connection, in turns; the sending goes on beside."""
+        """Claims and records deliveries in turns on one connection, while tasks send them."""
         connection: Connection | None = None
         while not (self._stopping.is_set() and not (self._tasks or self._to_record)):
             try:
@@ -137,7 +137,7 @@ class WebhookSender:
             await self._pause()
 
     async def _put_aside(self, connection: Connection) -> None:
-        """Puts back what cannot be sent as it is stored, for a while, and tells the operator whose key is the cause."""
+        """Requeues deliveries that cannot be signed, and notifies the operator of the merchants without a valid key."""
         items, self._unsendable = self._unsendable, []
         keyless, self._merchants_without_key = self._merchants_without_key, set()
         now = self._clock.now()
@@ -147,7 +147,7 @@ class WebhookSender:
             await deliveries.notify_operator(connection, merchant_id, NO_KEY, now)
 
     async def _pause(self) -> None:
-        """Until something was sent and others may be by the time it is recorded, or it is time to look again."""
+        """Waits until a delivery was sent, plus a moment to collect more for the same batch, or until the next poll."""
         try:
             async with asyncio.timeout(IDLE_SECONDS):
                 await self._wake.wait()
@@ -157,7 +157,7 @@ class WebhookSender:
         self._wake.clear()
 
     async def run_once(self, connection: Connection) -> int:
-        """Claim what is due and start sending it; answers how many there were."""
+        """Claims due deliveries and starts sending them. Returns their number."""
         self._start_sending()
         room, now = min(MAX_CLAIMED - self._endpoints.claimed_count, MAX_PER_CLAIM), time.monotonic()
         if room <= 0 or now - self._claimed_at < CLAIM_SECONDS:
@@ -184,7 +184,7 @@ class WebhookSender:
             self._to_requeue += endpoint.release_queue() if self._stopping.is_set() else endpoint.release_if_stuck(now)
 
     def _start_sending(self) -> None:
-        """One task for each place, which sends one after the other for as long as there are any."""
+        """Starts a task for each free slot of an endpoint. A task sends until the queue is empty."""
         left = MAX_IN_FLIGHT - self._endpoints.in_flight_count
         loop = asyncio.get_running_loop()
         for endpoint in self._endpoints:
@@ -231,8 +231,8 @@ class WebhookSender:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
     async def _load_keys(self, connection: QueryRunner, merchants: set[int]) -> None:
-        """Loads the newest key of each merchant, again after a moment, so that a rolled key is used at once. A merchant
-        whose key is missing or does not open has none afterwards: `_key_of` raises for it alone."""
+        """Loads the newest key of each merchant. Keys are cached for a moment only, so that a rotated key is soon used.
+        `_key_of` raises for a merchant whose key is missing or cannot be decrypted."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_CACHE_SECONDS]
         if not wanted:
@@ -256,8 +256,8 @@ class WebhookSender:
     # --- one attempt --------------------------------------------------------------------------------------
 
     async def deliver_now(self, connection: QueryRunner, job: Job, *, has_endpoint_hung: bool) -> AttemptResult | None:
-        """For `advance`: one delivery, sent and recorded at once; None where there is nothing left to do. Given a pool,
-        it holds no connection while it sends."""
+        """Sends and records one delivery for `advance`. Returns None if it is done already. Holds no connection of a
+        pool while it sends."""
         item = await deliveries.find_delivery(connection, job, self._clock.now())
         if item is None:
             return None
@@ -274,8 +274,8 @@ class WebhookSender:
         return outcome
 
     async def ping(self, connections: QueryRunner, merchant_id: int, url: str) -> str:
-        """Sends a signed test event once and keeps nothing of it. Answers what became of it, in words. Given a pool, it
-        holds no connection while it sends; and a merchant has one such event under way, all together a few."""
+        """Sends a signed test event once, records nothing and returns a message about the result. Holds no connection
+        of a pool while it sends. One test at a time for a merchant, MAX_PINGS over all."""
         if merchant_id in self._pinging or len(self._pinging) >= MAX_PINGS:
             return "Nothing was sent: another test is still under way. Wait for it and try again."
         self._pinging.add(merchant_id)
@@ -341,7 +341,7 @@ class WebhookSender:
         return self._make_result(item, http, error, ms, None if wait is None else item.now + wait)
 
     def _untried(self, item: Delivery, why: str) -> AttemptResult:
-        """It ends here, and says nothing about the endpoint."""
+        """Returns the result of a delivery that ends without an attempt. The endpoint's health is unaffected."""
         return self._make_result(item, None, why, 0, None, tried=False)
 
     def _make_result(

@@ -1,8 +1,7 @@
-"""The worker: takes up jobs that are due, lane by lane, and runs each through its step.
+"""The worker: claims due jobs lane by lane and runs each through its step.
 
-Lanes keep one kind of outside from holding up another. A claim is a lease in wall time: who dies holding one
-loses it, and somebody else takes the job up. `run_once` does what is due now and answers how much that was;
-`run` does so for ever: one look tells which lanes have something due, so that an idle service asks next to nothing.
+Lanes keep one rail from holding up another. A claim is a lease in wall time: if its worker dies, another claims the job
+when the lease has expired. One poll finds the lanes with due jobs, so that an idle service runs few queries.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ from kasuwa.work.leases import ClockLeases
 from kasuwa.work.steps import StepRunner
 
 MAX_CLAIMED = 64
-# How long between two looks at what is due: a job is never later than this.
+# Poll interval. A job is started at most this late.
 POLL_SECONDS = 0.2
 ERROR_BACKOFF_SECONDS = 0.5
 CLEANUP_SECONDS = 600.0
@@ -47,10 +46,10 @@ class Worker:
     async def run(self, lanes: Sequence[str]) -> None:
         due = {lane: asyncio.Event() for lane in lanes}
         lanes_running = (self._run_lane(lane, due[lane]) for lane in lanes)
-        await asyncio.gather(self._tidy(), self._end_abandoned(), self._look(due), *lanes_running)
+        await asyncio.gather(self._tidy(), self._end_abandoned(), self._poll(due), *lanes_running)
 
-    async def _look(self, due: Mapping[str, asyncio.Event]) -> None:
-        """Wake the lanes that have something to do; at the end all of them, so that they see it."""
+    async def _poll(self, due: Mapping[str, asyncio.Event]) -> None:
+        """Wakes the lanes that have due jobs. On stop it wakes all, so that they end."""
         while not self._stopping.is_set():
             try:
                 for lane in await list_due_lanes(self._claims, list(due), self._clock.now()):
@@ -62,7 +61,7 @@ class Worker:
             event.set()
 
     async def _tidy(self) -> None:
-        """Throw away what nobody will ask for any more."""
+        """Deletes expired idempotency records and old commit marks."""
         while not self._stopping.is_set():
             try:
                 await self._claims.execute(DELETE_EXPIRED, self._clock.earliest_now())
@@ -71,7 +70,7 @@ class Worker:
             await self._pause(CLEANUP_SECONDS)
 
     async def _end_abandoned(self) -> None:
-        """Bring jobs back whose `advance` died on its way: their business time has come, their wall time is the old."""
+        """Reschedules the jobs of merchants whose `advance` died: their wall times are not updated yet."""
         leases = ClockLeases(self._claims)
         while not self._stopping.is_set():
             try:
@@ -97,8 +96,10 @@ class Worker:
                 await self._stopping.wait()
 
     async def run_once(self, lane: str) -> int:
-        """Claim what is due in one lane, run it side by side, and answer how many there were. Jobs that call no rail
-        reach the writer in the order of their due times: nothing is waited for between the claim and them."""
+        """Claims the due jobs of one lane, runs them concurrently and returns their number.
+
+        Jobs that call no rail reach the writer in the order of their due times, because nothing is awaited between the
+        claim and their submission."""
         async with self._claims.acquire() as connection:
             claimed = await claim_jobs(connection, lane, self._clock.now(), MAX_CLAIMED)
         wanted = {item.job.merchant_id for item in claimed}
@@ -107,7 +108,7 @@ class Worker:
         return len(claimed)
 
     async def _find_merchant(self, merchant_id: int) -> Merchant | None:
-        """None where it cannot be read: its jobs fall due again when their lease ends, and others' are run."""
+        """Returns None if the merchant cannot be read. Its jobs are claimed again when their lease has expired."""
         try:
             return await self._directory.get_by_id(merchant_id)
         except Exception as error:
@@ -128,6 +129,6 @@ class Worker:
 
 
 def log_failure(what: str, error: Exception, **where: str) -> None:
-    """Whatever it was, it is tried again. That the database is away is known without a word."""
+    """Logs an error that will be retried. Connection errors are not logged: they are reported elsewhere."""
     if not (connections.is_connection_error(error) or isinstance(error, DatabaseUnreachable)):
         log.error(what, **where, **describe_error(error))

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, FieldError, NewHold, Refusal
+from kasuwa.core.decision import Decision, FieldError, NewHold, Refusal, SandboxEffects
 from kasuwa.core.references import hold_key, is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
@@ -179,7 +179,7 @@ def test_a_planned_fault_of_the_biller_rides_with_the_job_and_is_used_up() -> No
     faults = (InjectedFault("bank", "timeout", 2), InjectedFault("biller", "reset", 1))
     decision = decided(payment(), listed(PREPAID), context(faults=faults))
     assert JOB_DATA_DECODER.decode(decision.jobs[0].work).scenario == Scenario(http="reset")
-    assert decision.injected_faults == (InjectedFault("bank", "timeout", 2),)
+    assert decision.sandbox == SandboxEffects(injected_faults=(InjectedFault("bank", "timeout", 2),))
 
 
 # --- likely duplicates ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, LoadedRows, Needs, PostingGroup, Refusal, Row
+from kasuwa.core.decision import Decision, LoadedRows, Needs, PostingGroup, Refusal, Row, replace_faults
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.db.batch import Submission
@@ -278,7 +278,7 @@ def test_planned_faults_are_used_up_order_by_order_and_not_by_bad_ones() -> None
     parts = [part for part in decision.sub_decisions if isinstance(part, Decision) and part.jobs]
     scenarios = [JOB_DATA_DECODER.decode(part.jobs[0].work).scenario for part in parts]
     assert scenarios == [Scenario(http="timeout"), Scenario(rr="05"), Scenario()]
-    assert [part.injected_faults for part in parts] == [faults[1:], (), None]
+    assert [part.sandbox for part in parts] == [replace_faults(faults[1:]), replace_faults(()), None]
 
 
 # --- through the desk -------------------------------------------------------------------------------------------

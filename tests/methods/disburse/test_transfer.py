@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, Needs, NewHold
+from kasuwa.core.decision import Decision, Needs, NewHold, SandboxEffects
 from kasuwa.core.money import minor_of
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import is_reference
@@ -173,12 +173,13 @@ def test_a_planned_fault_is_stored_with_the_job_and_used_up() -> None:
     faults = (InjectedFault("bank", "timeout", 2), InjectedFault("card", "reset", 1))
     decision = decided(order(), context(faults=faults))
     assert JOB_DATA_DECODER.decode(decision.jobs[0].work).scenario == Scenario(http="timeout")
-    assert decision.injected_faults == (InjectedFault("bank", "timeout", 1), InjectedFault("card", "reset", 1))
+    left = (InjectedFault("bank", "timeout", 1), InjectedFault("card", "reset", 1))
+    assert decision.sandbox == SandboxEffects(injected_faults=left)
 
 
 def test_without_a_fault_of_the_bank_none_is_touched() -> None:
-    assert decided(order(), context(faults=(InjectedFault("card", "reset", 1),))).injected_faults is None
-    assert decided(order()).injected_faults is None
+    assert decided(order(), context(faults=(InjectedFault("card", "reset", 1),))).sandbox is None
+    assert decided(order()).sandbox is None
 
 
 # --- repeats ----------------------------------------------------------------------------------------------------

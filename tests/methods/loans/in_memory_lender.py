@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.app import PURPOSES
+from kasuwa.api_methods import PURPOSES
 from kasuwa.core.action import Step, Write
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, PostingGroup, Refusal, refuse_fields

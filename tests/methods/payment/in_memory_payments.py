@@ -158,7 +158,8 @@ class InMemoryPayments:
         self.events += decision.events
         self.notices += decision.notices
         self.number += decision.numbers_used
-        self.faults = self.faults if decision.injected_faults is None else decision.injected_faults
+        if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
+            self.faults = decision.sandbox.injected_faults
         assert sum(self.balances().values()) == 0
         return decision
 

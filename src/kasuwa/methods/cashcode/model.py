@@ -97,7 +97,7 @@ def hash_pin(context: Context, order_ref: str, pin: str) -> bytes:
 class FailedAttempts(Row):
     """A count of the unknown codes that were tried at a merchant since a time."""
 
-    table: ClassVar[str] = "cashcode_guess"
+    table: ClassVar[str] = "cashcode_attempts"
     mutable_columns: ClassVar[tuple[str, ...]] = ("wrong", "since")
 
     wrong: int

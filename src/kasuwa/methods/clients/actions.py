@@ -5,8 +5,6 @@ from kasuwa.methods.clients import lookups, store, wire
 from kasuwa.methods.clients.rules import manage_client
 from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 
-BVN_REGISTRY = RailQuestion(rail="identity", ask=lookups.query_bvn_registry)
-
 EXAMPLE_CLIENT = {
     "firstname": "Ada",
     "lastname": "Obi",
@@ -39,7 +37,7 @@ CLIENTS = ApiMethod(
             request=wire.CreateRequest,
             reply=wire.ClientReply,
             rules=CREATE_RULES,
-            rail_question=BVN_REGISTRY,
+            rail_question=RailQuestion("identity", lookups.query_bvn_registry, manage_client.decide_create),
             needs=manage_client.need_create,
             decide=manage_client.decide_create,
             permission=MANAGE,
@@ -51,7 +49,7 @@ CLIENTS = ApiMethod(
             request=wire.UpdateRequest,
             reply=wire.ClientReply,
             rules=UPDATE_RULES,
-            rail_question=BVN_REGISTRY,
+            rail_question=RailQuestion("identity", lookups.query_bvn_registry, manage_client.decide_update),
             needs=manage_client.need_update,
             decide=manage_client.decide_update,
             permission=MANAGE,

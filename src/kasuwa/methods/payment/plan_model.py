@@ -54,7 +54,7 @@ TERMS_DECODER: "msgspec.json.Decoder[PlanTerms]" = msgspec.json.Decoder(PlanTerm
 class Plan(Row):
     """A recurrent payment or an installment plan."""
 
-    table: ClassVar[str] = "plan"
+    table: ClassVar[str] = "payment_plan"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         "state",
         "cycle",

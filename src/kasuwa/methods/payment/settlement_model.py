@@ -56,7 +56,7 @@ def beneficiary_key(merchant_id: int, ref_code: str) -> bytes:
 class SettlementBatch(Row):
     """Money that is moved together on one day: a merchant's settlement or a beneficiary's payout."""
 
-    table: ClassVar[str] = "gathering"
+    table: ClassVar[str] = "settlement_batch"
     mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state")
 
     kind: str

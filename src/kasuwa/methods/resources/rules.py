@@ -37,7 +37,9 @@ def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs
     return Needs(((PersonalizedAccountRow, personalized_key(merchant.merchant_id, request.reference)),))
 
 
-def decide_personalized(request: PersonalizedRequest, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_personalized(
+    request: PersonalizedRequest, context: Context, seen: LoadedRows
+) -> Decision[PersonalizedReply] | NeedsMore:
     merchant = context.merchant
     key = personalized_key(merchant.merchant_id, request.reference)
     first = seen.get(PersonalizedAccountRow, key)

@@ -12,6 +12,7 @@ from kasuwa.core.decision import (
     Needs,
     PostingGroup,
     Refusal,
+    SandboxEffects,
     refuse_fields,
 )
 from kasuwa.core.money import MINOR_PER_MAJOR, MOST_DIGITS, format_minor
@@ -56,7 +57,7 @@ def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
     return Needs((wallet,), (chart.wallet(currency), chart.outside("funding", currency)))
 
 
-def decide_fund(request: FundRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_fund(request: FundRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
     currency = str(request.currency or "NGN")
     wallet = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
     if request.amount + (0 if wallet is None else wallet.posted) >= MAX_WALLET_BALANCE:
@@ -72,18 +73,20 @@ def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
     if request.kind == "none":
         left = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
         rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
-        return Decision(reply=DoneReply(message=f"{rails} as usual again"), injected_faults=left)
+        return Decision(
+            reply=DoneReply(message=f"{rails} as usual again"), sandbox=SandboxEffects(injected_faults=left)
+        )
     assert request.rail is not None, "check_fault_rail requires it"
     if len(context.injected_faults) >= MAX_PLANNED_FAULTS:
         return TOO_MANY_FAULTS
     percent = 100 if request.probability is None else request.probability
     planned = InjectedFault(request.rail, request.kind, request.times, int(percent))
     reply = DoneReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
-    return Decision(reply=reply, injected_faults=(*context.injected_faults, planned))
+    return Decision(reply=reply, sandbox=SandboxEffects(injected_faults=(*context.injected_faults, planned)))
 
 
 def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusal:

@@ -31,6 +31,7 @@ from kasuwa.methods.virtualcard.wire import (
     CardData,
     CardReply,
     CardRequest,
+    GetRequest,
     LimitsRequest,
     LimitsShown,
     SpendingLimits,
@@ -225,7 +226,7 @@ def has_all_rows(needs: Needs, merchant_id: int, seen: LoadedRows) -> bool:
     return all(seen.is_loaded(key) for key in keys)
 
 
-def need_card(request: CardRequest | LimitsRequest, merchant: Merchant) -> Needs:
+def need_card(request: CardRequest | GetRequest | LimitsRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 

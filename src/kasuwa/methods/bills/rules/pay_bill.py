@@ -31,6 +31,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.money import format_minor, percent_of
 from kasuwa.core.references import account_key, hold_key, movement_reference
@@ -133,7 +134,7 @@ def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, key), (Voucher, voucher), (Paycode, paycode)), (WALLET,))
 
 
-def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decision[PayReply] | Refusal | NeedsMore:
     merchant = context.merchant
     digest = digest_request(request, context)
     first = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))
@@ -268,7 +269,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         jobs=(job,),
         follow_up=job,
         numbers_used=1,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

@@ -203,7 +203,9 @@ def need_cancel(request: OrderRequest, merchant: Merchant) -> Needs:
     return need_code(merchant.merchant_id, request.order_ref)
 
 
-def decide_cancel(request: OrderRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_cancel(
+    request: OrderRequest, context: Context, seen: LoadedRows
+) -> Decision[CancelReply] | Refusal | NeedsMore:
     """Cancels an active code. Cancelling a cancelled code succeeds and changes nothing."""
     cashcode = find_cashcode(context.merchant.merchant_id, request.order_ref, seen)
     if cashcode is None:

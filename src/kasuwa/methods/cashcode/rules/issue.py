@@ -95,7 +95,9 @@ def need_generate(request: GenerateRequest, merchant: Merchant) -> Needs:
     return Needs((first, (Cashcode, cashcode_key(merchant_id, order_ref))), (WALLET,))
 
 
-def decide_generate(request: GenerateRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_generate(
+    request: GenerateRequest, context: Context, seen: LoadedRows
+) -> Decision[GenerateReply] | Refusal | NeedsMore:
     digest = digest_request(request, context)
     merchant_id = context.merchant.merchant_id
     first = seen.get(Transaction, transaction_key(merchant_id, KIND, request.order_ref))

@@ -55,7 +55,9 @@ def need_redeem(request: RedeemRequest, merchant: Merchant) -> Needs:
     return Needs(((FailedAttempts, failed_attempts_key(merchant.merchant_id)),), ACCOUNTS)
 
 
-def decide_redeem(request: RedeemRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_redeem(
+    request: RedeemRequest, context: Context, seen: LoadedRows
+) -> Decision[RedeemReply | Refusal] | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
     attempts = current_failed_attempts(context, seen)
     if attempts.wrong >= MAX_FAILED_ATTEMPTS:

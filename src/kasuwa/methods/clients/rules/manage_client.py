@@ -207,8 +207,8 @@ def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_create(
-    request: CreateRequest, context: Context, seen: LoadedRows, *, answer: RegistryAnswer | None = None
-) -> Decision | Refusal | NeedsMore:
+    request: CreateRequest, context: Context, seen: LoadedRows, answer: RegistryAnswer | None = None
+) -> Decision[ClientReply] | Refusal | NeedsMore:
     client_id = opaque_id("CL", context.entropy)
     merchant_id, now = context.merchant.merchant_id, context.now
     client = Client(
@@ -239,8 +239,8 @@ def need_update(request: UpdateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_update(
-    request: UpdateRequest, context: Context, seen: LoadedRows, *, answer: RegistryAnswer | None = None
-) -> Decision | Refusal | NeedsMore:
+    request: UpdateRequest, context: Context, seen: LoadedRows, answer: RegistryAnswer | None = None
+) -> Decision[ClientReply] | Refusal | NeedsMore:
     client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
     if client is None:
         return UNKNOWN_CLIENT

@@ -142,7 +142,7 @@ def need_bulk(orders: list[BulkOrder], merchant: Merchant) -> Needs:
     return Needs(tuple((Transaction, key) for key in keys), (WALLET,))
 
 
-def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> Decision:
+def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> Decision[BulkReply]:
     batch_ref = movement_reference(BATCH_REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     return Decision(
         numbers_used=len(orders) + 1,
@@ -161,8 +161,8 @@ def decide_orders(orders: list[BulkOrder], context: Context, seen: LoadedRows, b
             yield reply_conflict(order_ref, USED_IN_BULK.format(places[order_ref]))
             continue
         decision = decide_order(order, context, seen, first_number + place, batch_ref)
-        if decision.injected_faults is not None:
-            context = msgspec.structs.replace(context, injected_faults=decision.injected_faults)
+        if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
+            context = msgspec.structs.replace(context, injected_faults=decision.sandbox.injected_faults)
         yield decision
 
 

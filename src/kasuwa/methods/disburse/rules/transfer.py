@@ -29,6 +29,7 @@ from kasuwa.core.decision import (
     NewHold,
     PostingGroup,
     Refusal,
+    replace_faults,
 )
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
@@ -76,7 +77,7 @@ def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref)),), (WALLET,))
 
 
-def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision[TransferReply] | Refusal:
     digest = digest_request(request, context)
     if request.order_ref is not None:
         key = transaction_key(context.merchant.merchant_id, KIND, request.order_ref)
@@ -203,7 +204,7 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
         rows=(row,),
         jobs=(make_transaction_job(context, SEND, LANE, row, job_data),),
         numbers_used=1,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

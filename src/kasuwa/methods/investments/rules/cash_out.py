@@ -123,7 +123,9 @@ def prepare_cashout(
     return changes
 
 
-def decide_cashout(request: CashoutRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_cashout(
+    request: CashoutRequest, context: Context, seen: LoadedRows
+) -> Decision[CashoutReply] | Refusal | NeedsMore:
     savings = find_savings(request, context, seen)
     if isinstance(savings, Refusal):
         return savings
@@ -267,7 +269,9 @@ def prepend_debt_repayments(decision: Decision, changes: SavingsChanges, savings
 # --- by cashcode --------------------------------------------------------------------------------------------
 
 
-def decide_cashcode(request: CashcodeRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_cashcode(
+    request: CashcodeRequest, context: Context, seen: LoadedRows
+) -> Decision[CashcodeReply] | Refusal | NeedsMore:
     savings = find_savings(request, context, seen)
     if isinstance(savings, Refusal):
         return savings

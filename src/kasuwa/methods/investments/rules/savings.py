@@ -64,6 +64,7 @@ from kasuwa.methods.investments.wire import (
 )
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
 from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Fifty years; a longer term is taken for a typing error.
 LONGEST_PERIOD = 600
@@ -98,7 +99,9 @@ def need_opening(request: CreateSavingsRequest, merchant: Merchant) -> Needs:
     return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
 
 
-def decide_opening(request: CreateSavingsRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_opening(
+    request: CreateSavingsRequest, context: Context, seen: LoadedRows
+) -> Decision[SavingsReply] | Refusal | NeedsMore:
     client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
     if client is None:
         return UNKNOWN_CLIENT
@@ -167,7 +170,9 @@ def check_currency(merchant: Merchant, currency: str | None) -> str | None:
     return None if currency in (None, CURRENCY) else f"savings are kept in {CURRENCY}"
 
 
-def decide_deposit(request: DepositRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_deposit(
+    request: DepositRequest, context: Context, seen: LoadedRows
+) -> Decision[DepositReply] | Refusal | NeedsMore:
     savings = seen.get(Savings, savings_key(context.merchant.merchant_id, request.savings_id))
     if savings is None:
         return UNKNOWN_SAVINGS
@@ -228,7 +233,9 @@ def deposit_from_wallet(
     )
 
 
-def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_validation(
+    request: ValidateDeposit, context: Context, seen: LoadedRows
+) -> Decision[PaymentReply] | Refusal | NeedsMore:
     """Submits the payer's code for a deposit. Payments with another purpose are refused as unknown."""
     payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose

@@ -177,7 +177,7 @@ def need_nothing(request: CreatePlanRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_create_plan(request: CreatePlanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_create_plan(request: CreatePlanRequest, context: Context, seen: LoadedRows) -> Decision[PlanReply] | Refusal:
     start, today = date.fromisoformat(request.start_date), lagos_day(context.now)
     if not today <= start <= add_months(today, LATEST_START):
         return INVALID_START_DATE
@@ -212,7 +212,9 @@ def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
     return Needs(((ThriftPlan, key), (Job, job_key(key))))
 
 
-def decide_cancel(request: CancelPlanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_cancel(
+    request: CancelPlanRequest, context: Context, seen: LoadedRows
+) -> Decision[PlanReply] | Refusal | NeedsMore:
     """Cancels a plan that is not running yet, full or not."""
     plan = seen.get(ThriftPlan, thrift_plan_key(context.merchant.merchant_id, request.thrift_id))
     if plan is None:
@@ -261,7 +263,9 @@ def need_subscription(request: SubscribeRequest, merchant: Merchant) -> Needs:
     return need_savings(merchant.merchant_id, (request.savings_id,), plan)
 
 
-def decide_subscription(request: SubscribeRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_subscription(
+    request: SubscribeRequest, context: Context, seen: LoadedRows
+) -> Decision[SubscriptionReply] | Refusal:
     merchant_id = context.merchant.merchant_id
     plan = seen.get(ThriftPlan, thrift_plan_key(merchant_id, request.thrift_id))
     savings = seen.get(Savings, savings_key(merchant_id, request.savings_id))

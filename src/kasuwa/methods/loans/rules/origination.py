@@ -118,7 +118,7 @@ def need_request(request: LoanRequest, merchant: Merchant) -> Needs:
     return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
 
 
-def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> Decision[LoanReply] | Refusal:
     client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
     if client is None:
         return UNKNOWN_CLIENT
@@ -179,7 +179,9 @@ def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
     return Needs((*loan.rows, (Account, wallet)), (*loan.accounts, WALLET))
 
 
-def decide_process(request: ProcessRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_process(
+    request: ProcessRequest, context: Context, seen: LoadedRows
+) -> Decision[LoanReply] | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
     loan = seen.get(Loan, loan_key(merchant_id, request.loan_id))
     if loan is None:

@@ -60,6 +60,7 @@ from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_st
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
 from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 KIND = "repayment"
 DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
@@ -144,7 +145,9 @@ def need_repay(request: RepayRequest, merchant: Merchant) -> Needs:
     return Needs((*loan.rows, *payer.rows), (*loan.accounts, *payer.accounts))
 
 
-def decide_repay(request: RepayRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_repay(
+    request: RepayRequest, context: Context, seen: LoadedRows
+) -> Decision[RepayReply] | Refusal | NeedsMore:
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, request.loan_id))
     if loan is None:
         return UNKNOWN_LOAN
@@ -253,7 +256,9 @@ def reply_repay(
 # --- repayment by a payment -------------------------------------------------------------------------------------------
 
 
-def decide_validation(request: ValidateRepayment, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_validation(
+    request: ValidateRepayment, context: Context, seen: LoadedRows
+) -> Decision[PaymentReply] | Refusal | NeedsMore:
     """Submits the payer's code for a repayment. Payments with another purpose are refused as unknown."""
     payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose

@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row
+from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, replace_faults
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.core.pricing import Price
@@ -104,7 +104,7 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         numbers_used=1,
         follow_up=job,
         secrets=order.card_secrets,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

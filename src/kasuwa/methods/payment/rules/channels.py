@@ -37,6 +37,7 @@ from kasuwa.methods.payment.wire import (
     ChargeUssd,
     PaymentFields,
 )
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Kinds of banks whose accounts can be debited. Contract: payment#account, resources#banks
 CHARGEABLE_KINDS = frozenset({"commercial"})
@@ -59,7 +60,7 @@ def begin_from_request(
     request: PaymentFields,
     context: Context,
     seen: LoadedRows,
-) -> Decision | Refusal | NeedsMore:
+) -> Decision[PaymentReply] | Refusal | NeedsMore:
     order = order_builder(request, context, seen)
     return begin_payment(order, context, CHARGE) if isinstance(order, PaymentOrder) else order
 

@@ -24,6 +24,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
 from kasuwa.core.pricing import bearer_of
@@ -68,6 +69,7 @@ from kasuwa.methods.payment.rules.begin import (
 )
 from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Methods whose payer approves or declines on a hosted page. Pages of other methods only show how to pay.
 PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
@@ -88,7 +90,7 @@ def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
     return check_request.need_split(request, merchant)
 
 
-def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     order = build_card_order(request, context, seen)
     return order if isinstance(order, Refusal) else begin_payment(order, context, OPEN)
 
@@ -143,7 +145,7 @@ def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
     return Needs((*need_payment(request.txn_ref, merchant).rows, *check_request.need_split(request, merchant).rows))
 
 
-def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     row, payment, job = find_payment(request.txn_ref, context.merchant, seen)
     if row is None or payment is None or payment.method != "card":
         return UNKNOWN_REFERENCE
@@ -166,7 +168,9 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     rows = advance_stage(row, amended, CHARGING, context, "charged")
     job = requeue_for_rail(job, CHARGE, sent, context)
     reply = reply_payment(*rows, context.public_url)
-    return Decision(reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, injected_faults=faults_left)
+    return Decision(
+        reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, sandbox=replace_faults(faults_left)
+    )
 
 
 def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, context: Context) -> list[FieldError]:
@@ -243,7 +247,7 @@ def need_validate(request: ValidateRequest, merchant: Merchant) -> Needs:
     return need_payment(request.txn_ref, merchant)
 
 
-def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     return submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
 
 
@@ -308,7 +312,7 @@ def submit_code(
         jobs=(job,),
         follow_up=job,
         secrets=PayerCode(otp),
-        injected_faults=faults_left,
+        sandbox=replace_faults(faults_left),
     )
 
 
@@ -354,7 +358,7 @@ def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
     return Needs((saved, *check_request.need_split(request, merchant).rows))
 
 
-def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     order = build_token_order(request, context, seen)
     return order if isinstance(order, Refusal) else begin_payment(order, context, CHARGE)
 

@@ -61,7 +61,9 @@ def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_inbound(request: PayAccountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_inbound(
+    request: PayAccountRequest, context: Context, seen: LoadedRows
+) -> Decision[InboundReply] | Refusal | NeedsMore:
     """Applies a transfer to the payment or personalized account that the token index names.
 
     Another merchant's account number is refused like an unknown one.

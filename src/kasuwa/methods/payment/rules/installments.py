@@ -43,7 +43,7 @@ def need_installment(request: InstallmentRequest, merchant: Merchant) -> Needs:
 
 def decide_installment(
     status: str, request: InstallmentRequest, context: Context, seen: LoadedRows
-) -> Decision | Refusal:
+) -> Decision[InstallmentChanged] | Refusal:
     """Changes an installment plan. `status` is the action's variant: resume, pause or cancel."""
     key = plan_key(context.merchant.merchant_id, request.id)
     plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))

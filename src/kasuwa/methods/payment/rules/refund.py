@@ -27,6 +27,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
     refuse_fields,
+    replace_faults,
 )
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, subject_of, unseen_needs
@@ -99,7 +100,9 @@ def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
     return Needs(rows, tuple(chart.wallet(currency) for currency in merchant.limits))
 
 
-def decide_refund(request: RefundRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_refund(
+    request: RefundRequest, context: Context, seen: LoadedRows
+) -> Decision[RefundReply] | Refusal | NeedsMore:
     merchant = context.merchant
     row = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
     payment = seen.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))
@@ -203,7 +206,7 @@ def start_refund(
         jobs=(job,),
         numbers_used=1,
         follow_up=job,
-        injected_faults=faults,
+        sandbox=replace_faults(faults),
     )
 
 

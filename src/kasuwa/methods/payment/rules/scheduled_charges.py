@@ -164,7 +164,7 @@ def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRo
         jobs=decision.jobs,
         jobs_done=(current_job,),
         numbers_used=decision.numbers_used,
-        injected_faults=decision.injected_faults,
+        sandbox=decision.sandbox,
     )
 
 

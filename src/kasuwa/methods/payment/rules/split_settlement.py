@@ -62,7 +62,7 @@ def need_beneficiary(request: BeneficiaryRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: LoadedRows) -> Decision:
+def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: LoadedRows) -> Decision[BeneficiaryReply]:
     ref_code = opaque_id("RS", context.entropy)
     key = beneficiary_key(context.merchant.merchant_id, ref_code)
     row = Beneficiary(

@@ -73,7 +73,7 @@ from kasuwa.methods.virtualcard.model import (
     show_card,
     vat_entries,
 )
-from kasuwa.methods.virtualcard.wire import AmountRequest, CardRequest, CreateRequest, DoneReply
+from kasuwa.methods.virtualcard.wire import AmountRequest, CardReply, CardRequest, CreateRequest, DoneReply
 
 MONTHLY_FEE_JOB = "virtualcard.monthly"
 LANE = "virtualcard"
@@ -182,7 +182,9 @@ def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_create(request: CreateRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_create(
+    request: CreateRequest, context: Context, seen: LoadedRows
+) -> Decision[CardReply] | Refusal | NeedsMore:
     ranges, merchant_id = context.issuing.ranges, context.merchant.merchant_id
     network = request.card_type or next(iter(ranges))
     if network not in ranges:
@@ -297,7 +299,9 @@ def need_amount(request: AmountRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 
-def decide_fund(request: AmountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_fund(
+    request: AmountRequest, context: Context, seen: LoadedRows
+) -> Decision[DoneReply] | Refusal | NeedsMore:
     position = find_card_position(request.reference, context, seen)
     if not isinstance(position, CardPosition):
         return position
@@ -339,7 +343,9 @@ def check_funding(merchant: Merchant, position: CardPosition, amount: int) -> st
     return None
 
 
-def decide_withdraw(request: AmountRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_withdraw(
+    request: AmountRequest, context: Context, seen: LoadedRows
+) -> Decision[DoneReply] | Refusal | NeedsMore:
     """Moves money from a card to the wallet, also from a blocked or expired card. Contract: virtualcard#fund"""
     position = find_card_position(request.reference, context, seen)
     if not isinstance(position, CardPosition):
@@ -362,7 +368,9 @@ def decide_withdraw(request: AmountRequest, context: Context, seen: LoadedRows) 
     )
 
 
-def decide_terminate(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_terminate(
+    request: CardRequest, context: Context, seen: LoadedRows
+) -> Decision[DoneReply] | Refusal | NeedsMore:
     position = find_card_position(request.reference, context, seen)
     if not isinstance(position, CardPosition):
         return position

@@ -24,6 +24,7 @@ from kasuwa.methods.virtualcard.model import (
     unseal_pan,
 )
 from kasuwa.methods.virtualcard.wire import (
+    CardReply,
     CardRequest,
     DoneReply,
     GetRequest,
@@ -33,7 +34,7 @@ from kasuwa.methods.virtualcard.wire import (
 )
 
 
-def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision[CardReply] | Refusal | NeedsMore:
     """Shows a card. Revealing number and CVV writes an audit entry."""
     card = seen.get(Card, card_key(context.merchant.merchant_id, request.reference))
     if card is None:
@@ -51,7 +52,7 @@ def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decis
     return Decision(reply=reply_card(card, shown, "Card found"), audit_entries=(audit_entry,))
 
 
-def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
         return card
@@ -59,7 +60,7 @@ def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> De
     return Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
 
 
-def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
     """Unblocks a card. Its count of unpaid monthly fees starts again from zero."""
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
@@ -74,7 +75,7 @@ def check_limits_not_empty(merchant: Merchant, limits: SpendingLimits | None) ->
     return "at least one of per_transaction, per_day, per_month and categories"
 
 
-def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision[LimitsReply] | Refusal:
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
         return card

@@ -24,6 +24,7 @@ from kasuwa.core.decision import (
     Posting,
     PostingGroup,
     Refusal,
+    replace_faults,
 )
 from kasuwa.core.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
 from kasuwa.core.money import format_minor
@@ -300,7 +301,9 @@ def need_purchase(request: PurchaseRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 
-def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_purchase(
+    request: PurchaseRequest, context: Context, seen: LoadedRows
+) -> Decision[PurchaseReply] | Refusal | NeedsMore:
     card = find_card(request, context, seen)
     if not isinstance(card, Card):
         return card
@@ -318,7 +321,7 @@ def decide_purchase(request: PurchaseRequest, context: Context, seen: LoadedRows
     decision.reply = reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
     if row.status == FAILED:
         reply.message = f"Declined: the card's issuer says: {row.message}"
-    decision.injected_faults = faults
+    decision.sandbox = replace_faults(faults)
     return decision
 
 

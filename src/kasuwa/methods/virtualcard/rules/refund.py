@@ -188,7 +188,9 @@ def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref)),))
 
 
-def decide_refund(request: RefundRequest, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_refund(
+    request: RefundRequest, context: Context, seen: LoadedRows
+) -> Decision[PurchaseReply] | Refusal | NeedsMore:
     refund = find_purchase_refund(
         request.txn_ref, None if request.amount is None else int(request.amount), context, seen
     )

@@ -1,0 +1,75 @@
+"""Tables of the whole API: the paths of each environment, and the purposes of payments and transfers.
+
+Slices do not import each other. This module collects their tables.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from kasuwa.core.action import ApiMethod, Step
+from kasuwa.core.purpose import PurposeRules
+from kasuwa.methods.bills.actions import BILLS
+from kasuwa.methods.cashcode import actions as cashcode
+from kasuwa.methods.clients.actions import CLIENTS
+from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.investments.actions import INVESTMENTS
+from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
+from kasuwa.methods.loans.actions import LOANS
+from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
+from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
+from kasuwa.methods.payment import actions as payment
+from kasuwa.methods.resources.actions import RESOURCES
+from kasuwa.methods.sandbox.actions import SANDBOX
+from kasuwa.methods.virtualcard import actions as virtualcard
+from kasuwa.methods.virtualcard.model import PAN_ENTRY
+from kasuwa.methods.virtualcard.rules import issuer_port
+from kasuwa.work.issuer import IssuerRules
+
+# Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
+ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
+ALL_SANDBOX = msgspec.structs.replace(
+    SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
+)
+
+METHODS: tuple[ApiMethod, ...] = (
+    DISBURSE,
+    payment.PAYMENT,
+    BILLS,
+    CLIENTS,
+    LOANS,
+    INVESTMENTS,
+    virtualcard.VIRTUALCARD,
+    cashcode.CASHCODE,
+    ALL_RESOURCES,
+)
+
+# Rules of the card issuer, for a card issued here that pays a merchant of this service.
+ISSUER_RULES = IssuerRules(
+    pan_kind=PAN_ENTRY,
+    order_key_kind=issuer_port.ORDER_KEY,
+    authorize_needs=issuer_port.need_authorization,
+    decide_authorize=issuer_port.decide_authorization,
+    refund_needs=issuer_port.need_refund_order,
+    decide_refund=issuer_port.decide_refund_order,
+)
+
+# Rules of the purposes of payments and transfers, by name.
+PURPOSES: dict[str, PurposeRules] = {
+    purpose.name: purpose
+    for purpose in (
+        *payment.PURPOSES,
+        DISBURSEMENT_PURPOSE_RULES,
+        REPAYMENT_PURPOSE_RULES,
+        CASHOUT_PURPOSE_RULES,
+        DEPOSIT_PURPOSE_RULES,
+    )
+}
+
+
+def methods_of(environment: str) -> tuple[ApiMethod, ...]:
+    return (*METHODS, ALL_SANDBOX) if environment == "test" else METHODS
+
+
+def steps_of(methods: Iterable[ApiMethod]) -> dict[str, Step]:
+    return {step.kind: step for method in methods for step in method.steps}

@@ -1,0 +1,140 @@
+"""The services of one process: database, writer, rails, step runner and webhook sender, built from the settings."""
+
+import asyncio
+import contextlib
+
+from kasuwa.api_methods import ISSUER_RULES, PURPOSES, methods_of, steps_of
+from kasuwa.core.references import Permutation
+from kasuwa.core.vault import Vault, derive
+from kasuwa.db import connections, migrate
+from kasuwa.db.batch import Deployment
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connections import Pool
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.writer import Writer
+from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
+from kasuwa.rails.issued_cards import IssuedCardRail
+from kasuwa.rails.ports import NOT_CONFIGURED, BillerRail, CatalogueCache, IssuerRail, Rails
+from kasuwa.rails.sandbox.bank import SandboxBank
+from kasuwa.rails.sandbox.biller import SandboxBiller
+from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
+from kasuwa.rails.sandbox.identity import SandboxIdentity
+from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
+from kasuwa.readiness import watch_clock, watch_pool
+from kasuwa.settings import (
+    Settings,
+    issuing_of,
+    loopback_allowed,
+    public_url_of,
+    secret_key_of,
+)
+from kasuwa.work.billers import PolledCatalogueCache
+from kasuwa.work.egress import EgressClient
+from kasuwa.work.issuer import LedgerIssuer
+from kasuwa.work.steps import StepRunner
+from kasuwa.work.webhooks import WebhookSender
+
+
+def biller_of(settings: Settings) -> BillerRail:
+    return SandboxBiller() if settings.environment == "test" else NoBiller()
+
+
+def rails_of(
+    settings: Settings, catalogue_cache: CatalogueCache = NOT_CONFIGURED, issuer: IssuerRail = NOT_CONFIGURED
+) -> Rails:
+    issuing = issuing_of(settings)
+    if settings.environment == "test":
+        return Rails(
+            bank=SandboxBank(),
+            card=IssuedCardRail(SandboxCards(), issuer, issuing),
+            debit=SandboxDebit(),
+            mobile=SandboxMobile(),
+            identity=SandboxIdentity(),
+            biller=biller_of(settings),
+            catalogue_cache=catalogue_cache,
+            issuer=issuer,
+        )
+    unconfigured = NoCollection()
+    return Rails(
+        bank=NoBank(),
+        card=IssuedCardRail(unconfigured, issuer, issuing),
+        debit=unconfigured,
+        mobile=unconfigured,
+        identity=NoIdentity(),
+        biller=biller_of(settings),
+        catalogue_cache=catalogue_cache,
+        issuer=issuer,
+    )
+
+
+def make_deployment(vault: Vault, settings: Settings) -> Deployment:
+    """Returns the constants of the deployment. With a seed, references and entropy are the same in every run."""
+    seed, issuing = settings.sandbox_seed, issuing_of(settings)
+    if seed is None:
+        return Deployment(vault, Permutation(vault.reference_key), None, PURPOSES, public_url_of(settings), issuing)
+    key = derive(seed.encode()[:64], "seed")
+    return Deployment(vault.with_replay_secret(key), Permutation(key), key, PURPOSES, public_url_of(settings), issuing)
+
+
+class Services:
+    """The services of one process."""
+
+    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool, metrics: Metrics) -> None:
+        methods = methods_of(settings.environment)
+        self.metrics = metrics
+        self.settings = settings
+        self.dsn = dsn
+        self.vault = vault
+        self.reader = reader
+        self.pools: list[Pool] = []
+        self._measuring: asyncio.Task[None] | None = None
+        self.use_pool(reader)
+        self.methods = methods
+        self.catalogue_cache = PolledCatalogueCache(reader)
+        self.clock = DatabaseClock()
+        watch_clock(self.clock, metrics)
+        self.merchant_directory = MerchantDirectory(reader, vault, settings.environment, self.clock)
+        self.deployment = make_deployment(vault, settings)
+        self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
+        issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
+        self.rails = rails_of(settings, self.catalogue_cache, issuer)
+        self.stepper = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
+        self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
+        self.courier = WebhookSender(
+            dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
+        )
+
+    @classmethod
+    async def build(cls, settings: Settings, dsn: str, metrics: Metrics | None = None) -> "Services":
+        connection = await connect_to_primary(dsn)
+        try:
+            vault = await migrate.open_vault(connection, secret_key_of(settings))
+        finally:
+            await connection.close()
+        return cls(settings, dsn, vault, await connections.open_reader_pool(dsn), metrics or Metrics())
+
+    def use_pool(self, opened: Pool) -> Pool:
+        """Registers a pool of this process with /readyz and the metrics."""
+        self.pools.append(opened)
+        watch_pool(opened, self.metrics)
+        return opened
+
+    def _record_commit(self, locked: bool, size: int, seconds: float) -> None:
+        self.metrics.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
+        self.metrics.observe(COMMIT_SECONDS, seconds)
+
+    async def start(self) -> None:
+        """Starts the clock and the writer. Commands start the writer alone: they end before a clock can drift."""
+        await self.clock.measure(self.reader)
+        self.writer.start()
+        self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
+
+    async def close(self) -> None:
+        if self._measuring is not None:
+            self._measuring.cancel()
+        await self.writer.close()
+        await self.egress.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await self.reader.close()
