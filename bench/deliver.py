@@ -18,13 +18,15 @@ POLL_SECONDS = 0.1
 WARM_UP_SHARE = 0.1
 
 RELEASE_DELIVERIES = """
-update scheduled_job set run_at = now() from merchant m where m.merchant_id = scheduled_job.merchant_id and lane = 'webhook'
+update scheduled_job set run_at = now() from merchant m where m.merchant_id = scheduled_job.merchant_id
+    and lane = 'webhook'
 and m.mid = any('{{{mids}}}')
 """
 # What is left would be tried again and again, with nobody there, while something else is measured.
 POSTPONE_DELIVERIES = "update scheduled_job set run_at = now() + interval '1 day' where lane = 'webhook'"
 COUNT_WAITING = """
-select count(*) from scheduled_job join merchant m using (merchant_id) where lane = 'webhook' and m.mid = any('{{{mids}}}')
+select count(*) from scheduled_job join merchant m using (merchant_id) where lane = 'webhook'
+    and m.mid = any('{{{mids}}}')
 """
 COUNT_FAILED = """
 select count(*) from delivery_attempt join merchant m using (merchant_id)

@@ -28,7 +28,10 @@ LATE_JOB = """
     insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     values ('\\x00', 1, 'disburse.ask', 'bank', 'GP', '\\x00', now(), now() - interval '1 hour', 0, 0, '{}')
 """
-NOTICE = "insert into operator_notice (merchant_id, reference, message, at) values (1, 'GP', 'the rail says otherwise', now())"
+NOTICE = (
+    "insert into operator_notice (merchant_id, reference, message, at) "
+    "values (1, 'GP', 'the rail says otherwise', now())"
+)
 
 
 @pytest.fixture(scope="module")

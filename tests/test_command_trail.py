@@ -64,7 +64,10 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(deployment: Depl
         "{loan}": LendingClient(shop.connection, shop.mid, shop.key).lend(),
         "{email}": f"{new_reference('commanded')}.{shop.mid}@example.com",
     }
-    newest = "select actor, address, action, subject, before, after from audit_entry where actor like 'command:%' order by at"
+    newest = (
+        "select actor, address, action, subject, before, after from audit_entry "
+        "where actor like 'command:%' order by at"
+    )
     for name, (words, what) in RECORDED.items():
         before = len(deployment.fetch(newest))
         deployment.run_command(*name.split(), *(given.get(word, word) for word in words))

@@ -37,7 +37,8 @@ FILL = (
     " from generate_series(1, 1000) n",
     "insert into operator_notice (merchant_id, reference, message, at)"
     " select $1::bigint, 'GP|FD|' || n, 'a contradiction of the rail', now() from generate_series(1, 60) n",
-    "insert into exchange_rate (currency, buy, sell, set_by) select 'USD', 150000 + n, 160000 + n, 'somebody@example.com'"
+    "insert into exchange_rate (currency, buy, sell, set_by) "
+    "select 'USD', 150000 + n, 160000 + n, 'somebody@example.com'"
     " from generate_series(1, 60) n where $1::bigint > 0",
     "insert into merchant (merchant_id, mid, name, current)"
     " select 1000000 + n, 'GP' || 8000000 + n, 'Full ' || n, true from generate_series(1, 60) n where $1::bigint > 0",

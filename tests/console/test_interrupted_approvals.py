@@ -26,7 +26,10 @@ HOLD_UP = """
 """
 WAITING = "select pid from pg_locks where locktype = 'advisory' and objid = 4242 and not granted"
 STATE = "select state, decided_by, decided_at is not null from approval where approval_id = $1"
-ENTRIES = "select actor, what from audit_entry where about = 'approval ' || $1::bigint and what not like 'proposed%' order by at"
+ENTRIES = (
+    "select actor, action from audit_entry where subject = 'approval ' || $1::bigint "
+    "and action not like 'proposed%' order by at"
+)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +124,10 @@ def test_an_interrupted_approval_stands_after_its_approver_was_disabled(
     finance, admin, other = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin", "admin"))
     number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
     break_off(held_up, admin, number)
-    disable = "update console_user set disabled_at = now() from audit_entry where about = $1 and email = actor and what like $2"
+    disable = (
+        "update console_user set disabled_at = now() from audit_entry where subject = $1 "
+        "and email = actor and action like $2"
+    )
     held_up.fetch(disable, f"approval {number}", "approved%")
     assert other.get("/operator/approvals").http == 200
     assert held_up.fetch(STATE, number)[0][0] == "approved"

@@ -126,7 +126,8 @@ def test_the_audit_entry_of_a_tried_action_has_reference_and_amount(
     answer = try_it(finance, "disburse/transfer", **TRANSFER, orderRef="tried")
     assert '"txnStatus": "successful"' in answer.words
     [entry] = deployment.fetch(
-        "select action, subject, after from audit_entry join merchant using (merchant_id) where mid = $1 and action like 'tried %'",
+        "select action, subject, after from audit_entry join merchant using (merchant_id) where mid = $1 "
+        "and action like 'tried %'",
         shop.mid,
     )
     assert (entry["what"], entry["about"]) == ("tried disburse transfer", shop.verify("tried")["txnRef"])

@@ -115,14 +115,17 @@ GENERIC = {"plan_cache_mode": "force_generic_plan"}
 
 FILL = (
     "insert into merchant (merchant_id, mid, name) select n, 'GP' || n, '' from generate_series(1000001, 1002000) n",
-    "insert into merchant_state (key, merchant_id) select sha224(n::text::bytea), n from generate_series(1000001, 1002000) n",
+    "insert into merchant_state (key, merchant_id) select sha224(n::text::bytea), n "
+    "from generate_series(1000001, 1002000) n",
     "insert into account select sha224(n::text::bytea), 1, 'x', 'NGN', 0, 0, null from generate_series(1, 20000) n",
     "insert into hold select sha224(n::text::bytea), 1, 'x', 1, 'r', 'posted', 1 from generate_series(1, 20000) n",
     "insert into transaction select sha224(n::text::bytea), 1, 'transfer', n, n, null, 'NGN', 1, 0, 0, 0, 'failed',"
     " null, '', '', '{}', '[]', now(), now() from generate_series(1, 20000) n",
-    "insert into scheduled_job select sha224(n::text::bytea), 1, 'k', 'webhook', n, '', now(), now(), null, 0, 0, null, '{}'"
+    "insert into scheduled_job "
+    "select sha224(n::text::bytea), 1, 'k', 'webhook', n, '', now(), now(), null, 0, 0, null, '{}'"
     " from generate_series(1, 20000) n",
-    "insert into idempotency_record select sha224(n::text::bytea), 1, '', '', false, now() from generate_series(1, 20000) n",
+    "insert into idempotency_record select sha224(n::text::bytea), 1, '', '', false, now() "
+    "from generate_series(1, 20000) n",
     "analyze",
 )
 

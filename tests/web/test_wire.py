@@ -246,7 +246,7 @@ def test_a_whole_number_is_one_however_it_is_written(shop: MerchantClient, said:
 
 def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missing(shop: MerchantClient) -> None:
     assert shop.put("disburse", action="verify", txnRef=None).body["errors"] == [
-        {"field": "txnRef", "reason": "required"}
+        {"field": "txnRef", "reason": "required, or orderRef, or batchRef"}
     ]
     sent = shop.put(
         "disburse",

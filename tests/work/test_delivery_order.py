@@ -17,7 +17,8 @@ SECOND = "planted"
 
 PLANT_EVENT = """
     with b as (update merchant_state set last_event_seq = last_event_seq + 1, version = version + 1 from merchant m
-        where m.mid = $1 and m.merchant_id = merchant_state.merchant_id returning merchant_state.merchant_id, last_event_seq)
+        where m.mid = $1 and m.merchant_id = merchant_state.merchant_id
+            returning merchant_state.merchant_id, last_event_seq)
     insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
     select b.merchant_id, b.last_event_seq, $3, e.object, 2, e.kind, '{"second": true}', e.at
     from b join event e on e.merchant_id = b.merchant_id and e.reference = $2

@@ -45,7 +45,8 @@ PLANT_BACKLOG = """
         decode(md5(reference), 'hex'), now(), 'infinity', 0, 0, '{}' from e
 """
 TAKE_AWAY = """
-    delete from scheduled_job using merchant m where m.merchant_id = scheduled_job.merchant_id and m.mid = $1 and lane = 'webhook'
+    delete from scheduled_job using merchant m where m.merchant_id = scheduled_job.merchant_id and m.mid = $1
+        and lane = 'webhook'
 """
 
 

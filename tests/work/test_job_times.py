@@ -70,7 +70,10 @@ def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     number = add_jobs(deployment, open_shop(now=START), 2_500)
-    half = "update merchant_state set clock_fixed_at = (select max(due) from scheduled_job where merchant_id = $1) - interval '1250 seconds'"
+    half = (
+        "update merchant_state set clock_fixed_at = (select max(due) from scheduled_job "
+        "where merchant_id = $1) - interval '1250 seconds'"
+    )
     deployment.fetch(f"{half} where merchant_id = $1", number)
     wall = datetime(2026, 1, 5, 10, tzinfo=UTC)
 

@@ -133,7 +133,8 @@ def test_what_an_advance_that_died_has_passed_by_is_run_by_the_worker(
     number = number_of(deployment, shop)
     # As it stands when the process is killed between moving the clock and the jobs' wall times.
     deployment.fetch(
-        "update merchant_state set clock_fixed_at = clock_fixed_at + interval '1 minute', version = version + 1 where merchant_id = $1",
+        "update merchant_state set clock_fixed_at = clock_fixed_at + interval '1 minute', version = version + 1 "
+        "where merchant_id = $1",
         number,
     )
     deployment.fetch("insert into advance_lease values ($1, $2)", number, datetime.now(UTC) - timedelta(minutes=1))

@@ -137,7 +137,8 @@ OPEN_JOBS = """
 """
 ENDPOINTS = """
     select m.mid, m.name, e.failing_since, e.off_at,
-        (select a.error from delivery_attempt a where a.merchant_id = e.merchant_id order by a.event_seq desc, a.number desc
+        (select a.error from delivery_attempt a where a.merchant_id = e.merchant_id
+            order by a.event_seq desc, a.number desc
             limit 1)
     from endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since,
         e.merchant_id limit 50
@@ -160,7 +161,8 @@ async def list_failing_endpoints(reader: Reader) -> list[Any]:
 # --- notices and audit trail --------------------------------------------------------------------------------------
 
 NOTICES = """
-    select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n join merchant m on m.merchant_id = n.merchant_id
+    select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n join merchant m
+        on m.merchant_id = n.merchant_id
     where n.notice_id < $1 order by n.notice_id desc limit $2
 """
 AUDIT_ENTRIES = """

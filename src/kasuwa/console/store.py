@@ -111,7 +111,8 @@ NEWEST_TRANSACTIONS = f"""
 """
 # Every open transaction has a job. There are few, so that no range of time needs to be scanned.
 OPEN_TRANSACTIONS = f"""
-    select distinct {LINE_COLUMNS} from scheduled_job j join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
+    select distinct {LINE_COLUMNS} from scheduled_job j join transaction t on t.key = j.subject
+        and t.merchant_id = j.merchant_id
     where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
       and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
     order by t.created_at desc, t.seq desc, t.key desc limit $8

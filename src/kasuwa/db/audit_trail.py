@@ -16,7 +16,8 @@ OPERATOR_CHAIN_ID = 0
 MAX_TEXT_CHARS = 10_000
 
 INSERT = """
-    insert into audit_entry (merchant_id, actor, address, action, subject, before, after) values ($1, $2, $3, $4, $5, $6, $7)
+    insert into audit_entry (merchant_id, actor, address, action, subject, before, after)
+        values ($1, $2, $3, $4, $5, $6, $7)
 """
 
 

@@ -58,7 +58,8 @@ DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object,
     case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
 
 # Due, not leased, and no `advance` of the merchant is running. Leases beyond an hour come from a wrong clock.
-IS_CLAIMABLE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1 or d.leased_until > $1 + interval '1 hour')
+IS_CLAIMABLE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1
+    or d.leased_until > $1 + interval '1 hour')
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
 # Deliveries that may be claimed for a merchant: $5 by merchant number, else $4.
 MERCHANT_CAPACITY = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"

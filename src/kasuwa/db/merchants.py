@@ -116,7 +116,8 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             new,
         )
         await connection.execute(
-            "insert into merchant_state (key, merchant_id, has_webhook) select $3, $2, has_webhook from merchant_state where merchant_id = $1",
+            "insert into merchant_state (key, merchant_id, has_webhook) select $3, $2, has_webhook "
+            "from merchant_state where merchant_id = $1",
             old,
             new,
             book_key(new),
@@ -173,7 +174,8 @@ async def change_settings(
         )
         # Rules decide whether an event is delivered, so the flag is in the merchant's state row.
         await connection.execute(
-            "update merchant_state set has_webhook = $2, version = version + 1 where merchant_id = $1 and has_webhook <> $2",
+            "update merchant_state set has_webhook = $2, version = version + 1 where merchant_id = $1 "
+            "and has_webhook <> $2",
             merchant_id,
             bool(changed.webhook_url),
         )

@@ -128,7 +128,8 @@ async def prepare_roles(connection: Connection) -> None:
                 f"grant usage on schema public to {APPLICATION_ROLE};"
                 f"grant select, insert, update, delete on all tables in schema public to {APPLICATION_ROLE};"
                 f"grant usage on all sequences in schema public to {APPLICATION_ROLE};"
-                f"revoke update, delete, truncate on {', '.join((*APPEND_ONLY_TABLES, *APPEND_ONLY_VIEWS))} from {APPLICATION_ROLE};"
+                f"revoke update, delete, truncate on {', '.join((*APPEND_ONLY_TABLES, *APPEND_ONLY_VIEWS))} "
+                f"from {APPLICATION_ROLE};"
                 f"revoke insert, update, delete, truncate on migration, deployment from {APPLICATION_ROLE}"
             )
     except (asyncpg.InsufficientPrivilegeError, asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):

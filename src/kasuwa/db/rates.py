@@ -22,9 +22,13 @@ CURRENT_RATES_COLUMN = """(
 
 RATES_DECODER: "msgspec.json.Decoder[dict[str, ExchangeRate]]" = msgspec.json.Decoder(dict[str, ExchangeRate])
 
-HISTORY = "select rate_id, currency, buy, sell, set_at, set_by from exchange_rate where rate_id < $2 order by rate_id desc limit $1"
+HISTORY = (
+    "select rate_id, currency, buy, sell, set_at, set_by from exchange_rate where rate_id < $2 "
+    "order by rate_id desc limit $1"
+)
 NEWEST = """
-    select distinct on (currency) rate_id, currency, buy, sell, set_at, set_by from exchange_rate order by currency, rate_id desc
+    select distinct on (currency) rate_id, currency, buy, sell, set_at, set_by from exchange_rate
+        order by currency, rate_id desc
 """
 INSERT_RATE = "insert into exchange_rate (currency, buy, sell, set_by) values ($1, $2, $3, $4)"
 # Larger than any rate_id.

@@ -39,7 +39,8 @@ MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fe
 # Of a card only its mask, and of its token only the first characters: the whole token could be charged.
 RELATED_QUERIES = {
     "loan_line": f"""
-        with {CLIENT_PRODUCTS_CTE} select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
+        with {CLIENT_PRODUCTS_CTE}
+            select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
             l.paid_interest, l.paid_tax, l.paid_penalty
         from loan_installment l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
     """,
@@ -59,14 +60,16 @@ RELATED_QUERIES = {
         order by c.created_at, c.seq
     """,
     "transfer": f"""
-        with {CLIENT_PRODUCTS_CTE} select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
+        with {CLIENT_PRODUCTS_CTE}
+            select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
             t.detail ->> 'account_number' as account_number, t.detail ->> 'narration' as narration
         from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
             and t.detail -> 'errand' ->> 'reference' in (select id from mine)
         order by t.created_at, t.seq, t.key
     """,
     "cashcode": f"""
-        with {CLIENT_PRODUCTS_CTE} select t.detail -> 'errand' as errand, {MOVED}, c.channel, c.state, c.paid, c.expires_at
+        with {CLIENT_PRODUCTS_CTE}
+            select t.detail -> 'errand' as errand, {MOVED}, c.channel, c.state, c.paid, c.expires_at
         from transaction t join cashcode c on c.merchant_id = t.merchant_id and c.txn_ref = t.txn_ref
         where t.merchant_id = $1 and t.kind = 'cashcode'
             and t.detail -> 'errand' ->> 'reference' in (select id from mine)

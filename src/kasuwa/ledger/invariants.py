@@ -208,7 +208,8 @@ INVARIANTS = (
             select p.merchant_id, p.txn_ref as place
             from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
             left join moved m on m.merchant_id = p.merchant_id and m.txn_ref = p.txn_ref
-            where {merchant_filter("p")} and (coalesce(m.charged, 0), coalesce(m.fee, 0), coalesce(m.vat, 0)) is distinct from
+            where {merchant_filter("p")} and (coalesce(m.charged, 0), coalesce(m.fee, 0), coalesce(m.vat, 0))
+                is distinct from
                 case t.status when 'successful' then (p.charged::numeric, t.fee::numeric, t.vat::numeric)
                 else (0::numeric, 0::numeric, 0::numeric) end""",
     ),
@@ -249,7 +250,8 @@ INVARIANTS = (
                 select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
                     || ':' || currency as name, sum(amount) as amount,
                     bool_and(state = 'sent' or exists (
-                        select 1 from scheduled_job j where j.merchant_id = g.merchant_id and j.subject = g.key)) as moves
+                        select 1 from scheduled_job j where j.merchant_id = g.merchant_id
+                            and j.subject = g.key)) as moves
                 from settlement_batch g where {merchant_filter()} and state <> 'done' group by 1, 2),
             mine as (
                 select merchant_id, name, posted from account
@@ -264,7 +266,8 @@ INVARIANTS = (
                     sum(t.amount) filter (where t.status = 'successful') as paid,
                     count(*) filter (where t.status not in ('successful', 'failed')) as under_way
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment') group by 1, 2)
+                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment')
+                group by 1, 2)
             select p.merchant_id, p.plan_id as place
             from payment_plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
             left join charges c on c.merchant_id = p.merchant_id and c.plan_id = p.plan_id
@@ -355,7 +358,8 @@ INVARIANTS = (
                     select 1 from scheduled_job j where j.merchant_id = r.merchant_id and j.subject = r.key))
             select s.merchant_id, s.savings_id as place
             from savings s left join listed l using (merchant_id, savings_id)
-            where {merchant_filter("s")} and (s.state in ('pending', 'active') or s.due_interest > 0) and l.savings_id is null""",
+            where {merchant_filter("s")} and (s.state in ('pending', 'active') or s.due_interest > 0)
+                and l.savings_id is null""",
     ),
     Invariant(
         "an open savings account counts for its client, who is active",

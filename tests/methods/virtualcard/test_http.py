@@ -145,7 +145,8 @@ def test_a_number_is_masked_unless_it_is_asked_for_and_that_is_written_down(
     shown = card.get()
     assert (shown["cardpan"], shown["cvv"]) == (card.data["maskedpan"], "***")
     trail = (
-        "select a.actor, a.what, a.about, a.seq from audit_entry a join merchant m using (merchant_id) where m.mid = $1"
+        "select a.actor, a.action, a.subject, a.seq from audit_entry a join merchant m using (merchant_id) "
+        "where m.mid = $1"
     )
     assert deployment.fetch(trail, shop.mid) == []
     assert card.get(reveal=True) == card.data

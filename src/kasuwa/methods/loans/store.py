@@ -70,7 +70,8 @@ SHOWN_LINES = (
 HIDDEN_TOTALS = f"""
     select loan_id, count(*), count(*) filter (where owed = 0),
         {", ".join(f"coalesce(sum({part}) filter (where later), 0)::bigint" for part in SUMMED)}
-    from (select p.*, due > $3 and not ({IS_SHOWN}) as later from ({RANKED_INSTALLMENTS}) p where merchant_id = $1) q group by loan_id
+    from (select p.*, due > $3 and not ({IS_SHOWN}) as later from ({RANKED_INSTALLMENTS}) p
+        where merchant_id = $1) q group by loan_id
 """
 
 # The predicates must equal those of the indexes (0009_loans.sql), else PostgreSQL does not use them.
