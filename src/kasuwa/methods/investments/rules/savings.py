@@ -60,8 +60,13 @@ from kasuwa.methods.investments.wire import (
     ValidateReply,
 )
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
-from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.methods.payment.rules.collect import (
+    PaymentReply,
+    collect_payment,
+    decide_validate,
+    need_collect,
+    payer_metadata,
+)
 
 # A term of fifty years: longer ones are a slip of the pen.
 LONGEST_PERIOD = 600
