@@ -63,8 +63,13 @@ from kasuwa.methods.investments.wire import (
     ValidateReply,
 )
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
-from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.methods.payment.rules.collect import (
+    PaymentReply,
+    collect_payment,
+    decide_validate,
+    need_collect,
+    payer_metadata,
+)
 
 # Fifty years; a longer term is taken for a typing error.
 LONGEST_PERIOD = 600

@@ -59,8 +59,13 @@ from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repaym
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import collect_payment, decide_validate, need_collect, payer_metadata
-from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.methods.payment.rules.collect import (
+    PaymentReply,
+    collect_payment,
+    decide_validate,
+    need_collect,
+    payer_metadata,
+)
 
 KIND = "repayment"
 DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
