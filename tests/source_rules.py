@@ -34,7 +34,7 @@ COMPOSITION_ROOTS = {
     "api_methods",
     "app",
     "app_console",
-    "services",
+    "process_services",
     "prepare",
     "supervise",
     "doctor",
@@ -211,7 +211,14 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
 # Opened here alone, connections have a deadline for every statement and lock. Commands, and what prepares a database
 # before anything runs, may take as long as they need.
 CONNECTION_MODULES = {"db/connections.py", "db/pgbouncer.py", "db/primary.py"}
-UNBOUNDED_MODULES = {"app.py", "services.py", "prepare.py", "doctor.py", "commands/database.py", "commands/user.py"}
+UNBOUNDED_MODULES = {
+    "app.py",
+    "process_services.py",
+    "prepare.py",
+    "doctor.py",
+    "commands/database.py",
+    "commands/user.py",
+}
 UNBOUNDED_CONNECTS = {"connect_to_primary"}
 DRIVER_CONNECTS = {"connect", "create_pool"}
 

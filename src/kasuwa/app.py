@@ -22,8 +22,8 @@ from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.observe.watchdog import watch_event_loop
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
+from kasuwa.process_services import Services
 from kasuwa.readiness import Readiness
-from kasuwa.services import Services
 from kasuwa.settings import (
     Settings,
     loopback_allowed,

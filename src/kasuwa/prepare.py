@@ -13,8 +13,8 @@ from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.rules.manage_client import seal_detail
+from kasuwa.process_services import biller_of, make_deployment
 from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.services import biller_of, make_deployment
 from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, secret_key_of
 from kasuwa.work.billers import fetch_edition
 from kasuwa.work.sandbox import fund_new_merchant

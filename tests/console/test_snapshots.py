@@ -16,7 +16,7 @@ from kasuwa.console.visit import ConsoleServices, Visit
 from kasuwa.core.decision import Merchant
 from kasuwa.db import connections, rates
 from kasuwa.db.reading import TornRead
-from kasuwa.services import Services
+from kasuwa.process_services import Services
 from kasuwa.settings import read_settings
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as

@@ -31,7 +31,7 @@ from kasuwa.db.jobs import Claimed
 from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
-from kasuwa.services import Services
+from kasuwa.process_services import Services
 from kasuwa.settings import read_settings
 from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.outcome import OUTCOME_UNKNOWN, UNREACHABLE

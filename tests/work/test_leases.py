@@ -10,7 +10,7 @@ import pytest
 
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
-from kasuwa.services import Services
+from kasuwa.process_services import Services
 from kasuwa.settings import read_settings
 from kasuwa.work.leases import ClockLeases, LeaseTimeout
 from kasuwa.work.sandbox import SandboxOperations

@@ -17,11 +17,11 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
 from kasuwa.methods.disburse.rules.transfer import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
+from kasuwa.process_services import rails_of
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
-from kasuwa.services import rails_of
 from kasuwa.settings import Settings
 from tests.methods.disburse.orders import SentTransfer
 from tests.rule_context import context
