@@ -34,7 +34,7 @@ COMPOSITION_ROOTS = {
     "api_methods",
     "app",
     "app_console",
-    "process_services",
+    "composition",
     "prepare",
     "supervise",
     "doctor",
@@ -213,7 +213,7 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
 CONNECTION_MODULES = {"db/connections.py", "db/pgbouncer.py", "db/primary.py"}
 UNBOUNDED_MODULES = {
     "app.py",
-    "process_services.py",
+    "composition.py",
     "prepare.py",
     "doctor.py",
     "commands/database.py",

@@ -25,7 +25,7 @@ def describe() -> None:
 def refresh_catalogue(data: DataOption = None) -> None:
     """Take the catalogue from the biller rail now; paycodes it replaces are accepted for another day."""
 
-    from kasuwa.process_services import biller_of
+    from kasuwa.composition import biller_of
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
         try:

@@ -25,7 +25,7 @@ from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_o
 from kasuwa.supervise import ServeError
 
 if TYPE_CHECKING:  # the whole house takes most of a second to import: commands that need none of it do without
-    from kasuwa.process_services import Services
+    from kasuwa.composition import Services
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings]
 
 def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[T]]) -> T:
     """Run something that writes as requests do: decided by a rule, through a writer like any other's."""
-    from kasuwa.process_services import Services
+    from kasuwa.composition import Services
 
     async def run(settings: Settings, dsn: str) -> T:
         connection = await connect_to_primary(dsn)

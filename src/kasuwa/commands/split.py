@@ -23,7 +23,7 @@ from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.process_services import Services
+    from kasuwa.composition import Services
 
 command = typer.Typer(no_args_is_help=True, help="Who gets a part of a merchant's payments.")
 

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.composition import rails_of
 from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
 from kasuwa.methods.disburse.rules.transfer import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
-from kasuwa.process_services import rails_of
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank

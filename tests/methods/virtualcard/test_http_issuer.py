@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from kasuwa.composition import Services
 from kasuwa.core.scenario import Scenario
-from kasuwa.process_services import Services
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, IssuerRail, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
 from kasuwa.settings import read_settings
