@@ -35,7 +35,7 @@ COMPOSITION_ROOTS = {
     "api_methods",
     "app",
     "app_console",
-    "services",
+    "composition",
     "prepare",
     "supervise",
     "doctor",
@@ -212,7 +212,14 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
 # Only these modules open connections, so that each has a deadline for every statement and lock. Commands and the
 # preparation of a database may take as long as they need.
 CONNECTION_MODULES = {"db/connections.py", "db/pgbouncer.py", "db/primary.py"}
-UNBOUNDED_MODULES = {"app.py", "services.py", "prepare.py", "doctor.py", "commands/database.py", "commands/user.py"}
+UNBOUNDED_MODULES = {
+    "app.py",
+    "composition.py",
+    "prepare.py",
+    "doctor.py",
+    "commands/database.py",
+    "commands/user.py",
+}
 UNBOUNDED_CONNECTS = {"connect_to_primary"}
 DRIVER_CONNECTS = {"connect", "create_pool"}
 

@@ -13,9 +13,9 @@ def add(deployment: Deployment, shop: MerchantClient, name: str = "Bola Ade") ->
 
 
 def test_the_statement_of_a_beneficiary_lists_shares_and_payouts(shop: MerchantClient, deployment: Deployment) -> None:
-    ref_code, till = add(deployment, shop), PaymentClient(shop)
+    ref_code, payments_client = add(deployment, shop), PaymentClient(shop)
     assert deployment.run_command("split", "statement", shop.mid, ref_code).strip() == "nothing has been posted yet"
-    payments = [till.paid(split=[{"ref_code": ref_code, "share": share}]) for share in ("100.00", "250.50")]
+    payments = [payments_client.paid(split=[{"ref_code": ref_code, "share": share}]) for share in ("100.00", "250.50")]
     assert [paid["txnStatus"] for paid in payments] == ["successful", "successful"]
     (listed,) = deployment.run_command("split", "list", shop.mid).splitlines()
     assert listed.split() == [ref_code, "058", "0000000000", "350.50", "Bola", "Ade"]

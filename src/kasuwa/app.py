@@ -16,6 +16,7 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
 from kasuwa.api_methods import methods_of, steps_of
+from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
@@ -23,7 +24,6 @@ from kasuwa.observe.watchdog import watch_event_loop
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.readiness import Readiness
-from kasuwa.services import Services
 from kasuwa.settings import (
     Settings,
     loopback_allowed,

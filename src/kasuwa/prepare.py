@@ -4,6 +4,7 @@ import contextlib
 from functools import partial
 from typing import Any
 
+from kasuwa.composition import biller_of, make_deployment
 from kasuwa.core.billers import InvalidCatalogue
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
@@ -14,7 +15,6 @@ from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.services import biller_of, make_deployment
 from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, secret_key_of
 from kasuwa.work.billers import fetch_edition
 from kasuwa.work.sandbox import fund_new_merchant

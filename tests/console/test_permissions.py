@@ -146,9 +146,9 @@ def test_an_action_and_its_audit_entry_are_in_the_same_commit(deployment: Deploy
     order = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "by-hand"}
     assert owner.post("/cashcodes/new/generate", **order).http == 200
     of_both = """
-        select a.xmin::text = c.xmin::text as together, a.what, a.about = c.txn_ref as same
+        select a.xmin::text = c.xmin::text as together, a.action, a.subject = c.txn_ref as same
         from merchant m join audit_entry a using (merchant_id) join cashcode c using (merchant_id)
-        where m.mid = $1 and a.what not like 'used a link%'
+        where m.mid = $1 and a.action not like 'used a link%'
     """
     [row] = deployment.fetch(of_both, shop.mid)
     assert (row["together"], row["what"], row["same"]) == (True, "generate a cashcode", True)

@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from kasuwa.app import make_admin_operations, make_dispatch
 from kasuwa.app_console import make_console_services
+from kasuwa.composition import Services
 from kasuwa.console import store
 from kasuwa.console.access import MERCHANT_ROLES
 from kasuwa.console.routes import ConsolePage
@@ -16,7 +17,6 @@ from kasuwa.console.visit import ConsoleServices, Visit
 from kasuwa.core.decision import Merchant
 from kasuwa.db import connections, rates
 from kasuwa.db.reading import TornRead
-from kasuwa.services import Services
 from kasuwa.settings import read_settings
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as

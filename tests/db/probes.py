@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from kasuwa import services
+from kasuwa import composition as services
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NewHold, Posting, PostingGroup, Refusal
 from kasuwa.core.references import row_key

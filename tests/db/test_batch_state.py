@@ -135,14 +135,14 @@ def test_a_hold_is_ended_once_within_one_decision_too() -> None:
     end = PostingGroup("a", SHORT, closes_hold=hold_key(ticket_key(ToyRequest("start"))))
     made = answering(Decision("twice", (end, end)))
     made.needs = submission(ToyRequest("start")).needs
-    assert visible_result(shelf.run([made])[0]) == ("broken", "LedgerFault")
+    assert visible_result(shelf.run([made])[0]) == ("broken", "LedgerError")
     assert wallet_of(shelf).held == 100
 
 
 def test_a_hold_is_made_once_within_one_decision_too() -> None:
     shelf = funded()
     reserve = PostingGroup("a", SHORT, new_holds=(NewHold(b"hold".ljust(16), WALLET, 100),))
-    assert visible_result(shelf.run([answering(Decision("twice", (reserve, reserve)))])[0]) == ("broken", "LedgerFault")
+    assert visible_result(shelf.run([answering(Decision("twice", (reserve, reserve)))])[0]) == ("broken", "LedgerError")
     assert wallet_of(shelf).held == 0
 
 
@@ -253,7 +253,7 @@ def test_deeds_are_put_down_with_their_decision_and_not_without() -> None:
     assert shelf.deeds == []
     version = shelf.book(1).version
     shelf.run([answering(Decision("x", audit_entries=(deed,)))])
-    assert [(row.merchant_id, row.actor, row.about) for row in shelf.deeds] == [(1, "ada", "KSW|GVC|1|x")]
+    assert [(row.merchant_id, row.actor, row.subject) for row in shelf.deeds] == [(1, "ada", "KSW|GVC|1|x")]
     assert shelf.book(1).version == version + 1
 
 

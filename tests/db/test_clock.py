@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa import services
+from kasuwa import composition as services
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
 from kasuwa.db.batch import IdempotencyClaim, Submission, idempotency_record_key

@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 import pytest
 
-from kasuwa import services
+from kasuwa import composition as services
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, PostingGroup, Refusal
 from kasuwa.db import embedded, jobs

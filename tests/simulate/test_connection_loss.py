@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa import services
+from kasuwa import composition as services
 from kasuwa.core.decision import Context, Decision, LoadedRows, Needs
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.db import embedded

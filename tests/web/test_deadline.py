@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 
+from kasuwa.composition import Services
 from kasuwa.core.action import Lookup, Write
 from kasuwa.core.decision import Merchant
 from kasuwa.core.scenario import RailName
 from kasuwa.db.reading import DatabaseReaderFactory
-from kasuwa.services import Services
 from kasuwa.settings import read_settings
 from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.outcome import RAIL_TIMEOUT

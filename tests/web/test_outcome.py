@@ -22,6 +22,7 @@ import pytest
 
 from kasuwa.api_methods import methods_of, steps_of
 from kasuwa.app import make_admin_operations
+from kasuwa.composition import Services
 from kasuwa.core.action import AdminCommand
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
@@ -31,7 +32,6 @@ from kasuwa.db.jobs import Claimed
 from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
-from kasuwa.services import Services
 from kasuwa.settings import read_settings
 from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.outcome import OUTCOME_UNKNOWN, UNREACHABLE

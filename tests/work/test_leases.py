@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from kasuwa.composition import Services
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
-from kasuwa.services import Services
 from kasuwa.settings import read_settings
 from kasuwa.work.leases import ClockLeases, LeaseTimeout
 from kasuwa.work.sandbox import SandboxOperations

@@ -25,7 +25,7 @@ def describe() -> None:
 def refresh_catalogue(data: DataOption = None) -> None:
     """Load the catalogue from the biller rail now. Replaced paycodes are accepted for another day."""
 
-    from kasuwa.services import biller_of
+    from kasuwa.composition import biller_of
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
         try:

@@ -36,7 +36,7 @@ from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.services import Services
+    from kasuwa.composition import Services
 
 command = typer.Typer(no_args_is_help=True, help="Export, find and erase the personal data of a client.")
 

@@ -25,7 +25,7 @@ from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_o
 from kasuwa.supervise import ServeError
 
 if TYPE_CHECKING:  # app takes most of a second to import, so commands import it only when they need it
-    from kasuwa.services import Services
+    from kasuwa.composition import Services
 
 T = TypeVar("T")
 
@@ -104,7 +104,7 @@ def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings]
 
 def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[T]]) -> T:
     """Runs `work` with started services, for commands that decide through rules and the writer."""
-    from kasuwa.services import Services
+    from kasuwa.composition import Services
 
     async def run(settings: Settings, dsn: str) -> T:
         connection = await connect_to_primary(dsn)

@@ -15,7 +15,7 @@ from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.services import Services
+    from kasuwa.composition import Services
 
 command = typer.Typer(no_args_is_help=True, help="Write off loans.")
 

@@ -26,7 +26,7 @@ from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
 
 if TYPE_CHECKING:
-    from kasuwa.services import Services
+    from kasuwa.composition import Services
 
 command = typer.Typer(no_args_is_help=True, help="Manage the beneficiaries of split payments.")
 

@@ -341,7 +341,7 @@ class IssuerRail(Protocol):
     async def query(self, key: str) -> Answer: ...
 
 
-# A deployment has all rails (services.py). A test passes only those that it uses.
+# A deployment has all rails (composition.py). A test passes only those that it uses.
 NOT_CONFIGURED: Any = None
 
 

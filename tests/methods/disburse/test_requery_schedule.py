@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.composition import rails_of
 from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
@@ -21,7 +22,6 @@ from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
-from kasuwa.services import rails_of
 from kasuwa.settings import Settings
 from tests.methods.disburse.orders import SentTransfer
 from tests.rule_context import context

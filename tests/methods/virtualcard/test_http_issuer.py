@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from kasuwa.composition import Services
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, IssuerRail, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
-from kasuwa.services import Services
 from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient, new_reference
 from tests.methods.virtualcard.card_client import CardClient

@@ -72,7 +72,7 @@ def test_a_number_is_sealed_and_a_cvv_follows_from_it() -> None:
     revealed = counter.ask("get", reference=shown.reference, reveal=True).card_data
     assert (revealed.cardpan, revealed.cvv) == (shown.cardpan, shown.cvv)
     [deed] = counter.database.deeds
-    assert (deed.merchant_id, deed.actor, deed.about) == (7, "merchant GP0000007", card.reference)
+    assert (deed.merchant_id, deed.actor, deed.subject) == (7, "merchant GP0000007", card.reference)
 
 
 def test_a_number_that_is_taken_is_not_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
