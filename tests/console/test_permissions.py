@@ -151,5 +151,5 @@ def test_an_action_and_its_audit_entry_are_in_the_same_commit(deployment: Deploy
         where m.mid = $1 and a.action not like 'used a link%'
     """
     [row] = deployment.fetch(of_both, shop.mid)
-    assert (row["together"], row["what"], row["same"]) == (True, "generate a cashcode", True)
+    assert (row["together"], row["action"], row["same"]) == (True, "generate a cashcode", True)
     assert "2580" not in owner.get("/settings/trail").words
