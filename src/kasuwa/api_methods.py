@@ -1,6 +1,6 @@
 """Tables of the whole API: the paths of each environment, and the purposes of payments and transfers.
 
-Slices do not import each other. This module collects their tables.
+Slices do not import each other's tables; some use another's model and rules. This module collects the tables.
 """
 
 from collections.abc import Iterable

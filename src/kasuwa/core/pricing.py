@@ -1,6 +1,7 @@
 """The price of a collection: its fee, VAT and settled amount.
 
-Prices are calculated only here, so the `charges` resource and a payment cannot differ. Contract: #fees
+Collections are priced only here, so the `charges` resource and a payment cannot differ. Transfers, cards and cashcodes
+are priced in core/tariff.py. Contract: #fees
 """
 
 import msgspec

@@ -1,4 +1,4 @@
-"""The issuer rail: authorizes cards that were issued here and pay another merchant of this service.
+"""The issuer rail: authorizes cards that were issued here and pay this or another merchant of the service.
 
 The card's merchant is found by the card number, and a decision in its books is submitted to the writer like its own
 requests. A payment between two merchants is a rail call, never one decision over two books. The rules are those of the

@@ -47,7 +47,8 @@ from kasuwa.rails.ports import Answer
 POSTED = (WALLET, RAIL, INCOME, VAT)
 POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 
-# Answers without a final result. They make a transfer pending; without any answer it stays processing.
+# Results that are not final. An answer with a code makes a transfer pending; without an answer (`code` is None) it stays
+# processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
 JOB_KINDS = RequeryJobKinds(SEND, QUERY)
