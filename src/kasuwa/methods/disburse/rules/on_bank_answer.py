@@ -47,8 +47,8 @@ from kasuwa.rails.ports import Answer
 POSTED = (WALLET, RAIL, INCOME, VAT)
 POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 
-# Results that are not final. An answer with a code makes a transfer pending; without an answer (`code` is None) it stays
-# processing.
+# Results that are not final. An answer with a code makes a transfer pending; without an answer (`code` is None) it
+# stays processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
 JOB_KINDS = RequeryJobKinds(SEND, QUERY)
