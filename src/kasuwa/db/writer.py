@@ -21,9 +21,10 @@ The states of a batch are methods:
     committing  _commit_decided           written, valid only if every merchant's version is the expected one
     locked      _run_locked               merchants are locked first, then rows are read, decided and committed
 
-Whoever writes anything of a merchant raises the version in its row of `merchant_state`, under that row's lock.
-So deciding from the cache (row_cache.py) and deciding under locks (locked_batch.py) are both correct. In either case a
-submission is answered only after its commit. A batch decided from the cache is one statement, which is its own transaction.
+Whoever writes anything of a merchant raises the version in its row of `merchant_state`, under that row's lock. So
+deciding from the cache (row_cache.py) and deciding under locks (locked_batch.py) are both correct. In either case a
+submission is answered only after its commit. A batch decided from the cache is one statement, which is its own
+transaction.
 
 Failures:
     a version has changed                  the batch is run again, locked
