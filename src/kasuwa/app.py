@@ -93,7 +93,7 @@ def make_admin_operations(services: Services, operators: connections.Pool) -> An
         services.stepper,
         services.merchant_directory,
         services.vault,
-        services.courier,
+        services.webhook_sender,
         seed=services.deployment.seed,
         loopback_allowed=loopback_allowed(services.settings),
         advance_seconds=services.settings.sandbox_advance_seconds,
@@ -150,11 +150,11 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
     stopping = make_stop_event()
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
     refresher = CatalogueRefresher(dsn, services.rails.biller)
-    loops = (worker.run(services.stepper.lanes), services.courier.run(), refresher.run())
+    loops = (worker.run(services.stepper.lanes), services.webhook_sender.run(), refresher.run())
     running = [asyncio.create_task(loop) for loop in loops]
     await stopping.wait()
     worker.stop()
-    services.courier.stop()
+    services.webhook_sender.stop()
     refresher.stop()
     await asyncio.gather(*running)
     announcing.cancel()

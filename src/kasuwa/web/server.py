@@ -78,7 +78,7 @@ class Server:
         check_readiness: Callable[[], Awaitable[str | None]],
         request_log: RequestLog,
         pages: Pages,
-        meter: Metrics,
+        metrics: Metrics,
         proxies: Sequence[Network] = (),
     ) -> None:
         self._table = table
@@ -87,7 +87,7 @@ class Server:
         self._check_readiness = check_readiness
         self._log = request_log
         self._pages = pages
-        self._meter = meter
+        self._metrics = metrics
         self._proxies = proxies
         self._ids = RequestIds()
         self._in_flight = 0
@@ -112,8 +112,8 @@ class Server:
             out.append(("connection", "close"))
         protocol.response_bytes(answered.http_status, out, answered.body)
         seconds, shown = time.perf_counter() - started, self._loggable(path)
-        self._meter.count(REQUESTS, shown, answered.action, str(answered.status))
-        self._meter.observe(REQUEST_SECONDS, seconds, shown, answered.action)
+        self._metrics.count(REQUESTS, shown, answered.action, str(answered.status))
+        self._metrics.observe(REQUEST_SECONDS, seconds, shown, answered.action)
         if self._log.is_open:
             method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
             said = (answered.action, answered.mid, answered.http_status, answered.status, seconds)

@@ -101,7 +101,7 @@ class SandboxOperations(CommonOperations):
         stepper: StepRunner,
         directory: MerchantDirectory,
         vault: Vault,
-        courier: WebhookSender,
+        webhook_sender: WebhookSender,
         *,
         seed: bytes | None,
         loopback_allowed: bool,
@@ -113,7 +113,7 @@ class SandboxOperations(CommonOperations):
         self._stepper = stepper
         self._directory = directory
         self._vault = vault
-        self._courier = courier
+        self._webhook_sender = webhook_sender
         self._seed = seed
         self._loopback_allowed = loopback_allowed
         self._advance_seconds = advance_seconds
@@ -239,7 +239,7 @@ class SandboxOperations(CommonOperations):
     ) -> AdvanceResult | Refusal:
         try:
             async with self._hold_current(merchant.mid) as (held, current):
-                advance = ClockAdvance(self._operators, self._writer, self._stepper, self._courier, current)
+                advance = ClockAdvance(self._operators, self._writer, self._stepper, self._webhook_sender, current)
                 return await advance.run(target, self._advance_seconds, held, stop)
         except LeaseTimeout:
             return BUSY

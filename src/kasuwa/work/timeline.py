@@ -88,7 +88,7 @@ MAX_REPLY_BYTES = 1024 * 1024
 
 
 class TimelineEntry(msgspec.Struct, omit_defaults=True):
-    """One line of the story. `order` keeps what happened in the same instant in its place."""
+    """One line of the entries. `order` keeps what happened in the same instant in its place."""
 
     at: datetime
     rank: int
@@ -114,28 +114,28 @@ async def object_timeline(connection: Connection, merchant_id: int, reference: s
     """None where nothing has ever happened to it. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
     made = await connection.fetch(SELECT_CREATED, merchant_id, reference)
-    story = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in made]
+    entries = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in made]
     left_out: dict[str, int] = {}
     shared = await connection.fetch(SELECT_TRANSACTIONS, merchant_id, reference, MAX_DETAILED)
     for *record, count in reversed(shared):  # oldest first, as all that happened at one moment
         row, left_out["transactions"] = Transaction(*record), count - len(shared)
-        for happening in await transaction_entries(connection, row):
-            happening.details = {"txnRef": row.txn_ref, **happening.details}
-            story.append(happening)
-    told_of = {happening.details["seq"] for happening in story if happening.kind == "posting"}
+        for entry in await transaction_entries(connection, row):
+            entry.details = {"txnRef": row.txn_ref, **entry.details}
+            entries.append(entry)
+    known_postings = {entry.details["seq"] for entry in entries if entry.kind == "posting"}
     postings = await connection.fetch(SELECT_ACCOUNT_POSTINGS, merchant_id, names, OWNER_PREFIXES, MAX_POSTINGS)
     for *posting, txn_ref, count in reversed(postings):
-        happening, left_out["postings"] = posting_entry(posting), count - len(postings)
-        if happening.details["seq"] in told_of:
+        entry, left_out["postings"] = posting_entry(posting), count - len(postings)
+        if entry.details["seq"] in known_postings:
             continue
-        happening.details = {"txnRef": txn_ref, **happening.details}
-        story.append(happening)
-    story += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
+        entry.details = {"txnRef": txn_ref, **entry.details}
+        entries.append(entry)
+    entries += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
     events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MAX_DETAILED)
     for *event, count in reversed(events):
         left_out["events"] = count - len(events)
-        story += await event_entries(connection, merchant_id, event)
-    return render_timeline(story, left_out) if story else None
+        entries += await event_entries(connection, merchant_id, event)
+    return render_timeline(entries, left_out) if entries else None
 
 
 async def resolve_event_id(connection: Connection | Pool, merchant_id: int, said: str) -> str:
@@ -147,27 +147,27 @@ async def resolve_event_id(connection: Connection | Pool, merchant_id: int, said
 
 async def transaction_entries(connection: Connection, row: Transaction) -> list[TimelineEntry]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
-    story = [TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
-    await add_payer(connection, row, story)
+    entries = [TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
+    await add_payer(connection, row, entries)
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
-        story.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
-    story += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
-    story += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
+        entries.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
+    entries += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
+    entries += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
     for record in await connection.fetch(EVENTS, *whose):
-        story += await event_entries(connection, row.merchant_id, record)
-    return story
+        entries += await event_entries(connection, row.merchant_id, record)
+    return entries
 
 
-async def add_payer(connection: Connection, row: Transaction, story: list[TimelineEntry]) -> None:
+async def add_payer(connection: Connection, row: Transaction, entries: list[TimelineEntry]) -> None:
     """Tells the payer's address and device, where they are known, with the request."""
     detail = row.detail
     if row.kind == "payment":
         key = row_key(row.merchant_id, "payment", row.txn_ref)
         detail = await connection.fetchval(PAYMENT_DETAIL, row.merchant_id, key) or "{}"
-    told_of = payer_in(detail)
-    if story and told_of:
-        story[0].details = {**story[0].details, **told_of}
+    payer = payer_in(detail)
+    if entries and payer:
+        entries[0].details = {**entries[0].details, **payer}
 
 
 async def event_entries(connection: Connection, merchant_id: int, record: Any) -> list[TimelineEntry]:
@@ -181,11 +181,11 @@ async def event_entries(connection: Connection, merchant_id: int, record: Any) -
 
 def render_timeline(entries: list[TimelineEntry], left_out: Mapping[str, int] = {}) -> list[dict[str, Any]]:
     """The entries, oldest first. Where older ones are left out, the first says how many of what."""
-    entries.sort(key=lambda happening: (happening.at, happening.rank))
+    entries.sort(key=lambda entry: (entry.at, entry.rank))
     lines: list[dict[str, Any]] = []
     size = 0
-    for happening in reversed(entries[-MAX_ENTRIES:]):
-        line = {"at": utc_text(happening.at), "what": happening.kind, "said": happening.text, **happening.details}
+    for entry in reversed(entries[-MAX_ENTRIES:]):
+        line = {"at": utc_text(entry.at), "what": entry.kind, "said": entry.text, **entry.details}
         size += len(msgspec.json.encode(line))
         if size > MAX_REPLY_BYTES and lines:
             break
