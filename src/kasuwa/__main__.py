@@ -1,4 +1,4 @@
-"""The command. Each subcommand says in one line what is wrong, never in a stack."""
+"""Runs and administers a Kasuwa deployment. Every error is reported in one line."""
 
 import asyncio
 import contextlib

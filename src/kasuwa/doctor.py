@@ -158,5 +158,7 @@ async def examine_jobs(connection: Any) -> Finding:
 async def examine_notices(connection: Any) -> Finding:
     count = await connection.fetchval("select count(*) from operator_notice")
     if count:
-        return problem(f"{count} notices wait for an operator", "read the table `operator_notice`: rails that contradict us")
+        return problem(
+            f"{count} notices wait for an operator", "read the table `operator_notice`: rails that contradict us"
+        )
     return passed("no notice waits for an operator")

@@ -115,8 +115,8 @@ def forward(event: Event, url: str, key: str) -> str:
 
 
 def describe(event: Event) -> str:
-    payload = event.payload
-    return f"{event.sequence:>6}  {event.kind:<10} {payload['txnStatus']:<11} {payload['chargedAmount']:>14}  {event.txn_ref}"
+    status, amount = event.payload["txnStatus"], event.payload["chargedAmount"]
+    return f"{event.sequence:>6}  {event.kind:<10} {status:<11} {amount:>14}  {event.txn_ref}"
 
 
 def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str], None]) -> None:

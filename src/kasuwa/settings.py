@@ -93,7 +93,7 @@ def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
 
 
 def invitations_of(settings: Settings) -> str:
-    """Returns how invitation links are delivered: `print`, `command` (an administrator passes them on) or an smtp URL."""
+    """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or an smtp URL."""
     return settings.invitations or ("print" if settings.environment == "test" else "command")
 
 

@@ -180,7 +180,9 @@ class Supervisor:
             self._stop()
 
     def _start(self, counters: SharedCounters) -> ChildProcess:
-        process = FORK.Process(target=run_child, args=(self._settings, self._dsn, counters, self._counters, os.getpid()))
+        process = FORK.Process(
+            target=run_child, args=(self._settings, self._dsn, counters, self._counters, os.getpid())
+        )
         # Blocked until the fork has replaced the supervisor's handlers: a signal before that would be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()

@@ -73,7 +73,7 @@ ALL_METRICS = (
 )
 
 
-# A counter or gauge has one number. A histogram has one per bound, one beyond the last bound, and the sum of all values.
+# A counter or gauge has one number. A histogram has one per bound, one beyond the last bound, and the sum of values.
 Series = dict[tuple[str, tuple[str, ...]], list[float]]
 SERIES = msgspec.msgpack.Decoder(list[tuple[str, tuple[str, ...], list[float]]])
 
