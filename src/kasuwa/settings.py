@@ -61,7 +61,7 @@ class Settings(msgspec.Struct, kw_only=True):
 def loopback_allowed(settings: Settings) -> bool:
     """Tells whether webhooks may go to loopback addresses, as developers' receivers need. Never in live.
 
-    Contract: events#payload
+    Contract: events#delivery
     """
     return settings.environment == "test" and settings.webhook_loopback == "on"
 

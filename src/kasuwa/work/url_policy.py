@@ -2,7 +2,7 @@
 
 These checks read the text of a URL only. The addresses that a name resolves to are checked by the same table when a
 request is sent (egress.py).
-Contract: events#payload
+Contract: events#delivery
 """
 
 import re
@@ -25,7 +25,7 @@ TRANSLATED = "an IPv4 address inside an IPv6 address"
 METADATA = "a cloud's own services"
 
 # The first match counts. `ipaddress.is_global` lets through a third of these, so they are spelled out.
-# Contract: events#payload
+# Contract: events#delivery
 DENIED = tuple(
     (ip_network(network), reason)
     for network, reason in (
