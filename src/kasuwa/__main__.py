@@ -1,4 +1,4 @@
-"""The command. Each subcommand says in one line what is wrong, never in a stack."""
+"""Runs and administers a Kasuwa deployment. Every error is reported in one line."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, local
 T = TypeVar("T")
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-# Each in a file of that name below commands/.
+# Groups of subcommands, each in the file of that name below commands/.
 GROUPS = ("merchant", "bills", "client", "loan", "rates", "split", "user")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: {mid}' -H 'key: {key}' \\
@@ -72,7 +72,7 @@ def announce(settings: Settings, dsn: str) -> None:
 
 
 def announce_console(settings: Settings, dsn: str) -> None:
-    """In test, whoever has no password yet is let in by a link; live has no user but those who were added."""
+    """Prints the console's address and, in test, a sign-in link for each demo user without a password."""
     from kasuwa.commands import user
 
     typer.echo(f"\nConsole: {console_address(settings)}")
@@ -161,7 +161,8 @@ def main() -> None:
 
 
 def groups_for(words: list[str]) -> tuple[str, ...]:
-    """The one that is asked for: each takes time to import. Who asks for none, or for what there is not, sees all."""
+    """Returns the groups to import: the one that is called, none for a plain command, otherwise all, for the help.
+    Each takes time to import."""
     plain = {known.name or known.callback.__name__ for known in command.registered_commands if known.callback}
     if words and words[0] in plain:
         return ()

@@ -33,10 +33,10 @@ from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.openapi import describe
 from kasuwa.web.routes import make_routes
-from kasuwa.web.server import Server, encode_openapi
+from kasuwa.web.server import Server, ServerServices, encode_openapi
 from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.operations import CommonOperations
-from kasuwa.work.sandbox import SandboxOperations
+from kasuwa.work.sandbox import SandboxOperations, SandboxServices
 from kasuwa.work.steps import lanes_of
 from kasuwa.work.worker import Worker
 
@@ -89,11 +89,13 @@ def make_admin_operations(services: Services, operators: connections.Pool) -> An
         return CommonOperations(operators, services.clock)
     return SandboxOperations(
         operators,
-        services.writer,
-        services.stepper,
-        services.merchant_directory,
-        services.vault,
-        services.courier,
+        SandboxServices(
+            writer=services.writer,
+            stepper=services.stepper,
+            directory=services.merchant_directory,
+            vault=services.vault,
+            webhook_sender=services.webhook_sender,
+        ),
         seed=services.deployment.seed,
         loopback_allowed=loopback_allowed(services.settings),
         advance_seconds=services.settings.sandbox_advance_seconds,
@@ -113,16 +115,17 @@ def make_server(services: Services, operations: Any) -> Server:
     )
     pages = CheckoutPages(checkout)
     proxies = trusted_proxies_of(services.settings)
-    return Server(
-        make_routes(services.methods),
-        dispatch,
-        openapi,
-        Readiness(services),
-        request_log,
-        pages,
-        services.metrics,
-        proxies,
+    parts = ServerServices(
+        routes=make_routes(services.methods),
+        dispatch=dispatch,
+        openapi=openapi,
+        check_readiness=Readiness(services),
+        request_log=request_log,
+        pages=pages,
+        metrics=services.metrics,
+        proxies=proxies,
     )
+    return Server(parts)
 
 
 def make_dispatch(services: Services, operations: Any) -> Dispatch:
@@ -150,11 +153,11 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
     stopping = make_stop_event()
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
     refresher = CatalogueRefresher(dsn, services.rails.biller)
-    loops = (worker.run(services.stepper.lanes), services.courier.run(), refresher.run())
+    loops = (worker.run(services.stepper.lanes), services.webhook_sender.run(), refresher.run())
     running = [asyncio.create_task(loop) for loop in loops]
     await stopping.wait()
     worker.stop()
-    services.courier.stop()
+    services.webhook_sender.stop()
     refresher.stop()
     await asyncio.gather(*running)
     announcing.cancel()

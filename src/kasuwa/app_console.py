@@ -1,4 +1,4 @@
-"""What the console process is made of: the parts of app.py, as the console's pages use them."""
+"""Builds the services of the console process from those of composition.py."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -34,7 +34,7 @@ from kasuwa.work.url_policy import url_fault
 
 
 def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, readers: Pool) -> ConsoleServices:
-    """`services` are those of the process (app.Services)."""
+    """Returns the console's services. `services` are those of the process (composition.Services)."""
     settings, table = services.settings, make_routes((*services.methods, CONSOLE))
     loopback = loopback_allowed(settings)
 
@@ -54,7 +54,7 @@ def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, re
         return None if path is None else find_action(path, fields)
 
     async def ping(merchant_id: int, url: str) -> str:
-        return str(await services.courier.ping(operators, merchant_id, url))
+        return str(await services.webhook_sender.ping(operators, merchant_id, url))
 
     return ConsoleServices(
         environment=settings.environment,

@@ -101,7 +101,7 @@ class Services:
         self.rails = rails_of(settings, self.catalogue_cache, issuer)
         self.stepper = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
-        self.courier = WebhookSender(
+        self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
         )
 

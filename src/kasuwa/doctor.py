@@ -1,4 +1,4 @@
-"""`kasuwa doctor`: look at a deployment from outside in, and say what is wrong and how to mend it."""
+"""`kasuwa doctor`: checks a deployment and reports each problem with its remedy."""
 
 import asyncio
 import time
@@ -48,7 +48,7 @@ def examine(settings: Settings) -> list[Finding]:
 
 
 def examine_stopped(directory: Path) -> list[Finding]:
-    """Why no embedded server runs there: what it said last, and whether there is room for it."""
+    """Returns the findings for an embedded server that does not run: the end of its log, and a full disk."""
     mend = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
     line = last_severe_line(directory / LOG_FILE)
     found = [problem(f"no database runs for {directory}", f"{mend}; its log ends: {line}" if line else mend)]
@@ -158,5 +158,7 @@ async def examine_jobs(connection: Any) -> Finding:
 async def examine_notices(connection: Any) -> Finding:
     count = await connection.fetchval("select count(*) from operator_notice")
     if count:
-        return problem(f"{count} notices wait for an operator", "read the table `notice`: rails that contradict us")
+        return problem(
+            f"{count} notices wait for an operator", "read the table `operator_notice`: rails that contradict us"
+        )
     return passed("no notice waits for an operator")

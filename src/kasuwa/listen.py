@@ -1,7 +1,7 @@
-"""`kasuwa listen` and `kasuwa trigger`: a merchant's events in a terminal, and in an application on this machine.
+"""`kasuwa listen` and `kasuwa trigger`: show a merchant's events in a terminal and forward them to a local application.
 
-They talk to a running server as any merchant does, by its address, mid and key: events are pulled by sequence, so
-no address of ours has to be reachable. What is forwarded is signed as the courier would sign it.
+They call a running server as a merchant does, with its mid and key. Events are pulled by sequence number, so this
+machine need not be reachable from the server. Forwarded events are signed as webhooks are.
 """
 
 import json
@@ -22,18 +22,18 @@ ANSWER_SECONDS = 10.0
 
 
 class ListenError(Exception):
-    """Why not, in one line."""
+    """The command cannot go on. The text says in one line why."""
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """As the courier has it: an answer that points elsewhere is an answer, and is not followed."""
+    """Does not follow redirects, as the webhook sender does not: a redirect is an answer like any other."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 TO_SERVER = urllib.request.build_opener(NoRedirects)
-# What is on this machine is not behind a proxy, whatever the environment says of the rest.
+# An application on this machine is reached directly, even if the environment configures a proxy.
 TO_APPLICATION = urllib.request.build_opener(NoRedirects, urllib.request.ProxyHandler({}))
 
 
@@ -48,7 +48,7 @@ def check_address(url: str) -> None:
 
 
 class MerchantClient(msgspec.Struct, frozen=True):
-    """Which server, and as whom."""
+    """A client of a running server with a merchant's credentials."""
 
     server: str
     mid: str
@@ -90,7 +90,7 @@ def last_sequence(account: MerchantClient) -> int:
 
 
 def events_after(account: MerchantClient, sequence: int) -> Iterator[Event]:
-    """All events after a sequence number, however many pages they are."""
+    """Yields all events after a sequence number, page by page."""
     while True:
         page = account.send_request({"inquire": "event_feed", "after": sequence, "limit": 200})
         yield from msgspec.convert(page["data"], list[Event])
@@ -100,7 +100,7 @@ def events_after(account: MerchantClient, sequence: int) -> Iterator[Event]:
 
 
 def forward(event: Event, url: str, key: str) -> str:
-    """Send one event to a local application; answers what it said, in a word or two."""
+    """Sends one event to a local application. Returns the result in a few words, such as `HTTP 200`."""
     body = msgspec.json.encode(event.payload)
     headers = sign(body, key.encode(), event.event_id, int(time.time()), DEFAULT_HASH_HEADER, has_bad_signature=False)
     headers["webhook-object"] = event.txn_ref
@@ -115,12 +115,12 @@ def forward(event: Event, url: str, key: str) -> str:
 
 
 def describe(event: Event) -> str:
-    said = event.payload
-    return f"{event.sequence:>6}  {event.kind:<10} {said['txnStatus']:<11} {said['chargedAmount']:>14}  {event.txn_ref}"
+    status, amount = event.payload["txnStatus"], event.payload["chargedAmount"]
+    return f"{event.sequence:>6}  {event.kind:<10} {status:<11} {amount:>14}  {event.txn_ref}"
 
 
 def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str], None]) -> None:
-    """Print events as they happen, for ever; a server that goes away is waited for."""
+    """Prints events as they happen, without end. If the server cannot be reached, it tries again."""
     if forward_to is not None:
         check_address(forward_to)
     sequence = last_sequence(account)
@@ -141,7 +141,7 @@ def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str],
 
 
 def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> str:
-    """Send the event of a reference again: to the merchant's endpoint, or to an application on this machine."""
+    """Sends the event of a reference again, to the merchant's endpoint or to an application on this machine."""
     if forward_to is not None:
         check_address(forward_to)
     found = account.send_request({"inquire": "events", "txnRef": reference, "limit": 1})["data"]

@@ -1,4 +1,4 @@
-"""What is done once before the service runs: migrations, the first catalogue, and in test the demo merchant."""
+"""Prepares the database before the service runs: migrations, the first catalogue, and in test the demo merchant."""
 
 import contextlib
 from functools import partial
@@ -21,8 +21,8 @@ from kasuwa.work.sandbox import fund_new_merchant
 
 
 async def prepare(settings: Settings, dsn: str) -> list[str]:
-    """Migrate, take the first catalogue, and in test make sure that the demo merchant is there and funded. Several
-    may race."""
+    """Migrates, fetches the first catalogue, and in test creates and funds the demo merchant. Returns the names of the
+    migrations applied. Safe to run from several processes at once."""
     secret_key = secret_key_of(settings)
     if settings.database_url is not None:
         await refuse_transaction_pooling(dsn)
@@ -31,7 +31,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
         await subject_access.seal_clients(connection, partial(seal_detail, vault))
-        # The worker will try again, and says what is wrong.
+        # The worker tries again, and logs what is wrong.
         with contextlib.suppress(Unavailable, NoAnswer, InvalidCatalogue):
             await fetch_edition(connection, biller_of(settings), only_if_due=True)
         if settings.environment == "test":

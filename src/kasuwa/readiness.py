@@ -1,4 +1,4 @@
-"""Whether a process can do its work now: what /readyz says, and what the metrics know of its connections."""
+"""Readiness of a process for /readyz, and the metrics of its connection pools and its clock."""
 
 import asyncio
 from collections import Counter
@@ -16,7 +16,7 @@ ANSWER_SECONDS = 3.0
 
 
 class ReadinessServices(Protocol):
-    """What readiness looks at, of what a process is made of (app.House)."""
+    """The services of a process that readiness checks (composition.Services)."""
 
     settings: Settings
     reader: Pool
@@ -25,8 +25,10 @@ class ReadinessServices(Protocol):
 
 
 class Readiness:
-    """`await readiness()` is what keeps this deployment from serving, in words, or None. Every pool is asked for a
-    connection, the writer for what became of its last batch, the database for its schema and for the parts beside."""
+    """`await readiness()` returns the problem that keeps this deployment from serving, as a sentence, or None.
+
+    It asks every pool for a connection, the writer for the outcome of its last batch, and the database for its schema
+    version and for the other processes (db/presence.py)."""
 
     def __init__(self, parts: ReadinessServices) -> None:
         self._parts = parts
@@ -48,42 +50,42 @@ class Readiness:
                 present = await presence.find_present_parts(connection)
         except Exception as error:
             return f"the database does not answer ({type(error).__name__})"
-        # A newer one is fine: whoever upgrades migrates first, and we serve until we are replaced.
+        # A newer schema is fine: an upgrade migrates first, and this version serves until it is replaced.
         if version < migrate.newest_known_version():
             return f"the schema is at migration {version}, this version needs {migrate.newest_known_version()}"
-        return next((trouble for lock, trouble in self._wanted.items() if lock not in present), None)
+        return next((problem for lock, problem in self._wanted.items() if lock not in present), None)
 
 
 async def find_pool_problem(pools: Sequence[Pool]) -> str | None:
-    """What keeps any of these pools from being used; all are asked at once."""
+    """Returns the first problem of these pools, or None. Asks all of them at once."""
     found = await asyncio.gather(*(pool.find_problem() for pool in pools))
-    return next((trouble for trouble in found if trouble is not None), None)
+    return next((problem for problem in found if problem is not None), None)
 
 
-def watch_clock(clock: DatabaseClock, meter: Metrics) -> None:
-    """Have the metrics follow how far this process's clock is from the database's, and every jump of either."""
+def watch_clock(clock: DatabaseClock, metrics: Metrics) -> None:
+    """Registers metrics of the difference between this process's clock and the database's, and of jumps of either."""
     counted: Counter[str] = Counter()
 
-    def look() -> None:
-        meter.gauge(CLOCK_SKEW_SECONDS, clock.skew_seconds, meter.process_name)
+    def collect() -> None:
+        metrics.gauge(CLOCK_SKEW_SECONDS, clock.skew_seconds, metrics.process_name)
         for whose, jumps in clock.jumps.items():
             if jumps > counted[whose]:
-                meter.count(CLOCK_JUMPS, whose, by=jumps - counted[whose])
+                metrics.count(CLOCK_JUMPS, whose, by=jumps - counted[whose])
                 counted[whose] = jumps
 
-    meter.add_collector(look)
+    metrics.add_collector(collect)
 
 
-def watch_pool(pool: Pool, meter: Metrics) -> None:
-    """Have the metrics follow a pool. Its own count begins anew with each process, the metrics' does not."""
+def watch_pool(pool: Pool, metrics: Metrics) -> None:
+    """Registers metrics of a pool. The pool counts from 0 in each process, so only the increase is added."""
     counted = 0
 
-    def look() -> None:
+    def collect() -> None:
         nonlocal counted
-        meter.gauge(POOL_SIZE, pool.size, meter.process_name, pool.name)
-        meter.gauge(POOL_USED, pool.used_count, meter.process_name, pool.name)
+        metrics.gauge(POOL_SIZE, pool.size, metrics.process_name, pool.name)
+        metrics.gauge(POOL_USED, pool.used_count, metrics.process_name, pool.name)
         if pool.timeout_count > counted:
-            meter.count(POOL_TIMEOUTS, pool.name, by=pool.timeout_count - counted)
+            metrics.count(POOL_TIMEOUTS, pool.name, by=pool.timeout_count - counted)
             counted = pool.timeout_count
 
-    meter.add_collector(look)
+    metrics.add_collector(collect)

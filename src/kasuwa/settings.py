@@ -1,4 +1,4 @@
-"""Settings: read once from the environment and the command line, checked, and passed down."""
+"""Settings: read and checked once, from the command line and the environment, then passed as a parameter."""
 
 import base64
 import os
@@ -24,64 +24,68 @@ DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
 
 
 class SettingsError(Exception):
-    """A setting that cannot be used: which, and what it should be, in one line."""
+    """A setting that cannot be used. The text says in one line which, and what it should be."""
 
 
 class Settings(msgspec.Struct, kw_only=True):
-    environment: str = "test"
+    """The settings of a deployment. Each is set by KASUWA_ and its name in capitals."""
+
+    environment: str = "test"  # test or live
     host: str = "127.0.0.1"
     port: int = 8080
-    console: str = "on"
+    console: str = "on"  # on or off
     console_host: str = "127.0.0.1"
     console_port: int = 8081
-    console_url: str | None = None
+    console_url: str | None = None  # the console's address behind a proxy
     metrics_host: str = "127.0.0.1"
-    metrics_port: int | None = None
-    trusted_proxies: str = ""
-    data: Path = Path("data")
-    workers: int = 1
-    database_url: str | None = None
-    secret_key: str | None = None
-    sandbox_seed: str | None = None
-    sandbox_advance_seconds: int = 20
-    request_log: str = "off"
-    hash_header: str = DEFAULT_HASH_HEADER
-    webhook_loopback: str = "on"
-    public_url: str | None = None
-    invitations: str | None = None
-    cooling_off_hours: int | None = None
-    large_amount: str = "1000000.00"
+    metrics_port: int | None = None  # None: no metrics process
+    trusted_proxies: str = ""  # addresses and networks, separated by commas
+    data: Path = Path("data")  # directory of the embedded database and the secret key
+    workers: int = 1  # number of API processes
+    database_url: str | None = None  # None: the embedded database
+    secret_key: str | None = None  # 32 bytes in base64
+    sandbox_seed: str | None = None  # makes references and entropy the same in every run
+    sandbox_advance_seconds: int = 20  # how long one advance of a merchant's clock may take
+    request_log: str = "off"  # off or stdout
+    hash_header: str = DEFAULT_HASH_HEADER  # header of the webhook's hash
+    webhook_loopback: str = "on"  # on or off: whether webhooks in test may go to loopback addresses
+    public_url: str | None = None  # the API's address for payers
+    invitations: str | None = None  # print, command, or an smtp URL
+    cooling_off_hours: int | None = None  # None: 24 in live, 0 in test
+    large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
-    longest_step_ms: int = 250
+    longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 
 
 def loopback_allowed(settings: Settings) -> bool:
-    """Developers' receivers live on loopback; in live nothing of ours is to be reached that way.
+    """Tells whether webhooks may go to loopback addresses, as developers' receivers need. Never in live.
 
-    Contract: events#payload
+    Contract: events#delivery
     """
     return settings.environment == "test" and settings.webhook_loopback == "on"
 
 
 def local_url(host: str, port: int) -> str:
-    """Where a browser finds what listens there. An address that means every interface is no address to go to."""
+    """Returns the URL by which a browser on this machine reaches a listener, also one on all interfaces."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def public_url_of(settings: Settings) -> str:
-    """Where payers reach us: as it was set, else where we listen. Contract: #paths"""
+    """Returns the address by which payers reach the API: KASUWA_PUBLIC_URL, or the one it listens on.
+
+    Contract: #paths"""
     return (settings.public_url or local_url(settings.host, settings.port)).rstrip("/")
 
 
 def console_address(settings: Settings) -> str:
-    """Where people find the console; behind a proxy that is KASUWA_CONSOLE_URL."""
+    """Returns the console's address: KASUWA_CONSOLE_URL, or the one it listens on."""
     return (settings.console_url or local_url(settings.console_host, settings.console_port)).rstrip("/")
 
 
 def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
-    """The proxies whose X-Forwarded-For is believed."""
+    """Returns the proxies whose X-Forwarded-For is trusted."""
     try:
         return read_networks(settings.trusted_proxies)
     except ValueError as error:
@@ -89,18 +93,18 @@ def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
 
 
 def invitations_of(settings: Settings) -> str:
-    """How links reach the people they are for: printed in test, else by the system administrator or by mail."""
+    """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or an smtp URL."""
     return settings.invitations or ("print" if settings.environment == "test" else "command")
 
 
 def cooling_off_of(settings: Settings) -> timedelta:
-    """How long an operator who was let in, reset or promoted approves nothing."""
+    """Returns how long an operator who was invited, reset or promoted cannot approve anything."""
     hours = settings.cooling_off_hours
     return timedelta(hours=hours if hours is not None else 24 if settings.environment == "live" else 0)
 
 
 def large_amount_of(settings: Settings) -> int:
-    """From what amount on, in kobo, people confirm who they are before money leaves."""
+    """Returns the amount, in kobo, from which operators confirm their identity before money leaves."""
     amount = parse_minor(settings.large_amount)
     if not amount:
         raise SettingsError(f"KASUWA_LARGE_AMOUNT must be an amount such as 1000000.00, not {settings.large_amount!r}")
@@ -108,18 +112,18 @@ def large_amount_of(settings: Settings) -> int:
 
 
 def check_invitations(settings: Settings) -> None:
-    way = invitations_of(settings)
-    if way == "print" and settings.environment == "live":
+    delivery = invitations_of(settings)
+    if delivery == "print" and settings.environment == "live":
         raise SettingsError("KASUWA_INVITATIONS must not be print in live: links are for the people they are made for")
-    if way not in ("print", "command") and not MAIL_URL.fullmatch(way):
-        # It is not repeated: there may be a password in it.
+    if delivery not in ("print", "command") and not MAIL_URL.fullmatch(delivery):
+        # The value is not quoted, because it may hold a password.
         raise SettingsError(
             "KASUWA_INVITATIONS must be command, smtp://user:password@host:port?from=address, or in test print"
         )
 
 
 def issuing_of(settings: Settings) -> CardIssuingSettings:
-    """How cards are issued, or which of its two settings cannot be used."""
+    """Returns the label and number ranges of issued cards. Raises SettingsError if one cannot be used."""
     try:
         label = read_label(settings.card_label)
     except ValueError as error:
@@ -143,14 +147,14 @@ WHOLE_NUMBERS = {
 
 
 def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
-    """What the command line gives wins over `KASUWA_…`, which wins over the defaults."""
+    """Returns the checked settings. The command line (`given`) wins over `KASUWA_…`, which wins over the defaults."""
     found: dict[str, object] = {}
     for name in Settings.__struct_fields__:
-        said = given.get(name)
-        if said is None:
-            said = environ.get(PREFIX + name.upper()) or None
-        if said is not None:
-            found[name] = whole_number(name, said) if name in WHOLE_NUMBERS else said
+        value = given.get(name)
+        if value is None:
+            value = environ.get(PREFIX + name.upper()) or None
+        if value is not None:
+            found[name] = whole_number(name, value) if name in WHOLE_NUMBERS else value
     settings = Settings(**found)  # type: ignore[arg-type]
     settings.data = Path(settings.data).absolute()
     if settings.environment not in ("test", "live"):
@@ -160,9 +164,9 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not is_allowed_hash_header(settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
     for name in ("public_url", "console_url"):
-        said = getattr(settings, name)
-        if said is not None and not PUBLIC_URL.fullmatch(said):
-            raise SettingsError(f"KASUWA_{name.upper()} must be an http or https address, not {said!r}")
+        url = getattr(settings, name)
+        if url is not None and not PUBLIC_URL.fullmatch(url):
+            raise SettingsError(f"KASUWA_{name.upper()} must be an http or https address, not {url!r}")
     if settings.console not in ("on", "off"):
         raise SettingsError(f"KASUWA_CONSOLE must be on or off, not {settings.console!r}")
     if settings.request_log not in ("off", "stdout"):
@@ -183,7 +187,8 @@ def whole_number(name: str, raw: object) -> int:
 
 
 def secret_key_of(settings: Settings) -> bytes:
-    """The key-encryption key. Live has no default: an operator keeps it outside the database."""
+    """Returns the key-encryption key. In test it is created on first use. Live has no default: the operator keeps the
+    key outside the database."""
     if settings.secret_key is not None:
         return decode_key(settings.secret_key, "KASUWA_SECRET_KEY")
     if settings.environment == "live":
@@ -198,25 +203,25 @@ def secret_key_of(settings: Settings) -> bytes:
 
 
 def make_secret(path: Path) -> None:
-    """Written under another name and linked into place: of several processes, one wins and all read its."""
+    """Writes a new key under a temporary name and links it into place. If several processes do so, one key wins."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
         file.flush()
         os.fsync(descriptor)
     try:
-        os.link(mine, path)
+        os.link(temporary, path)
     except FileExistsError:
         return
     finally:
-        mine.unlink()
+        temporary.unlink()
         sync_directory(path.parent)
 
 
 def sync_directory(directory: Path) -> None:
-    """Makes the names in a directory durable: what is sealed with a key must not outlive the key's file."""
+    """Makes the names in a directory durable, so that the key's file survives a crash like the data sealed with it."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

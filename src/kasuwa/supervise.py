@@ -1,10 +1,11 @@
-"""`kasuwa serve`: start the parts, keep them alive, stop them in order.
+"""`kasuwa serve`: starts the processes of a deployment, restarts those that die, and stops them in order.
 
-One supervisor starts the database (unless it is given one), migrates, then starts the API processes, one
-job worker and the console. A part that dies is started again; the database is watched too, where it is ours. On
-SIGINT or SIGTERM the API processes answer what is in flight, the worker finishes its jobs, and the database stops last.
+The supervisor starts the embedded database (unless KASUWA_DATABASE_URL is set), migrates, then starts the API
+processes, one job worker, the console and the metrics process. It restarts a process that dies, and the embedded
+database too. On SIGINT or SIGTERM the API processes answer the requests in flight, the worker finishes its jobs, and
+the database stops last.
 
-Parts are forks of the supervisor, which has read all the code by then: they are there at once, and share its memory.
+The processes are forks of the supervisor, which has imported all the code: they start at once and share its memory.
 """
 
 import asyncio
@@ -40,9 +41,9 @@ from kasuwa.settings import Settings, SettingsError
 STOP_SECONDS = 20.0
 READY_SECONDS = 30.0
 POLL_SECONDS = 0.05
-# A part that dies at once again and again must not spin.
+# The shortest time between two starts of a process that keeps dying.
 RESTART_SECONDS = 0.3
-# The parts of a supervisor that was killed answer what is in flight, and hold their port until then.
+# The processes of a supervisor that was killed hold their port until they have answered the requests in flight.
 PORT_SECONDS = 5.0
 
 FORK = multiprocessing.get_context("fork")
@@ -52,7 +53,7 @@ logger = structlog.get_logger("kasuwa.supervise")
 
 
 class ServeError(Exception):
-    """Why not, and what to do about it, in one line."""
+    """The service cannot be started. The text says in one line why, and what to do."""
 
 
 class ChildProcess(msgspec.Struct):
@@ -63,7 +64,7 @@ class ChildProcess(msgspec.Struct):
 
 @contextlib.contextmanager
 def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | None]]:
-    """The given database, or the embedded one of the data directory, for as long as it is needed."""
+    """Yields the DSN of the configured database and None, or starts the embedded one and yields its DSN and cluster."""
     if settings.database_url is not None:
         yield settings.database_url, None
         return
@@ -72,7 +73,7 @@ def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | 
 
 
 def prepare(settings: Settings, dsn: str) -> None:
-    # The whole house takes most of a second to import: the commands that need none of it do without.
+    # Imported here: it takes most of a second, and most commands do not need it.
     from kasuwa.prepare import prepare as prepare_database
 
     try:
@@ -88,7 +89,7 @@ def one_line(error: BaseException) -> str:
 
 
 def check_port(host: str, port: int, option: str = "--port") -> None:
-    """Granian shares ports between processes, so a port that is taken would not be noticed later."""
+    """Raises ServeError if the port cannot be bound. Granian shares ports between processes, so it would not notice."""
     until = time.monotonic() + PORT_SECONDS
     while (trouble := bind_trouble(host, port)) is not None:
         if trouble.errno != errno.EADDRINUSE or time.monotonic() > until:
@@ -110,29 +111,29 @@ def bind_trouble(host: str, port: int) -> OSError | None:
 
 
 def run_child(
-    settings: Settings, dsn: str, board: SharedCounters, boards: Sequence[SharedCounters], supervisor: int
+    settings: Settings, dsn: str, counters: SharedCounters, all_counters: Sequence[SharedCounters], supervisor: int
 ) -> None:
-    """What a fork does: it leaves the supervisor's group, signals and log behind, and is the part from then on."""
+    """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first."""
     from kasuwa import app
 
     supervisor_watch.exit_with_supervisor(supervisor)
-    # Ctrl-C reaches the supervisor alone, which then stops its parts in order. A group, not a session: the kernel
-    # would share the processor out between sessions first, however little some of them do.
+    # With a group of its own, Ctrl-C reaches the supervisor alone, which then stops the processes in order. It is not a
+    # session, because the kernel divides processor time between sessions first, however little some of them do.
     os.setpgid(0, 0)
-    # A terminal may be set to stop whoever writes to it from such a group.
+    # A terminal may be set to stop processes that write to it from a background group.
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-    with contextlib.suppress(OSError):  # the name that tools list it by, where the system has such a thing
-        Path("/proc/self/comm").write_text(f"kasuwa {process_kind(board.process_name)}")
-    meter = Metrics(board)
-    log.configure_logging(meter, json_lines=not sys.stderr.isatty())
+    with contextlib.suppress(OSError):  # the process name that tools show, on Linux
+        Path("/proc/self/comm").write_text(f"kasuwa {process_kind(counters.process_name)}")
+    metrics = Metrics(counters)
+    log.configure_logging(metrics, json_lines=not sys.stderr.isatty())
     try:
-        app.run_process(process_kind(board.process_name), settings, dsn, meter, boards)
+        app.run_process(process_kind(counters.process_name), settings, dsn, metrics, all_counters)
     except Exception as error:
-        # Left to itself, the process would print the error with its text, which may quote a request.
-        logger.error("a part failed", part=board.process_name, **log.describe_error(error))
+        # The default handler would print the error with its text, which may quote a request.
+        logger.error("a part failed", part=counters.process_name, **log.describe_error(error))
         sys.exit(1)
 
 
@@ -147,7 +148,7 @@ def process_kind(part: str) -> str:
 
 
 def describe_exit(code: int) -> str:
-    """How a process ended, by its exit code: Python's are negative for a signal."""
+    """Returns how a process ended. Python's exit codes are negative for a signal."""
     return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
 
 
@@ -156,20 +157,20 @@ class Supervisor:
         self._settings = settings
         self._dsn = dsn
         self._cluster = cluster
-        # Where each part posts what it counts, made before any of them so that all share it.
-        self._boards = [SharedCounters(name) for name in process_names(settings)]
+        # The shared memory of all processes' metrics. Created before the first fork, so that all share it.
+        self._counters = [SharedCounters(name) for name in process_names(settings)]
         self._parts: list[ChildProcess] = []
         self._stopping = False
-        # Why the database could not be started last, empty before the first try; None while it runs.
+        # The error of the last attempt to restart the database. Empty before the first attempt, None while it runs.
         self._database_trouble: str | None = None
 
     def run(self, announce: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
-        # Slow to load: a part that needs the calendar must not do so between two requests.
+        # Slow to load, so it is loaded before the forks and not between two requests.
         public_holidays()
         try:
-            self._parts += [self._start(board) for board in self._boards]
+            self._parts += [self._start(counters) for counters in self._counters]
             if self._wait_ready():
                 announce()
             while not self._stopping:
@@ -178,13 +179,15 @@ class Supervisor:
         finally:
             self._stop()
 
-    def _start(self, board: SharedCounters) -> ChildProcess:
-        process = FORK.Process(target=run_child, args=(self._settings, self._dsn, board, self._boards, os.getpid()))
-        # A signal that comes before a fork has put the supervisor's handlers away would be lost on it: it waits.
+    def _start(self, counters: SharedCounters) -> ChildProcess:
+        process = FORK.Process(
+            target=run_child, args=(self._settings, self._dsn, counters, self._counters, os.getpid())
+        )
+        # Blocked until the fork has replaced the supervisor's handlers: a signal before that would be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-        return ChildProcess(board, process, time.monotonic())
+        return ChildProcess(counters, process, time.monotonic())
 
     def _wait_ready(self) -> bool:
         until = time.monotonic() + READY_SECONDS
@@ -212,7 +215,7 @@ class Supervisor:
                 self._parts[n] = self._start(part.counters)
 
     def _restart_database(self) -> None:
-        """Says why it ended, and why it cannot be started, once for each reason. It is tried again at the next look."""
+        """Restarts the embedded database, or leaves it to the next check. Logs each reason of a failure once."""
         if self._database_trouble is None:
             self._database_trouble = ""
             logger.error("the database ended and is started again", why=describe_failure(self._settings.data))

@@ -94,21 +94,21 @@ ALONE = """
 import logging, os, sys
 from kasuwa import app, supervise
 from kasuwa.observe import log
-from kasuwa.observe.metrics import Board, Meter
+from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.settings import Settings
 
 def quote_card(*_):
     raise ValueError("no such card: 4111111111111111") from KeyError("4111111111111111")
 
 if sys.argv[1] == "library":
-    log.set_up(Meter(), json_lines=True)
+    log.configure_logging(Metrics(), json_lines=True)
     try:
         quote_card()
     except ValueError as error:
         logging.getLogger("library").error("it failed", exc_info=error)
 else:
-    app.run = quote_card
-    supervise.be_part(Settings(), "", Board("worker"), [], os.getppid())
+    app.run_process = quote_card
+    supervise.run_child(Settings(), "", SharedCounters("worker"), [], os.getppid())
 """
 
 

@@ -13,7 +13,7 @@ from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
 from kasuwa.settings import read_settings
 from kasuwa.work.leases import ClockLeases, LeaseTimeout
-from kasuwa.work.sandbox import SandboxOperations
+from kasuwa.work.sandbox import SandboxOperations, SandboxServices
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.work.event_log import send_events_to, wait_until
@@ -93,7 +93,8 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
 
     async def advance(house: Services, operators: connections.Pool) -> Any:
         engine = SandboxOperations(
-            *(operators, house.writer, house.stepper, house.merchant_directory, house.vault, house.courier),
+            operators,
+            SandboxServices(house.writer, house.stepper, house.merchant_directory, house.vault, house.webhook_sender),
             seed=None,
             loopback_allowed=True,
             lease=SHORT,

@@ -36,7 +36,7 @@ from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, ConsoleSession
 from kasuwa.db.console_throttle import network_of
 from kasuwa.db.progress import is_outage
-from kasuwa.observe.log import RequestIds, RequestLog, describe_error
+from kasuwa.observe.log import RequestIds, RequestLine, RequestLog, describe_error
 
 log = structlog.get_logger("kasuwa.console")
 
@@ -158,7 +158,18 @@ class RequestLogging:
         mid = "" if merchant is None else merchant.mid
         client = scope.get("client")
         address = "" if client is None else client[0]
-        self._log.write(request_id, address, verb, path, "console", mid, http, http, seconds)
+        line = RequestLine(
+            request_id=request_id,
+            address=address,
+            method=verb,
+            path=path,
+            action="console",
+            mid=mid,
+            http=http,
+            status=http,
+            ms=round(seconds * 1000, 2),
+        )
+        self._log.write(line)
 
 
 # --- checks before the page handler -----------------------------------------------------------------------------

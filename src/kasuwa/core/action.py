@@ -47,7 +47,7 @@ INTEGRATE: Permission = "integrate"  # sends events again, uses the test environ
 
 
 class PreflightContext(msgspec.Struct, frozen=True):
-    """What a preflight check may use besides the fields: business time and what the rails have in memory."""
+    """The input of a preflight check besides the fields: business time, and what the rails have in memory."""
 
     now: datetime
     rails: Any

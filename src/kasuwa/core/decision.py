@@ -74,7 +74,7 @@ class Merchant(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct):
-    """What a rule may use besides its request and its rows."""
+    """The input of a rule besides its request and its rows."""
 
     merchant: Merchant
     now: datetime  # the merchant's business time

@@ -1,7 +1,7 @@
-"""Logs: one structured line a request, and an allow-list of what may stand in it.
+"""Logs: one structured line per request, limited to the fields of RequestLine, and the setup of structlog.
 
 The request line is written by hand into a buffer that is flushed ten times a second: at thousands of requests
-a second a logging framework would cost more than the request. Everything else goes through structlog.
+a second a logging framework would cost more than the request. All other log lines go through structlog.
 """
 
 import asyncio
@@ -28,24 +28,28 @@ log = structlog.get_logger("kasuwa")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
-class RequestLine(msgspec.Struct):
-    """All that may be said of a request: never a body, a header's value or a query."""
+def utc_now_text() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
-    at: str
+
+class RequestLine(msgspec.Struct, kw_only=True):
+    """The log line of a request. It never holds a body, the value of a header, or a query string."""
+
+    at: str = msgspec.field(default_factory=utc_now_text)
     request_id: str
-    address: str
-    method: str
-    path: str
+    address: str  # of the client
+    method: str  # of HTTP, or "other"
+    path: str  # a known path or path prefix, or "other"
     action: str
-    mid: str
-    http: int
-    status: int
+    mid: str  # empty if the merchant is not known
+    http: int  # the HTTP status
+    status: int  # the status in the body
     ms: float
 
 
 class RequestIds:
-    """What a request is called in the logs and in its reply: the caller's own name for it, if that may stand in a
-    log, or a number of this process."""
+    """Chooses the id of a request in the logs and in its reply: the client's X-Request-Id if it matches REQUEST_ID,
+    otherwise a number of this process."""
 
     def __init__(self) -> None:
         self._prefix = os.urandom(5).hex()
@@ -58,7 +62,7 @@ class RequestIds:
 
 
 class RequestLog:
-    """Lines to a file descriptor, in lumps. Closed (fd None), it costs nothing."""
+    """Writes request lines to a file descriptor, many at a time. With fd None it is off: callers check `is_open`."""
 
     def __init__(self, fd: int | None) -> None:
         self._fd = fd
@@ -67,20 +71,7 @@ class RequestLog:
         self._size = 0
         self._flushing: asyncio.TimerHandle | None = None
 
-    def write(
-        self,
-        request_id: str,
-        address: str,
-        method: str,
-        path: str,
-        action: str,
-        mid: str,
-        http: int,
-        status: int,
-        seconds: float,
-    ) -> None:
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = RequestLine(at, request_id, address, method, path, action, mid, http, status, round(seconds * 1000, 2))
+    def write(self, line: RequestLine) -> None:
         self._lines.append(msgspec.json.encode(line))
         self._size += len(self._lines[-1])
         if self._size >= FLUSH_BYTES:
@@ -93,14 +84,14 @@ class RequestLog:
             self._flushing.cancel()
             self._flushing = None
         if self._lines and self._fd is not None:
-            with contextlib.suppress(OSError):  # a full disk, a pipe that nobody reads: requests go on
+            with contextlib.suppress(OSError):  # requests go on if the disk is full or nobody reads the pipe
                 os.write(self._fd, b"\n".join(self._lines) + b"\n")
         self._lines.clear()
         self._size = 0
 
 
 class SafeStderr:
-    """Standard error for log lines. One that cannot be written (a full disk, a closed pipe) stops nobody's work."""
+    """Standard error for log lines. Ignores write errors, such as a full disk or a closed pipe."""
 
     def write(self, text: str) -> int:
         with contextlib.suppress(OSError, ValueError):
@@ -112,20 +103,20 @@ class SafeStderr:
             sys.stderr.flush()
 
 
-def configure_logging(meter: Metrics, *, json_lines: bool) -> None:
-    """What is not a request line: to standard error, for a person or as JSON. Errors are counted too."""
+def configure_logging(metrics: Metrics, *, json_lines: bool) -> None:
+    """Sends all log lines but request lines to standard error, as text or as JSON, and counts the errors."""
 
     def count(_: Any, level: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         if level == "error":
-            meter.count(ERRORS, event["event"])
+            metrics.count(ERRORS, event["event"])
         return event
 
-    said_by_libraries = logging.StreamHandler(SafeStderr())
-    said_by_libraries.setFormatter(RedactingFormatter("%(levelname)s:%(name)s:%(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[said_by_libraries])
-    # The driver logs every connection it cannot restore, with a stack; /readyz and the replies say it better.
+    library_handler = logging.StreamHandler(SafeStderr())
+    library_handler.setFormatter(RedactingFormatter("%(levelname)s:%(name)s:%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[library_handler])
+    # The driver logs every connection it cannot restore, with a stack. /readyz and the replies report it better.
     logging.getLogger("asyncpg").setLevel(logging.CRITICAL)
-    # The reader of forms logs what visitors send wrongly; they are told in the reply.
+    # The form parser logs what visitors send wrongly. The reply reports it to them.
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     structlog.configure(
         processors=[
@@ -135,13 +126,13 @@ def configure_logging(meter: Metrics, *, json_lines: bool) -> None:
             structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer(colors=False),
         ],
         logger_factory=structlog.PrintLoggerFactory(SafeStderr()),  # type: ignore[arg-type]
-        # What is only of use while something is built is not said to operators.
+        # Debug lines are for developers, not for operators.
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats what libraries log. Of an error that comes with it, its kind and places: its text may quote a request."""
+    """Formats the log lines of libraries. Shows an error's type and places only, as its text may quote a request."""
 
     def formatException(self, ei: Any) -> str:
         return str(describe_error(ei[1]))
@@ -150,15 +141,15 @@ class RedactingFormatter(logging.Formatter):
 def log_unhandled_errors(loop: asyncio.AbstractEventLoop) -> None:
     """Logs errors that nobody awaited. asyncio's own lines would quote their text."""
 
-    def complain(_: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
-        error = about.get("exception")
+    def log_error(_: asyncio.AbstractEventLoop, details: dict[str, Any]) -> None:
+        error = details.get("exception")
         log.error("task failed", **({} if error is None else describe_error(error)))
 
-    loop.set_exception_handler(complain)
+    loop.set_exception_handler(log_error)
 
 
 def describe_error(error: BaseException) -> dict[str, object]:
-    """The kind of an error and the places it came through. Not its message: that may quote what was sent."""
+    """Returns an error's type and the places of its traceback. Leaves out its message, which may quote a request."""
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{frame.filename.rpartition('kasuwa/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     cause = error.__cause__

@@ -1,10 +1,10 @@
-"""What a process counts while it works, and how it reaches who serves `/metrics`.
+"""Metrics of a process, and the shared memory through which they reach the process that serves `/metrics`.
 
-Counting is an addition in memory. Once a second a process posts its numbers on its board, memory that it shares with
-the part that adds the boards up (web/scrape.py). A part that died is started again on the same board and counts on
-from there: a counter never falls.
+Counting is an addition in memory. Once a second a process publishes its values to its SharedCounters. The metrics
+process adds up those of all processes (web/scrape.py). A process that died is restarted with the same SharedCounters
+and continues from their values, so a counter never falls.
 
-Labels are words of ours, such as paths, actions, codes and kinds of jobs: never anything that was sent.
+Labels come from our own fixed words, such as paths, actions, codes and kinds of jobs, never from a request.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ import msgspec
 
 PUBLISH_SECONDS = 1.0
 HALF_BYTES = 512 * 1024
-# The checksum and the length of what a half holds.
+# The checksum and the length of the content of a half.
 HEAD = Struct("<II")
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -29,7 +29,7 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 
 class MetricSpec(msgspec.Struct, frozen=True):
-    """Something that is counted or, with bounds, spread over them; a gauge is what it is now."""
+    """A metric: a histogram if it has bounds, a gauge if `is_gauge`, otherwise a counter."""
 
     name: str
     help_text: str
@@ -73,56 +73,56 @@ ALL_METRICS = (
 )
 
 
-# One number for what is counted; for what is spread one a bound, one beyond the last, and the sum of all values.
+# A counter or gauge has one number. A histogram has one per bound, one beyond the last bound, and the sum of values.
 Series = dict[tuple[str, tuple[str, ...]], list[float]]
 SERIES = msgspec.msgpack.Decoder(list[tuple[str, tuple[str, ...], list[float]]])
 
 
 class SharedCounters:
-    """Shared memory for the numbers of one part. It has two halves, and the one that is not read is written."""
+    """Shared memory for the metrics of one process. It has two halves: one is read while the other is written."""
 
     def __init__(self, part: str) -> None:
         self.process_name = part
         self._memory = mmap.mmap(-1, 1 + 2 * HALF_BYTES)
 
     def publish(self, series: Series) -> None:
-        said = msgspec.msgpack.encode([(name, labels, values) for (name, labels), values in series.items()])
-        if HEAD.size + len(said) > HALF_BYTES:
-            raise OverflowError("more is counted than a board has room for")
+        encoded = msgspec.msgpack.encode([(name, labels, values) for (name, labels), values in series.items()])
+        if HEAD.size + len(encoded) > HALF_BYTES:
+            raise OverflowError("the metrics do not fit into the shared memory")
         half = 1 - self._memory[0]
         start = 1 + half * HALF_BYTES
-        self._memory[start : start + HEAD.size + len(said)] = HEAD.pack(zlib.crc32(said), len(said)) + said
+        self._memory[start : start + HEAD.size + len(encoded)] = HEAD.pack(zlib.crc32(encoded), len(encoded)) + encoded
         self._memory[0] = half
 
     def read(self) -> Series:
-        """What was posted last. Written over while it is read, it does not match its sum and is read again."""
+        """Returns the values published last. Reads again if the checksum shows that they were overwritten meanwhile."""
         while True:
             start = 1 + self._memory[0] * HALF_BYTES
             checksum, length = HEAD.unpack(self._memory[start : start + HEAD.size])
-            said = self._memory[start + HEAD.size : start + HEAD.size + length]
+            encoded = self._memory[start + HEAD.size : start + HEAD.size + length]
             if not length:
                 return {}
-            if zlib.crc32(said) == checksum:
-                return {(name, labels): values for name, labels, values in SERIES.decode(said)}
+            if zlib.crc32(encoded) == checksum:
+                return {(name, labels): values for name, labels, values in SERIES.decode(encoded)}
 
 
 class Metrics:
-    """The numbers of this process, and of those before it on the same board."""
+    """The metrics of this process. They continue those of earlier processes with the same SharedCounters."""
 
-    def __init__(self, board: SharedCounters | None = None) -> None:
-        self._board = board
-        self.series: Series = board.read() if board is not None else {}
+    def __init__(self, counters: SharedCounters | None = None) -> None:
+        self._counters = counters
+        self.series: Series = counters.read() if counters is not None else {}
         self._cpu_seconds = 0.0
-        self._watched: list[Callable[[], None]] = []
+        self._collectors: list[Callable[[], None]] = []
 
     @property
     def process_name(self) -> str:
-        """The part of the deployment that these are the numbers of; empty where nobody reads them."""
-        return "" if self._board is None else self._board.process_name
+        """The name of this process in the labels, or empty if its metrics are not published."""
+        return "" if self._counters is None else self._counters.process_name
 
-    def add_collector(self, look: Callable[[], None]) -> None:
-        """Have `look` called before each post, to count or gauge what no event tells."""
-        self._watched.append(look)
+    def add_collector(self, collect: Callable[[], None]) -> None:
+        """Registers a function that is called before each publication, to update metrics that no event updates."""
+        self._collectors.append(collect)
 
     def gauge(self, measure: MetricSpec, value: float, *labels: str) -> None:
         self.series[measure.name, labels] = [value]
@@ -144,15 +144,15 @@ class Metrics:
         found[-1] += value
 
     def publish(self) -> None:
-        if self._board is not None:
-            self._measure_process(self._board.process_name)
-            for look in self._watched:
-                look()
-            self._board.publish(self.series)
+        if self._counters is not None:
+            self._measure_process(self._counters.process_name)
+            for collect in self._collectors:
+                collect()
+            self._counters.publish(self.series)
 
     async def publish_periodically(self) -> None:
-        if self._board is not None:
-            self.count(STARTS, self._board.process_name)
+        if self._counters is not None:
+            self.count(STARTS, self._counters.process_name)
             while True:
                 self.publish()
                 await asyncio.sleep(PUBLISH_SECONDS)
@@ -166,17 +166,17 @@ class Metrics:
 
 
 def resident_bytes(highest: int) -> int:
-    """Now, where the system says so; else the most it ever was."""
+    """Returns the resident memory now if the system tells it, otherwise the highest so far (`highest`)."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
     except OSError:
         return highest if sys.platform == "darwin" else highest * 1024
 
 
-def sum_counters(boards: Iterable[SharedCounters]) -> Series:
+def sum_counters(all_counters: Iterable[SharedCounters]) -> Series:
     total: Series = {}
-    for board in boards:
-        for key, values in board.read().items():
+    for counters in all_counters:
+        for key, values in counters.read().items():
             before = total.get(key)
             total[key] = values if before is None else [a + b for a, b in zip(before, values, strict=True)]
     return total

@@ -1,8 +1,8 @@
-"""Watches that the event loop of a process is not held: while one step runs, every other request waits.
+"""Watchdog for the event loop of a process: while one step blocks the loop, every other request waits.
 
-The loop measures how late its timers are (`kasuwa_loop_lag_seconds`). A thread beside it looks for the culprit: where
-one step has used more processor time than it may, it logs the step's stack. Processor time, not wall time: a step is
-not blamed because the machine was busy with something else.
+The loop measures how late its timers are (`kasuwa_loop_lag_seconds`). A second thread looks for the cause: if one step
+has used more processor time than the limit, it logs the step's stack. It measures processor time, not wall time, so
+that a step is not blamed because the machine was busy with something else.
 """
 
 import asyncio
@@ -19,27 +19,27 @@ from kasuwa.observe.metrics import LOOP_LAG, Metrics
 
 # How often the loop measures its lag.
 TICK_SECONDS = 0.025
-# How often the thread looks, as a part of what a step may take.
+# How often the thread checks within the time limit of a step.
 CHECKS_PER_LIMIT = 4
-# A culprit is told of at most this often: a process under load would tell of little else.
+# At most one warning in this interval: a process under load would log little else.
 WARNING_INTERVAL_SECONDS = 10.0
 
 log = structlog.get_logger("kasuwa.loop")
 
 
 class Watchdog:
-    """Watches the loop that it is started in. `most_seconds` is the processor time that one step may take."""
+    """Watches the loop that it is started in. `max_step_seconds` is the processor time that one step may take."""
 
-    def __init__(self, part: str, meter: Metrics, max_step_seconds: float) -> None:
+    def __init__(self, part: str, metrics: Metrics, max_step_seconds: float) -> None:
         self._part = part
-        self._meter = meter
+        self._metrics = metrics
         self._most = max_step_seconds
         self._beats = 0
         self._thread_id = threading.get_ident()
         # The task that starts and stops the process: no request waits for it.
         self._main = id(frames_of(sys._getframe())[-1])
         self._stopped = threading.Event()
-        self._told_at = float("-inf")
+        self._last_warned_at = float("-inf")
         # The step that runs, the processor time when it was first seen, and the beat then.
         self._step, self._since, self._beat = 0, 0.0, -1
 
@@ -54,11 +54,11 @@ class Watchdog:
     def _tick(self, loop: asyncio.AbstractEventLoop, planned: float) -> None:
         now = loop.time()
         self._beats += 1
-        self._meter.observe(LOOP_LAG, max(0.0, now - planned), self._part)
+        self._metrics.observe(LOOP_LAG, max(0.0, now - planned), self._part)
         if not self._stopped.is_set():
             loop.call_at(now + TICK_SECONDS, self._tick, loop, now + TICK_SECONDS)
 
-    # --- in the thread beside -------------------------------------------------------------------------------
+    # --- in the second thread -------------------------------------------------------------------------------
 
     def _watch(self) -> None:
         clock = time.pthread_getcpuclockid(self._thread_id)
@@ -68,26 +68,28 @@ class Watchdog:
                 self._look(frame, time.clock_gettime(clock))
 
     def _look(self, frame: FrameType, used: float) -> None:
-        """The same step as before if it has the same outermost frame and the loop has not ticked since: within a round
-        of the loop, no task takes two steps."""
+        """Logs a warning if the running step has used too much processor time.
+
+        It is the same step as at the last check if it has the same outermost frame and the loop has not ticked since:
+        within a round of the loop, no task takes two steps."""
         frames = frames_of(frame)
         step, beat = id(frames[-1]) if frames else 0, self._beats
         if (step, beat) != (self._step, self._beat) or step in (0, self._main):
             self._step, self._beat, self._since = step, beat, used
             return
         held = used - self._since
-        if held > self._most and time.monotonic() > self._told_at + WARNING_INTERVAL_SECONDS:
-            self._told_at = time.monotonic()
+        if held > self._most and time.monotonic() > self._last_warned_at + WARNING_INTERVAL_SECONDS:
+            self._last_warned_at = time.monotonic()
             log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=places_of(frames))
 
 
-# Who runs steps: their frames are below every step's.
+# Files of the event loops that run the steps: their frames are outside of every step.
 LOOPS = ("asyncio/runners.py", "asyncio/base_events.py", "uvloop/__init__.py")
 MOST_PLACES = 25
 
 
 def frames_of(frame: FrameType) -> list[FrameType]:
-    """The frames of a step, innermost first: up to the one that the loop itself called."""
+    """Returns the frames of a step, innermost first, up to the one that the loop called."""
     frames: list[FrameType] = []
     at: FrameType | None = frame
     while at is not None and not at.f_code.co_filename.endswith(LOOPS):
@@ -97,7 +99,7 @@ def frames_of(frame: FrameType) -> list[FrameType]:
 
 
 def places_of(frames: list[FrameType]) -> list[str]:
-    """Where a step is, innermost last. No values: those may be what was sent."""
+    """Returns file, line and function of each frame, innermost last. Leaves out values, which may quote a request."""
     places = [
         f"{frame.f_code.co_filename.rpartition('kasuwa/')[2]}:{frame.f_lineno} {frame.f_code.co_name}"
         for frame in frames[:MOST_PLACES]
@@ -106,12 +108,12 @@ def places_of(frames: list[FrameType]) -> list[str]:
 
 
 @contextmanager
-def watch_event_loop(part: str, meter: Metrics, max_step_seconds: float) -> Iterator[None]:
-    """Watches the running loop, on systems that tell the processor time of a thread."""
+def watch_event_loop(part: str, metrics: Metrics, max_step_seconds: float) -> Iterator[None]:
+    """Watches the running loop, on systems that report the processor time of a thread."""
     if not hasattr(time, "pthread_getcpuclockid"):
         yield
         return
-    watchdog = Watchdog(part, meter, max_step_seconds)
+    watchdog = Watchdog(part, metrics, max_step_seconds)
     watchdog.start()
     try:
         yield

@@ -1,15 +1,15 @@
-"""Cards that were issued here, in front of the card rail: payments with them are asked of our own issuer.
+"""Card rail for the cards that this deployment issued. It passes all other cards on to the external card rail.
 
-A number of our issuing ranges is nobody else's, so it never leaves the house; any other goes on to the rail behind.
-The two merchants have their own books: here the payment's waits for an answer, there the card's gives it.
+A card number in our issuing ranges is authorized by our own issuer and is never sent outside. The paying merchant and
+the merchant that issued the card have separate books: the payment waits in the first, the issuer decides in the second.
 
-These cards have a CVV and neither a PIN nor a telephone. So a payment with one is complete with its charge: it is
-announced as PIN, the one authentication that goes on to completion, and whichever PIN comes is right. A saved card has
-no CVV either, and is charged without: its holder has paid this merchant with the CVV before. Contract: payment#charge
+These cards have a CVV, but neither a PIN nor a telephone number, so a payment is complete with its charge. It is
+announced as PIN, the only authentication that continues to completion, and any PIN is accepted. A saved card is
+charged without a CVV: its holder has paid this merchant with the CVV before. Contract: payment#charge
 
-Nothing is kept here. The session only says whose card it was; what became of an order is asked of the issuer by its
-key, also where nobody heard of a session: an answer that was lost may have been a purchase. The order says whether
-its card was issued here, so that a query without the card's number does not go to the rail behind.
+The rail keeps no state. The session only says that the card was issued here. The outcome of an order is asked of the
+issuer by the order's key, also if no session is known, because a lost answer may have been a purchase. The order says
+whether its card was issued here, so that a query without the card's number does not go to the external rail.
 """
 
 import msgspec
@@ -39,13 +39,13 @@ NOT_ISSUED = Answer(ports.FAILED, "14", "Invalid card number", FACTS)
 SESSION_OPENED = Answer(ports.SUCCESSFUL, APPROVED, "", {**FACTS, "auth": AUTH})
 IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request in progress", FACTS)
 
-# In the test environment a line that refuses calls is back by then (sandbox.md).
+# In the test environment, an issuer that the scenario makes unavailable accepts calls again after this time.
 OUTAGE_SECONDS = 5.0
 
 
 class IssuedCardRail:
-    def __init__(self, others: CollectionRail, issuer: IssuerRail, issuing: CardIssuingSettings) -> None:
-        self._card_rail = others
+    def __init__(self, card_rail: CollectionRail, issuer: IssuerRail, issuing: CardIssuingSettings) -> None:
+        self._card_rail = card_rail
         self._issuer = issuer
         self._issuing = issuing
 
@@ -71,7 +71,7 @@ class IssuedCardRail:
         return await self._card_rail.validate(order, otp)
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        found = await self._ask_after(order, card)
+        found = await self._query_issuer(order, card)
         return found or await self._card_rail.query(order, card)
 
     async def refund(self, order: CollectionOrder) -> Answer:
@@ -85,7 +85,7 @@ class IssuedCardRail:
         return await self._card_rail.refund(order)
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
-        found = await self._ask_after(order, None)
+        found = await self._query_issuer(order, None)
         return found or await self._card_rail.query_refund(order)
 
     def _is_issued_here(self, order: CollectionOrder, card: CardSecrets | None) -> bool:
@@ -95,12 +95,12 @@ class IssuedCardRail:
             or (card is not None and self._issuing.is_own_number(card.number))
         )
 
-    async def _ask_after(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | None:
-        """What our issuer knows of an order; None where it is somebody else's."""
+    async def _query_issuer(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | None:
+        """Returns the issuer's answer about an order, or None if the order belongs to the external rail."""
         if not may_be_issued_here(order):
             return None
         if order.is_issued_here and order.step == ports.BEGIN:
-            # A session of ours keeps nothing: it is as open as when it was begun.
+            # Our sessions have no state, so a session that was begun is still open.
             return SESSION_OPENED if order.scenario.http != "reset" else SESSION_NOT_FOUND
         answer = await self._issuer.query(order.key)
         if answer.status == ports.NOT_FOUND:
@@ -130,7 +130,7 @@ def purchase_of(order: CollectionOrder, card: CardSecrets) -> PurchaseOrder:
 
 
 def scenario_of(order: CollectionOrder) -> Scenario:
-    """How this call was told to go: a line that refused the first is there for the next."""
+    """Returns the scenario of this call. An issuer that was unavailable for the first call is available later."""
     if order.scenario.http == "unavailable" and order.age_seconds >= OUTAGE_SECONDS:
         return msgspec.structs.replace(order.scenario, http=None)
     return order.scenario

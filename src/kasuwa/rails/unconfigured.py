@@ -1,4 +1,4 @@
-"""Rails that are not there: everything asked of them is refused before anything is done."""
+"""Rails of a deployment without a provider: every call raises Unavailable, so nothing is done."""
 
 from collections.abc import Mapping
 

@@ -225,8 +225,14 @@ class Dispatch:
                 reply = await action.read(request, merchant, self._parts.reader.for_one_reply(merchant.merchant_id))
             elif isinstance(action, MemoryRead):
                 reply = action.answer(request, merchant, self._parts.rails)
+            elif isinstance(action, Write):
+                claim = claim_of(path.method.name, action, request, merchant, headers, self._parts.vault)
+                if isinstance(claim, Refusal):
+                    reply = claim
+                else:
+                    reply = await self._write(action, request, merchant, scenario, claim, progress, note)
             else:
-                reply = await self._run(path, action, request, merchant, headers, scenario, progress, note)
+                reply = await self._run(action, request, merchant, scenario, progress)
             if isinstance(reply, PreencodedReply):
                 if remembered is None:
                     self._cache_parsed(path, body, action, request)
@@ -276,21 +282,14 @@ class Dispatch:
 
     async def _run(
         self,
-        path: Route,
-        action: Write | Lookup | AdminCommand,
+        action: Lookup | AdminCommand,
         request: Any,
         merchant: Merchant,
-        headers: Headers,
         scenario: Scenario,
         progress: RequestProgress,
-        note: MakeAuditEntry | None = None,
     ) -> Any:
+        """Runs a look-up or an admin command and returns its reply."""
         parts = self._parts
-        if isinstance(action, Write):
-            claim = claim_of(path.method.name, action, request, merchant, headers, parts.vault)
-            if isinstance(claim, Refusal):
-                return claim
-            return await self._write(action, request, merchant, scenario, claim, progress, note)
         if isinstance(action, Lookup):
             plan = partial(self._take_call_scenario, action.rail, merchant, scenario)
             return await self._with_deadline(action.ask(request, merchant, parts.rails, plan))

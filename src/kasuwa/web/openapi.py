@@ -1,5 +1,6 @@
-"""OpenAPI 3.1 from the action tables: every action is one documented request and reply, none by hand; the
-replies are those that were recorded (tests/examples.py)."""
+"""Builds the OpenAPI 3.1 document from the action tables: one request and reply schema per action.
+
+The example replies are recorded by the tests (tests/examples.py)."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from kasuwa.web.replies import ErrorBody
 from kasuwa.web.server import API_VERSION
 
 REFERENCES = "#/components/schemas/{name}"
-# Docstrings of request and reply types become descriptions; their marks of the contract are for readers of the code.
+# Docstrings of request and reply types become descriptions, without the marks of the contract in them.
 CONTRACT_MARK = re.compile(r"\s*\(?Contract: [\w#/, -]+\)?\.?")
 
 
@@ -60,7 +61,7 @@ def without_marks(schema: Any) -> Any:
 
 
 def parameters(method: ApiMethod, environment: str) -> list[dict[str, Any]]:
-    """The headers a request may carry besides mid and key."""
+    """Returns the optional headers of a request, besides mid and key."""
 
     def header(name: str, description: str) -> dict[str, Any]:
         return {
@@ -90,7 +91,7 @@ def describe_method(method: ApiMethod, schemas: Any, environment: str) -> dict[s
         examples[title] = {"summary": action.summary, "value": dict(action.example)}
         name = f"{method.name}-{title.replace(' ', '-')}"
         if name in recorded:
-            # A row that is newer than the recordings is described without an answer.
+            # An action without a recorded reply is described without an example.
             answers[title] = {"summary": f"To {title}", "value": recorded[name]}
     lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
     return {
@@ -107,7 +108,7 @@ def describe_method(method: ApiMethod, schemas: Any, environment: str) -> dict[s
 
 
 def describe_request(method: ApiMethod, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
-    """The action's own fields, and the words that select it."""
+    """Returns the schema of an action's request: its own fields, and those that select the action."""
     selector = action.selector or method.selectors[0]
     words: dict[str, Any] = {selector: {"const": action.name}}
     if action.variant is not None:

@@ -101,8 +101,8 @@ def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:
         named.setdefault(selector, []).append(name)
     # Actions that `inquire` selects may also be sent as `action`. They are named once.
     lists = {", ".join(names): selector for selector, names in reversed(named.items())}
-    told = "; or ".join(f"{selector}, one of {names}" for names, selector in reversed(lists.items()))
-    return Refusal(INVALID_METHOD, f"Invalid method call: /{method.name} takes {told}")
+    choices_text = "; or ".join(f"{selector}, one of {names}" for names, selector in reversed(lists.items()))
+    return Refusal(INVALID_METHOD, f"Invalid method call: /{method.name} takes {choices_text}")
 
 
 def selectors_of(method: ApiMethod, action: Action) -> list[str]:

@@ -66,8 +66,8 @@ def waiting_families(waiting: Backlog) -> Iterator[Metric]:
 
 
 class MetricsEndpoint:
-    def __init__(self, boards: Iterable[SharedCounters], look: Callable[[], Awaitable[Backlog | None]]) -> None:
-        self._boards = boards
+    def __init__(self, all_counters: Iterable[SharedCounters], look: Callable[[], Awaitable[Backlog | None]]) -> None:
+        self._counters = all_counters
         self._look = look
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
@@ -75,5 +75,5 @@ class MetricsEndpoint:
             protocol.response_bytes(404, TEXT, f"GET {PATH} is all there is here\n".encode())
             return
         encode, content_type = choose_encoder(scope.headers.get("accept", ""))
-        found = ScrapeCollector(sum_counters(self._boards), await self._look())
+        found = ScrapeCollector(sum_counters(self._counters), await self._look())
         protocol.response_bytes(200, [("content-type", content_type)], encode(found))

@@ -1,4 +1,4 @@
-"""Bytes in, bytes out: the RSGI application that Granian calls, and its bounds."""
+"""The RSGI application of the API that Granian calls: routing, limits of bodies, and shutdown."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from kasuwa.core.addresses import Network, client_address
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Pages
-from kasuwa.observe.log import RequestIds, RequestLog
+from kasuwa.observe.log import RequestIds, RequestLine, RequestLog
 from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Metrics
 from kasuwa.web.bodies import (
     SMALL_BODY,
@@ -69,26 +69,29 @@ def canonical(path: str) -> str:
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
+class ServerServices(msgspec.Struct, frozen=True):
+    """The services that the server uses."""
+
+    routes: dict[str, Route]  # by path
+    dispatch: Dispatch
+    openapi: bytes  # the document of /openapi.json
+    check_readiness: Callable[[], Awaitable[str | None]]  # returns the problem that keeps us from serving, or None
+    request_log: RequestLog
+    pages: Pages  # the payers' pages
+    metrics: Metrics
+    proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
+
+
 class Server:
-    def __init__(
-        self,
-        table: dict[str, Route],
-        dispatch: Dispatch,
-        openapi: bytes,
-        check_readiness: Callable[[], Awaitable[str | None]],
-        request_log: RequestLog,
-        pages: Pages,
-        meter: Metrics,
-        proxies: Sequence[Network] = (),
-    ) -> None:
-        self._table = table
-        self._dispatch = dispatch
-        self._openapi = openapi
-        self._check_readiness = check_readiness
-        self._log = request_log
-        self._pages = pages
-        self._meter = meter
-        self._proxies = proxies
+    def __init__(self, services: ServerServices) -> None:
+        self._routes = services.routes
+        self._dispatch = services.dispatch
+        self._openapi = services.openapi
+        self._check_readiness = services.check_readiness
+        self._log = services.request_log
+        self._pages = services.pages
+        self._metrics = services.metrics
+        self._proxies = services.proxies
         self._ids = RequestIds()
         self._in_flight = 0
         self._bodies = BodyResources()
@@ -97,7 +100,7 @@ class Server:
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         started = time.perf_counter()
         headers, path = scope.headers, scope.path
-        if path not in self._table and path != PAGES:
+        if path not in self._routes and path != PAGES:
             path = canonical(path)
         request_id = self._ids.choose(headers.get("x-request-id"))
         self._in_flight += 1
@@ -112,12 +115,22 @@ class Server:
             out.append(("connection", "close"))
         protocol.response_bytes(answered.http_status, out, answered.body)
         seconds, shown = time.perf_counter() - started, self._loggable(path)
-        self._meter.count(REQUESTS, shown, answered.action, str(answered.status))
-        self._meter.observe(REQUEST_SECONDS, seconds, shown, answered.action)
+        self._metrics.count(REQUESTS, shown, answered.action, str(answered.status))
+        self._metrics.observe(REQUEST_SECONDS, seconds, shown, answered.action)
         if self._log.is_open:
             method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
-            said = (answered.action, answered.mid, answered.http_status, answered.status, seconds)
-            self._log.write(request_id, self._address(scope), method, shown, *said)
+            line = RequestLine(
+                request_id=request_id,
+                address=self._address(scope),
+                method=method,
+                path=shown,
+                action=answered.action,
+                mid=answered.mid,
+                http=answered.http_status,
+                status=answered.status,
+                ms=round(seconds * 1000, 2),
+            )
+            self._log.write(line)
 
     def _address(self, scope: Any) -> str:
         """Returns the client's address, also behind a trusted proxy."""
@@ -127,10 +140,10 @@ class Server:
         """Returns the path to log. The path of a page holds a payer's token, and an unknown path may hold anything."""
         if path.startswith(PAGES):
             return PAGES
-        return path if path in self._table else "other"
+        return path if path in self._routes else "other"
 
     async def _answer(self, scope: Any, path: str, protocol: Any, headers: Any) -> HttpReply:
-        asked = self._table.get(path)
+        asked = self._routes.get(path)
         if asked is None:
             if path.startswith(PAGES):
                 return await self._answer_page(scope.method, path, protocol, headers)

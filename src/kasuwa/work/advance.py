@@ -65,12 +65,12 @@ class ClockAdvance:
     """One advance of one merchant. The caller holds the merchant's clock lease."""
 
     def __init__(
-        self, pool: Pool, writer: Writer, stepper: StepRunner, courier: WebhookSender, merchant: Merchant
+        self, pool: Pool, writer: Writer, stepper: StepRunner, webhook_sender: WebhookSender, merchant: Merchant
     ) -> None:
         self._pool = pool
         self._writer = writer
         self._stepper = stepper
-        self._courier = courier
+        self._webhook_sender = webhook_sender
         self._merchant = merchant
         self._lanes = [*stepper.lanes, deliveries.WEBHOOK_LANE]
         self._job_counts: Counter[str] = Counter()
@@ -149,7 +149,7 @@ class ClockAdvance:
 
     async def _deliver(self, job: Job) -> None:
         raise_if_failed(await self._writer.submit(self._clock_submission(job.due)))
-        outcome = await self._courier.deliver_now(self._pool, job, has_endpoint_hung=self._has_endpoint_hung)
+        outcome = await self._webhook_sender.deliver_now(self._pool, job, has_endpoint_hung=self._has_endpoint_hung)
         if outcome is not None:
             self._has_endpoint_hung = self._has_endpoint_hung or has_hung(outcome)
             self._job_counts[job.kind.partition(".")[0]] += 1

@@ -1,7 +1,7 @@
-"""The catalogue of bills: kept in memory for those who pull it, and taken anew from the biller rail once a day.
+"""The catalogue of bills: a cache in memory for requests, and its daily refresh from the biller rail.
 
-Both run in wall time. Every API process has a shelf, which looks once a second whether there is a newer edition; every
-worker has a keeper, and an advisory lock sees to it that one edition is taken however many there are.
+Both run in wall time. Every API process has a PolledCatalogueCache, which checks once a second for a newer edition.
+Every worker has a CatalogueRefresher. An advisory lock makes sure that only one of them fetches an edition.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from kasuwa.db.connections import Connection, Pool
 from kasuwa.observe.log import describe_error
 from kasuwa.rails.ports import BillerRail, NoAnswer, Unavailable
 
-# How far behind the database a shelf may be.
+# How far behind the database a cache may be.
 POLL_SECONDS = 1.0
-# How long after it has fallen due an edition is taken at the latest, where the rail answers.
+# How often a refresher checks whether a new edition is due.
 REFRESH_SECONDS = 60.0
 
 log = structlog.get_logger("kasuwa.work")
@@ -40,29 +40,29 @@ class PolledCatalogueCache:
                 await self.refresh()
             except Exception as error:
                 if not connections.is_connection_error(error):
-                    log.error("shelf failed", **describe_error(error))
+                    log.error("catalogue cache failed", **describe_error(error))
 
 
 async def fetch_edition(connection: Connection, rail: BillerRail, *, only_if_due: bool) -> int | None:
-    """Take the next edition from the rail; answers its number, or None where the newest is still fresh. The lock is
-    the session's, not a transaction's: the rail is called with none open. Raises LockNotAvailableError where somebody
-    else has held it for longer than this connection's lock_timeout."""
+    """Fetches the next edition from the rail. Returns its number, or None if the newest is still fresh.
+
+    The lock belongs to the session, so that the rail is called without an open transaction. Raises
+    LockNotAvailableError if another session holds the lock for longer than this connection's lock_timeout."""
     await connection.execute("select pg_advisory_lock($1)", billers.CATALOGUE_LOCK_ID)
     try:
         if only_if_due and await billers.is_edition_fresh(connection):
             return None
-        edition = await billers.read_newest_edition(connection) + 1
-        sheet = await rail.fetch_catalogue(edition)
-        check_edition(sheet)
-        await billers.store_edition(connection, edition, sheet)
-        return edition
+        number = await billers.read_newest_edition(connection) + 1
+        edition = await rail.fetch_catalogue(number)
+        check_edition(edition)
+        await billers.store_edition(connection, number, edition)
+        return number
     finally:
         await connection.execute("select pg_advisory_unlock($1)", billers.CATALOGUE_LOCK_ID)
 
 
 class CatalogueRefresher:
-    """A worker's duty: an edition a day. A rail that does not answer, or says what cannot be sold from, leaves
-    yesterday's standing."""
+    """Fetches an edition a day. If the rail does not answer, or its catalogue is invalid, the last edition stays."""
 
     def __init__(self, dsn: str, rail: BillerRail) -> None:
         self._dsn = dsn
@@ -82,7 +82,7 @@ class CatalogueRefresher:
                 log.error("the biller rail's catalogue is refused", why=str(error))
             except Exception as error:
                 if not connections.is_connection_error(error):
-                    log.error("keeper failed", **describe_error(error))
+                    log.error("catalogue refresh failed", **describe_error(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(REFRESH_SECONDS):
                     await self._stopping.wait()

@@ -1,13 +1,13 @@
-"""The only outgoing HTTP of the service: webhooks now, rails behind HTTP later.
+"""The HTTP client for all outgoing requests: webhooks now, rails behind HTTP later.
 
-Merchants choose who is on the other side, so nothing about it is trusted: not its name, not what the name resolves
-to, not that it ever answers or ever stops. What can go wrong is told apart by what may have happened:
+Merchants choose the receiver, so nothing about it is trusted: not its name, not what the name resolves to, not that it
+answers or stops sending. The errors say what may have happened:
 
-    Refused       we do not talk to such a URL or address, and nothing was sent
-    Undelivered   there was no answer; `sent` says whether the request may have arrived all the same
-      Crowded     it was never tried: too many others to the same host were under way
+    TargetRefused     the URL or address is not allowed, and nothing was sent
+    RequestFailed     there was no answer; `may_have_arrived` says whether the request may have been received
+      QueueTimeout    nothing was sent: too many other requests to the same host were in progress
 
-An answer is its status. A body that never ends, drips or breaks off is taken as far as it came.
+The status is the answer. A body that never ends, is slow or breaks off is kept as far as it was received.
 """
 
 import asyncio
@@ -36,25 +36,26 @@ from yarl import URL
 from kasuwa.work.http_connection import BoundedResponseHandler, RequestTemplate, encode_request, exchange, make_template
 from kasuwa.work.url_policy import address_fault, parse_target
 
-# An answer's body is kept for the event log only: a page of it is enough to see what went wrong.
+# The body of an answer is kept for the event log only: its beginning is enough to see what went wrong.
 MAX_BODY_BYTES = 20_000
 MAX_CONNECTIONS = 1000
-# Many merchants may share one host (a shop platform's): none of them has more than a quarter of these (webhooks.py).
+# Many merchants may share one host, such as a shop platform. Each has at most a quarter of these (webhooks.py).
 MAX_PER_HOST = 128
-# Below what common servers keep (Node, Apache, uvicorn: 5 s), so that we seldom write to what is just being closed.
+# Shorter than common servers keep a connection (Node, Apache, uvicorn: 5 s), so that we seldom write to one that is
+# just being closed.
 KEEPALIVE_SECONDS = 4.0
-# One name server that hangs takes one thread for as long as the system's resolver lets it; the others go on.
+# A name server that hangs blocks one thread until the system's resolver gives up. The others go on.
 MAX_DNS_LOOKUPS = 64
 MAX_RETRY_AFTER_SECONDS = 86_400
 HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT", re.ASCII)
 
 
 class TargetRefused(Exception):
-    """An address or URL we do not talk to. Its text is one sentence and safe to show."""
+    """The URL or address is not allowed. The text is one sentence and safe to show."""
 
 
 class RequestFailed(Exception):
-    """No answer was had. Its text is one sentence and safe to show."""
+    """There was no answer. The text is one sentence and safe to show."""
 
     def __init__(self, reason: str, *, sent: bool) -> None:
         super().__init__(reason)
@@ -62,10 +63,11 @@ class RequestFailed(Exception):
 
 
 class QueueTimeout(RequestFailed):
-    """Its turn did not come in time, and nothing was tried."""
+    """The request waited too long for other requests to the same host. Nothing was sent."""
 
 
-# The first match counts. Whatever happens before the connection stands has sent nothing.
+# Error type, reason, and whether the request may have arrived. The first match counts. Before the connection is made,
+# nothing was sent.
 FAILURE_REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
     (aiohttp.ClientConnectorDNSError, "No address was found for the host", False),
     (aiohttp.ClientConnectorCertificateError, "The certificate is not trusted", False),
@@ -79,8 +81,8 @@ FAILURE_REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
 
 
 class EgressTimeouts(msgspec.Struct, frozen=True):
-    """Seconds. The wait for a turn and the whole exchange together end before a delivery's lease does, or somebody else
-    would send the same again meanwhile. `answer` is D39's."""
+    """Time limits of a request. Queue and total together are shorter than the lease of a delivery: otherwise another
+    process would send the same event meanwhile. Contract: events#delivery"""
 
     queue_seconds: float = 4.0
     connect_seconds: float = 5.0
@@ -92,7 +94,7 @@ DEFAULT_TIMEOUTS = EgressTimeouts()
 
 
 class EgressResponse(msgspec.Struct, frozen=True):
-    """What came back: `body` up to its bound, `retry_after` in seconds, `ms` until the status was there."""
+    """An answer: `body` up to MAX_BODY_BYTES, `retry_after` in seconds, `response_ms` until the headers arrived."""
 
     status: int
     retry_after: int | None
@@ -104,7 +106,7 @@ Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 
 def read_retry_after(text: str, now: datetime) -> int | None:
-    """Seconds, from seconds or from a date, at most a day. What cannot be read asks for nothing."""
+    """Returns the seconds of a Retry-After header (seconds or a date), at most a day. None if it cannot be read."""
     if text.isascii() and text.isdecimal():
         digits = text.lstrip("0") or "0"
         return MAX_RETRY_AFTER_SECONDS if len(digits) > 5 else min(int(digits), MAX_RETRY_AFTER_SECONDS)
@@ -118,7 +120,7 @@ def read_retry_after(text: str, now: datetime) -> int | None:
 
 
 class CheckedResolver(AbstractResolver):
-    """Names to addresses, all of which must be allowed. What was checked is what is connected to."""
+    """Resolves names to addresses. Raises TargetRefused unless all are allowed. Only checked addresses are used."""
 
     def __init__(self, resolve: Resolve, *, loopback_allowed: bool) -> None:
         self._resolve = resolve
@@ -147,12 +149,12 @@ class CheckedResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Does nothing: there is nothing to close."""
 
 
 class DeadlineGroup:
-    """Deadlines of one length, with one timer for all of them: a timer for each would cost every request a tenth of
-    its time. They stand in the order in which they began, so the first is the next to fall due."""
+    """Deadlines of one length with one timer for all: a timer for each would cost every request a tenth of its time.
+    They are kept in the order in which they began, so the first is the next to expire."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -169,7 +171,7 @@ class DeadlineGroup:
         task = asyncio.current_task()
         if self._due.pop(task, None) is not None or task is None:
             return
-        # The sweep took it. Somebody else may have cancelled it besides: that is not ours to swallow.
+        # The deadline cancelled the task. If something else cancelled it too, that cancellation goes on.
         if task.uncancel() == 0 and kind is asyncio.CancelledError:
             raise TimeoutError
 
@@ -199,58 +201,58 @@ class EgressClient:
         self._environment = environment
         self._loopback_allowed = loopback_allowed and environment == "test"
         self._limits = limits
-        self._turn_clock = DeadlineGroup(limits.queue_seconds)
-        self._answer_clock = DeadlineGroup(limits.response_seconds)
+        self._queue_deadlines = DeadlineGroup(limits.queue_seconds)
+        self._answer_deadlines = DeadlineGroup(limits.response_seconds)
         self._threads = ThreadPoolExecutor(MAX_DNS_LOOKUPS, thread_name_prefix="kasuwa-lookup")
-        self._lookup = CheckedResolver(resolve or self._ask_system, loopback_allowed=self._loopback_allowed)
+        self._lookup = CheckedResolver(resolve or self._resolve_by_system, loopback_allowed=self._loopback_allowed)
         self._tls = tls
         self._connector: aiohttp.TCPConnector | None = None
-        self._way = lru_cache(maxsize=4096)(partial(make_template, user_agent=user_agent))
-        # A clock is needed only while connecting: `post` keeps the others.
+        self._template_of = lru_cache(maxsize=4096)(partial(make_template, user_agent=user_agent))
+        # aiohttp limits the time of connecting only. `post` keeps the other limits.
         self._connecting = aiohttp.ClientTimeout(total=None, connect=limits.connect_seconds)
-        # aiohttp's own bound per host is not first come, first served: under load its queue starves. A host's
-        # entry lives for as long as somebody holds or awaits a turn.
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        # aiohttp's own limit per host is not first come, first served: under load some requests starve. The entry of a
+        # host lives as long as a request holds it or waits for it.
+        self._host_slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
         target = parse_target(url, self._environment, self._loopback_allowed)
         if isinstance(target, str):
             raise TargetRefused(target)
-        turn = self._turns.get(target.origin)
-        if turn is None:
-            turn = self._turns[target.origin] = asyncio.Semaphore(MAX_PER_HOST)
-        if turn.locked():
-            await self._wait_for(turn)
+        slot = self._host_slots.get(target.origin)
+        if slot is None:
+            slot = self._host_slots[target.origin] = asyncio.Semaphore(MAX_PER_HOST)
+        if slot.locked():
+            await self._wait_for(slot)
         else:
-            await turn.acquire()
+            await slot.acquire()
         try:
             return await self._exchange(target.url, body, headers)
         finally:
-            turn.release()
+            slot.release()
 
     async def close(self) -> None:
         if self._connector is not None:
             await self._connector.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _wait_for(self, turn: asyncio.Semaphore) -> None:
+    async def _wait_for(self, slot: asyncio.Semaphore) -> None:
         try:
-            with self._turn_clock:
-                await turn.acquire()
+            with self._queue_deadlines:
+                await slot.acquire()
         except TimeoutError:
             raise QueueTimeout("Too many to the same host are under way", sent=False) from None
 
     async def _exchange(self, url: URL, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
         connector = self._connector or self._open()
-        way = self._way(url)
-        request = encode_request(way.head, headers, body)
+        template = self._template_of(url)
+        request = encode_request(template.head, headers, body)
         began = time.perf_counter()
         connection: Connection | None = None
         answered = False
         try:
             try:
-                with self._answer_clock:
-                    connection = await self._connect(connector, way)
+                with self._answer_deadlines:
+                    connection = await self._connect(connector, template)
                     message, content = await exchange(connection, request)
             except (aiohttp.ClientError, HttpProcessingError, EofStream, OSError) as error:
                 reason, sent = next((reason, sent) for kind, reason, sent in FAILURE_REASONS if isinstance(error, kind))
@@ -259,25 +261,25 @@ class EgressClient:
             ms = (time.perf_counter() - began) * 1000
             taken = await self._take_body(content, self._limits.total_seconds - ms / 1000)
         finally:
-            # An answer read whole leaves its connection to others; any other takes it along. So does one that is still
-            # to come: whoever asked there next would take it for their own.
+            # Without an answer the connection is closed, because the next request on it could get the late answer.
+            # A released connection is reused only if the answer was read completely.
             if connection is not None and answered:
                 connection.release()
             elif connection is not None:
                 connection.close()
-        said = message.headers.get("Retry-After")
-        retry_after = None if said is None else read_retry_after(said, datetime.now(UTC))
+        header = message.headers.get("Retry-After")
+        retry_after = None if header is None else read_retry_after(header, datetime.now(UTC))
         return EgressResponse(status=message.code, retry_after=retry_after, body=taken, response_ms=ms)
 
-    async def _connect(self, connector: aiohttp.TCPConnector, way: RequestTemplate) -> Connection:
+    async def _connect(self, connector: aiohttp.TCPConnector, template: RequestTemplate) -> Connection:
         try:
-            return await connector.connect(way.connector_request, [], self._connecting)
+            return await connector.connect(template.connector_request, [], self._connecting)
         except TimeoutError:
             raise aiohttp.ConnectionTimeoutError from None
 
     async def _take_body(self, content: aiohttp.StreamReader, seconds: float) -> bytes:
         if content.is_eof() and content.exception() is None:
-            # It came with the headers, as most do: no clock is needed.
+            # The body came with the headers, as most do, so no timeout is needed.
             return content.read_nowait(MAX_BODY_BYTES)
         taken = bytearray()
         with suppress(aiohttp.ClientError, OSError):
@@ -287,12 +289,12 @@ class EgressClient:
         return bytes(taken)
 
     def _open(self) -> aiohttp.TCPConnector:
-        """On first use, since it belongs to the loop that runs then."""
+        """Creates the connector. Called on first use, because it belongs to the running event loop."""
         self._connector = aiohttp.TCPConnector(
             limit=MAX_CONNECTIONS,
             keepalive_timeout=KEEPALIVE_SECONDS,
             resolver=self._lookup,
-            # Nothing is cached; this only lets those who ask for a name at the same moment share the lookup.
+            # Nothing is cached. This only lets simultaneous lookups of one name share the result.
             use_dns_cache=True,
             ttl_dns_cache=0,
             socket_factory=self._open_socket,
@@ -303,15 +305,16 @@ class EgressClient:
         return self._connector
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """The last wall: whichever way an address came here, it is looked at where it is connected to."""
+        """Opens a socket for an address. Checks the address again, however it was found."""
         family, kind, protocol, _, where = info
         fault = address_fault(where[0], loopback_allowed=self._loopback_allowed)
         if fault:
             raise PermissionError(fault)
         return socket.socket(family, kind, protocol)
 
-    async def _ask_system(self, host: str) -> Sequence[str]:
-        """In threads of our own: the loop's are few, and one slow name would hold up everybody's."""
+    async def _resolve_by_system(self, host: str) -> Sequence[str]:
+        """Resolves a name with the system's resolver, in threads of its own: the loop's are few, and slow names would
+        block them all."""
         ask = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
         found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         return [str(where[0]) for _, _, _, _, where in found]

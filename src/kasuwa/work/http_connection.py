@@ -1,8 +1,7 @@
-"""The connections of the one outgoing client: opened, kept and read by aiohttp, written to by ourselves.
+"""Connections of the outgoing HTTP client: aiohttp opens, keeps and reads them, and this module writes the requests.
 
-aiohttp's connector resolves, connects, speaks TLS and keeps connections, and its parser reads whatever comes back. What
-it makes of a request on the way there (a session, a request, a response, a writer: each an object with much in it) took
-more than half of a delivery's time, and all of it comes to the same few bytes.
+aiohttp's connector resolves, connects, speaks TLS and keeps connections, and its parser reads the answers. Its objects
+for sending (session, request, response, writer) took more than half of a delivery's time, so requests are encoded here.
 """
 
 import asyncio
@@ -15,8 +14,8 @@ from aiohttp.connector import Connection
 from aiohttp.http_parser import RawResponseMessage
 from yarl import URL
 
-# All that may come in for one request, of whatever kind: headers, a row of 1xx answers, answers nobody asked for.
-# It holds the largest headers that are read and the body, and stays below where aiohttp pauses a connection.
+# The limit of incoming bytes for one request, of any kind: headers, 1xx answers, unsolicited answers. It allows the
+# largest headers and the body, and is below the size at which aiohttp pauses a connection.
 MAX_INCOMING_BYTES = 96 * 1024
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 8190
@@ -26,8 +25,8 @@ SWITCHING_PROTOCOLS = 101
 
 
 class BoundedResponseHandler(ResponseHandler):
-    """One connection, with a bound on what comes in. Without it, aiohttp reads on for as long as the other side
-    sends 1xx answers, and takes what was sent unasked between two requests for the answer to the second."""
+    """A connection with a limit on incoming bytes. Without it, aiohttp reads on as long as the server sends 1xx
+    answers, and takes unsolicited bytes between two requests for the answer to the second."""
 
     _allowed = 0
 
@@ -50,7 +49,7 @@ class BoundedResponseHandler(ResponseHandler):
 
 
 class RequestTemplate(NamedTuple):
-    """Where requests to one URL go: what the connector is asked with, and how each of them begins."""
+    """The constant parts of requests to one URL: the request for the connector, and the first header lines."""
 
     connector_request: aiohttp.ClientRequest
     head: str
@@ -64,7 +63,7 @@ def make_template(url: URL, user_agent: str) -> RequestTemplate:
 
 
 def encode_request(head: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    """The bytes of a request. A header that would be two is a bug of ours, and is not sent."""
+    """Returns the bytes of a request. Raises ValueError if a header has a line break, which would make two of it."""
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
     if lines.count("\n") != len(headers) or lines.count("\r") != len(headers) or "\0" in lines:
         raise ValueError("a header with a line break in it")
@@ -72,7 +71,7 @@ def encode_request(head: str, headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 async def exchange(connection: Connection, request: bytes) -> tuple[RawResponseMessage, aiohttp.StreamReader]:
-    """Send a request and wait for the head of its answer; whatever is merely provisional is passed over."""
+    """Sends a request and returns the head of its answer with its body's stream. Skips provisional (1xx) answers."""
     line = connection.protocol
     assert line is not None
     line.set_response_params(

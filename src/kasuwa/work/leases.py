@@ -1,8 +1,8 @@
-"""The lease of one merchant's clock, in the test environment: who moves it, or begins the books anew, holds it.
+"""The lease of a merchant's clock in the test environment. It is held to advance the clock or to reset the books.
 
-It is a row of the database (`advance_lease`), so it holds across processes, and the worker and the courier leave the
-jobs of its merchant alone. It has an end in wall time and is renewed while it is held: a holder that dies lets go by
-itself. No connection is held in between: taking, renewing and ending it are one short statement each.
+It is a row of the database (`advance_lease`), so it holds across processes. The worker and the webhook sender do not
+claim jobs of a merchant whose lease is held. It expires in wall time and is renewed while it is held, so the lease of
+a holder that dies expires. It takes one short statement each to take, renew and end it.
 """
 
 import asyncio
@@ -29,12 +29,14 @@ log = structlog.get_logger("kasuwa.work")
 
 
 class LeaseTimeout(Exception):
-    """Others had the lease for longer than a request waits."""
+    """The lease was held by others for longer than a request waits."""
 
 
 class ClockLease:
-    """A lease that is held. `is_lost` once it could not be renewed in time: another may have it. `is_unfinished` while
-    jobs may have wall times of before the clock moved: the lease is then left behind for the worker, who sets them."""
+    """A lease that is held.
+
+    `is_lost` is set when it could not be renewed in time, so another may hold it. `is_unfinished` is set while jobs may
+    have wall times from before the clock moved. Such a lease is left to the worker, which updates the times."""
 
     def __init__(self, merchant_id: int, holder: bytes) -> None:
         self.merchant_id = merchant_id
@@ -53,7 +55,7 @@ class ClockLeases:
 
     @contextlib.asynccontextmanager
     async def acquire(self, merchant_id: int) -> AsyncIterator[ClockLease]:
-        """Waits for the lease, then renews it until the end of the block. Raises Busy when the wait is too long."""
+        """Waits for the lease, then renews it until the block ends. Raises LeaseTimeout if the wait is too long."""
         queue = self._queues.setdefault(merchant_id, asyncio.Lock())
         held = ClockLease(merchant_id, os.urandom(16))
         try:
@@ -71,7 +73,7 @@ class ClockLeases:
                 self._queues.pop(merchant_id, None)
 
     async def end_abandoned(self, wall: datetime) -> None:
-        """Ends the leases whose holders died, after it set the wall times of their merchants' jobs."""
+        """Ends the leases whose holders died, after updating the wall times of their merchants' jobs."""
         holder = os.urandom(16)
         while (found := await self._pool.fetchrow(jobs.TAKE_ABANDONED, self._length, holder)) is not None:
             merchant_id, is_current = found
@@ -112,7 +114,7 @@ class ClockLeases:
             held.is_lost = time.monotonic() - renewed >= seconds
 
     async def _end(self, held: ClockLease) -> None:
-        """A lease that cannot be ended runs out."""
+        """Ends the lease. Ignores errors, because a lease that cannot be ended expires."""
         with contextlib.suppress(Exception):
             end = jobs.LEAVE_ADVANCE if held.is_unfinished else jobs.END_ADVANCE
             await self._pool.execute(end, held.merchant_id, held.holder_id)

@@ -93,27 +93,33 @@ async def submit_rule(
     return result
 
 
+class SandboxServices(msgspec.Struct, frozen=True):
+    """The services that the operations of the test environment use."""
+
+    writer: Writer
+    stepper: StepRunner
+    directory: MerchantDirectory
+    vault: Vault
+    webhook_sender: WebhookSender
+
+
 class SandboxOperations(CommonOperations):
     def __init__(
         self,
         operators: Pool,
-        writer: Writer,
-        stepper: StepRunner,
-        directory: MerchantDirectory,
-        vault: Vault,
-        courier: WebhookSender,
+        services: SandboxServices,
         *,
         seed: bytes | None,
         loopback_allowed: bool,
         advance_seconds: float = ADVANCE_SECONDS,
         lease: timedelta = LEASE,
     ) -> None:
-        super().__init__(operators, writer.clock)
-        self._writer = writer
-        self._stepper = stepper
-        self._directory = directory
-        self._vault = vault
-        self._courier = courier
+        super().__init__(operators, services.writer.clock)
+        self._writer = services.writer
+        self._stepper = services.stepper
+        self._directory = services.directory
+        self._vault = services.vault
+        self._webhook_sender = services.webhook_sender
         self._seed = seed
         self._loopback_allowed = loopback_allowed
         self._advance_seconds = advance_seconds
@@ -239,7 +245,7 @@ class SandboxOperations(CommonOperations):
     ) -> AdvanceResult | Refusal:
         try:
             async with self._hold_current(merchant.mid) as (held, current):
-                advance = ClockAdvance(self._operators, self._writer, self._stepper, self._courier, current)
+                advance = ClockAdvance(self._operators, self._writer, self._stepper, self._webhook_sender, current)
                 return await advance.run(target, self._advance_seconds, held, stop)
         except LeaseTimeout:
             return BUSY

@@ -1,5 +1,6 @@
-"""One timeline of what happened to a transaction, or to anything else with a reference, oldest first: what `explain`
-answers. Of a long one the newest entries are told, and how much was left out."""
+"""The timeline of a transaction, or of any other object with a reference, oldest entry first, for `explain`.
+
+A long timeline has its newest entries only, and a first line that says how many were left out."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -32,11 +33,11 @@ ATTEMPTS = """
     select number, at, http, error, ms from delivery_attempt where merchant_id = $1 and event_seq = $2 order by number
 """
 
-# What the merchant told of the payer stands in the payment beside its transaction.
+# The payer's details are stored in the payment of the transaction.
 PAYMENT_DETAIL = "select detail::text from payment where merchant_id = $1 and key = $2"
 
-# What is no transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary), or is a
-# reference that several transactions share: a bulk's, a payer's order that took more than one attempt, a loan's.
+# An object that is not a transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary) or
+# a reference that several transactions share: a bulk, a payer's order with more than one attempt, a loan.
 SELECT_TRANSACTIONS = f"""
     select {", ".join(columns_of(Transaction).names)}, count(*) over () from transaction
     where merchant_id = $1 and (batch_ref = $2 or order_ref = $2 or detail ->> 'loan_id' = $2
@@ -55,7 +56,7 @@ SELECT_ACCOUNT_POSTINGS = """
             and (split_part(a, ':', 1) = any($3) or a like 'loan\\_%'))
     order by p.seq desc limit $4
 """
-# Everything that has a reference and is no transaction, with when it was made.
+# All objects with a reference that are not transactions, with the time of creation.
 SELECT_CREATED = """
     select 'client' as what, created_at from client where merchant_id = $1 and client_id = $2
     union all select 'loan', created_at from loan where merchant_id = $1 and loan_id = $2
@@ -79,8 +80,8 @@ EVENTS_ABOUT = """
     where merchant_id = $1 and (object = any($2) or reference = any($2)) order by seq desc limit $3
 """
 
-# How many of a thing's newest transactions and events are looked up, each with statements of its own; how many of its
-# postings; and how many entries are told, in how many bytes. Contract: #authentication
+# Limits of one timeline: transactions and events (each takes statements of its own), postings, entries, and bytes.
+# Contract: #authentication
 MAX_DETAILED = 100
 MAX_POSTINGS = 1_000
 MAX_ENTRIES = 1_000
@@ -88,7 +89,7 @@ MAX_REPLY_BYTES = 1024 * 1024
 
 
 class TimelineEntry(msgspec.Struct, omit_defaults=True):
-    """One line of the story. `order` keeps what happened in the same instant in its place."""
+    """One line of the timeline. `rank` orders entries with the same time."""
 
     at: datetime
     rank: int
@@ -111,63 +112,63 @@ async def transaction_timeline(connection: Connection, row: Transaction) -> list
 
 
 async def object_timeline(connection: Connection, merchant_id: int, reference: str) -> list[dict[str, Any]] | None:
-    """None where nothing has ever happened to it. A card is known by two references."""
+    """Returns the timeline of an object, or None if there is no entry. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
     made = await connection.fetch(SELECT_CREATED, merchant_id, reference)
-    story = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in made]
+    entries = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in made]
     left_out: dict[str, int] = {}
     shared = await connection.fetch(SELECT_TRANSACTIONS, merchant_id, reference, MAX_DETAILED)
-    for *record, count in reversed(shared):  # oldest first, as all that happened at one moment
+    for *record, count in reversed(shared):  # oldest first, as entries with the same time
         row, left_out["transactions"] = Transaction(*record), count - len(shared)
-        for happening in await transaction_entries(connection, row):
-            happening.details = {"txnRef": row.txn_ref, **happening.details}
-            story.append(happening)
-    told_of = {happening.details["seq"] for happening in story if happening.kind == "posting"}
+        for entry in await transaction_entries(connection, row):
+            entry.details = {"txnRef": row.txn_ref, **entry.details}
+            entries.append(entry)
+    known_postings = {entry.details["seq"] for entry in entries if entry.kind == "posting"}
     postings = await connection.fetch(SELECT_ACCOUNT_POSTINGS, merchant_id, names, OWNER_PREFIXES, MAX_POSTINGS)
     for *posting, txn_ref, count in reversed(postings):
-        happening, left_out["postings"] = posting_entry(posting), count - len(postings)
-        if happening.details["seq"] in told_of:
+        entry, left_out["postings"] = posting_entry(posting), count - len(postings)
+        if entry.details["seq"] in known_postings:
             continue
-        happening.details = {"txnRef": txn_ref, **happening.details}
-        story.append(happening)
-    story += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
+        entry.details = {"txnRef": txn_ref, **entry.details}
+        entries.append(entry)
+    entries += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
     events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MAX_DETAILED)
     for *event, count in reversed(events):
         left_out["events"] = count - len(events)
-        story += await event_entries(connection, merchant_id, event)
-    return render_timeline(story, left_out) if story else None
+        entries += await event_entries(connection, merchant_id, event)
+    return render_timeline(entries, left_out) if entries else None
 
 
-async def resolve_event_id(connection: Connection | Pool, merchant_id: int, said: str) -> str:
-    """The reference that an event id stands for; anything else stands for itself."""
-    seq = parse_event_id(merchant_id, said)
+async def resolve_event_id(connection: Connection | Pool, merchant_id: int, text: str) -> str:
+    """Returns the reference of the event if the text is an event id, otherwise the text."""
+    seq = parse_event_id(merchant_id, text)
     found = None if seq is None else await connection.fetchval(OF_EVENT, merchant_id, seq)
-    return said if found is None else str(found)
+    return text if found is None else str(found)
 
 
 async def transaction_entries(connection: Connection, row: Transaction) -> list[TimelineEntry]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
-    story = [TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
-    await add_payer(connection, row, story)
+    entries = [TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
+    await add_payer(connection, row, entries)
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
-        story.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
-    story += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
-    story += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
+        entries.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
+    entries += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
+    entries += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
     for record in await connection.fetch(EVENTS, *whose):
-        story += await event_entries(connection, row.merchant_id, record)
-    return story
+        entries += await event_entries(connection, row.merchant_id, record)
+    return entries
 
 
-async def add_payer(connection: Connection, row: Transaction, story: list[TimelineEntry]) -> None:
-    """Tells the payer's address and device, where they are known, with the request."""
+async def add_payer(connection: Connection, row: Transaction, entries: list[TimelineEntry]) -> None:
+    """Adds the payer's address and device, if they are known, to the first entry."""
     detail = row.detail
     if row.kind == "payment":
         key = row_key(row.merchant_id, "payment", row.txn_ref)
         detail = await connection.fetchval(PAYMENT_DETAIL, row.merchant_id, key) or "{}"
-    told_of = payer_in(detail)
-    if story and told_of:
-        story[0].details = {**story[0].details, **told_of}
+    payer = payer_in(detail)
+    if entries and payer:
+        entries[0].details = {**entries[0].details, **payer}
 
 
 async def event_entries(connection: Connection, merchant_id: int, record: Any) -> list[TimelineEntry]:
@@ -180,20 +181,20 @@ async def event_entries(connection: Connection, merchant_id: int, record: Any) -
 
 
 def render_timeline(entries: list[TimelineEntry], left_out: Mapping[str, int] = {}) -> list[dict[str, Any]]:
-    """The entries, oldest first. Where older ones are left out, the first says how many of what."""
-    entries.sort(key=lambda happening: (happening.at, happening.rank))
+    """Returns the entries as JSON objects, oldest first. If older ones are left out, the first line says how many."""
+    entries.sort(key=lambda entry: (entry.at, entry.rank))
     lines: list[dict[str, Any]] = []
     size = 0
-    for happening in reversed(entries[-MAX_ENTRIES:]):
-        line = {"at": utc_text(happening.at), "what": happening.kind, "said": happening.text, **happening.details}
+    for entry in reversed(entries[-MAX_ENTRIES:]):
+        line = {"at": utc_text(entry.at), "what": entry.kind, "said": entry.text, **entry.details}
         size += len(msgspec.json.encode(line))
         if size > MAX_REPLY_BYTES and lines:
             break
         lines.append(line)
     counts = {**left_out, "entries": len(entries) - len(lines)}
-    said = ", ".join(f"{count} earlier {what}" for what, count in counts.items() if count)
-    if said:
-        lines.append({"at": lines[-1]["at"], "what": "left out", "said": said})
+    summary = ", ".join(f"{count} earlier {what}" for what, count in counts.items() if count)
+    if summary:
+        lines.append({"at": lines[-1]["at"], "what": "left out", "said": summary})
     return lines[::-1]
 
 

@@ -1,7 +1,8 @@
-"""Which URLs and addresses we talk to: never ourselves, a network nearby, or a cloud's own services.
-Contract: events#payload
+"""Checks of the URLs and addresses for outgoing requests: loopback, private networks and cloud metadata are refused.
 
-Read from text alone; what a name resolves to is checked by the same table when it is used (egress.py).
+These checks read the text of a URL only. The addresses that a name resolves to are checked by the same table when a
+request is sent (egress.py).
+Contract: events#delivery
 """
 
 import re
@@ -24,7 +25,7 @@ TRANSLATED = "an IPv4 address inside an IPv6 address"
 METADATA = "a cloud's own services"
 
 # The first match counts. `ipaddress.is_global` lets through a third of these, so they are spelled out.
-# Contract: events#payload
+# Contract: events#delivery
 DENIED = tuple(
     (ip_network(network), reason)
     for network, reason in (
@@ -67,7 +68,7 @@ DENIED = tuple(
         ("fe80::/10", LINK_LOCAL),
         ("fec0::/10", PRIVATE),
         ("ff00::/8", MULTICAST),
-        # Public IPv6 is 2000::/3; the rest has not been given to anybody.
+        # Public IPv6 is 2000::/3. The rest is not allocated.
         ("::/3", RESERVED),
         ("4000::/2", RESERVED),
         ("8000::/1", RESERVED),
@@ -77,7 +78,7 @@ DENIED = tuple(
 LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
 INTERNAL_SUFFIXES = (".local", ".localdomain", ".internal", ".home.arpa")
 NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*", re.ASCII)
-# Such a host is a number to some readers and a name to others: 127.1, 2130706433, 0x7f.1.
+# Some parsers read such a host as a number and others as a name: 127.1, 2130706433, 0x7f.1.
 ENDS_IN_A_NUMBER = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.*", re.ASCII)
 AUTHORITY = re.compile(r"[^/?#]*//([^/?#]*)")
 
@@ -88,7 +89,7 @@ class Target(NamedTuple):
 
 
 def address_fault(address: str, *, loopback_allowed: bool) -> str | None:
-    """Why we do not talk to an IP address. One with a zone (`%eth0`) is of some network nearby, whatever it says."""
+    """Returns why an IP address is not allowed, or None. One with a zone (`%eth0`) is local, so it is refused."""
     try:
         found = ip_address("" if "%" in address else address)
     except ValueError:
@@ -102,15 +103,15 @@ def address_fault(address: str, *, loopback_allowed: bool) -> str | None:
 
 
 def url_fault(url: str, *, environment: str, loopback_allowed: bool) -> str | None:
-    """What is wrong with a URL, as far as its text tells: what its host resolves to is looked at when it is used."""
+    """Returns what is wrong with the text of a URL, or None. The addresses of its host are checked when it is used."""
     target = parse_target(url, environment, loopback_allowed)
     return target if isinstance(target, str) else None
 
 
 @lru_cache(maxsize=4096)
 def parse_target(url: str, environment: str, loopback_allowed: bool) -> Target | str:
-    """The URL as it will be connected to, or what is wrong with it. The same reading serves the check and the
-    connection: two readers that differ about a host are how such checks are passed."""
+    """Returns the parsed URL, or what is wrong with it. The check and the connection use the same parsed URL,
+    because two parsers that disagree about the host would open a way around the check."""
     if len(url) > MAX_URL_CHARS:
         return "The URL is longer than 2,048 characters"
     if not url.isprintable() or " " in url or "\\" in url:
@@ -134,7 +135,7 @@ def parse_target(url: str, environment: str, loopback_allowed: bool) -> Target |
 
 
 def host_fault(host: str, *, loopback_allowed: bool) -> str | None:
-    """What is wrong with a host as the URL's reader gives it: lower case, no brackets, names in their ASCII form."""
+    """Returns what is wrong with a host, or None. The host is in lower case, without brackets, in ASCII form."""
     if ":" in host:
         return address_fault(host, loopback_allowed=loopback_allowed)
     if ENDS_IN_A_NUMBER.fullmatch(host):

@@ -114,7 +114,7 @@ class WebhookSender:
                 await self._take_turn(connection)
             except Exception as error:
                 if not connections_module.is_connection_error(error):
-                    log.error("courier failed", **describe_error(error))
+                    log.error("webhook sender failed", **describe_error(error))
                 self._outcomes.clear()  # not recorded: their leases run out and they are sent again
                 self._to_requeue.clear()
                 self._unsendable.clear()

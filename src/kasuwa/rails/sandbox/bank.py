@@ -1,7 +1,8 @@
-"""The bank rail of the test environment: it answers as the account number, the scenario and the age say.
+"""The bank rail of the test environment. The account number, the scenario and the age of an order determine its answer.
 
-It keeps nothing: the account number carries the answer (000000 RR V X), and what stays open ends by business
-time, never by being looked at. So it works over several processes, and replays. (data/magic_values.md)
+It keeps no state: the account number holds the response code (000000 RR V X), and an open order ends by business time,
+not by being queried. So it works across several processes and gives the same answers in a replay.
+(data/magic_values.md)
 """
 
 from functools import cache
@@ -29,11 +30,11 @@ IN_PROGRESS = "09"
 RECORD_NOT_FOUND = "25"
 NEVER_ENDS = "99"
 
-# The third figure of a magic account: how the answer comes.
+# The digit V of a magic account number: how the answer comes.
 PROCESSING_FIRST = "1"
 UNTIL_CALLBACK = "2"
 
-# What is open at first ends at the first re-query, which comes after this many business seconds.
+# An order that is open at first ends at the first re-query, which comes after this many business seconds.
 FIRST_REQUERY_SECONDS = 5
 SUCCEED_ON_REQUERY = frozenset({"01", "09", "26", "68", "94", "97"})
 FAIL_ON_REQUERY = frozenset({"91", "96"})
@@ -75,11 +76,11 @@ def answer_mode_of(order: TransferOrder) -> str:
 
 
 def answer_send(order: TransferOrder) -> Answer:
-    """What the rail says when the transfer is sent."""
-    manner = answer_mode_of(order)
-    if manner == PROCESSING_FIRST:
+    """Returns the rail's answer when the transfer is sent."""
+    mode = answer_mode_of(order)
+    if mode == PROCESSING_FIRST:
         return Answer(ports.PROCESSING, IN_PROGRESS, "Transfer is being processed")
-    if manner == UNTIL_CALLBACK or order.scenario.delay > 0:
+    if mode == UNTIL_CALLBACK or order.scenario.delay > 0:
         return in_progress()
     return answer_for_code(response_code_of(order))
 
@@ -100,7 +101,7 @@ def answer_for_code(code: str) -> Answer:
 
 
 def answer_query(order: TransferOrder) -> Answer:
-    """What the rail says when it is asked what became of a transfer."""
+    """Returns the rail's answer to a query for the outcome of a transfer."""
     if order.scenario.http == "reset":
         return not_found()
     code = response_code_of(order)
@@ -124,13 +125,13 @@ def not_found() -> Answer:
 
 
 def person_name(bank_code: str, account_number: str) -> str:
-    """The same account always has the same name."""
+    """Returns a name that is always the same for the same account."""
     chance = blake2b(f"{bank_code} {account_number}".encode(), digest_size=2).digest()
     return f"{FIRST_NAMES[chance[0] % len(FIRST_NAMES)]} {LAST_NAMES[chance[1] % len(LAST_NAMES)]}"
 
 
 def raise_for_code(code: str, meaning: str | None = None) -> NoReturn:
-    """How a look-up ends that the scenario tells a code of which its own table says nothing."""
+    """Raises the error of a look-up for a response code of the scenario that the look-up does not handle itself."""
     row = response_codes().get(code)
     if row is None and code != NEVER_ENDS:
         raise UnreadableAnswer(code)
@@ -143,7 +144,7 @@ class SandboxBank:
     async def transfer(self, order: TransferOrder) -> Answer:
         http = order.scenario.http
         if http == "unavailable":
-            # Refused when it was first sent; sent again under its key, later, it is taken.
+            # The first call is refused. The same order sent again later is accepted.
             if order.age_seconds < FIRST_REQUERY_SECONDS:
                 raise Unavailable("the bank rail refuses calls")
             return answer_send(order)

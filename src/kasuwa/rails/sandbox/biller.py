@@ -1,9 +1,9 @@
-"""The biller rail of the test environment: it sells what data/billers.json lists, and answers as the customer
-reference, the scenario and the age say.
+"""The biller rail of the test environment. It sells the items of data/billers.json. The customer reference, the
+scenario and the age of an order determine its answer.
 
-It keeps nothing. A magic reference (zeros, then RR) or phone carries the answer; tokens and PINs follow from the
-order's key, so that asking again tells the same one; every edition of the catalogue after the first has new paycodes,
-made of the first one's. (data/magic_values.md)
+It keeps no state. A magic reference (zeros, then RR) or phone number holds the response code. Tokens and PINs are
+derived from the order's key, so a query returns the same ones. Every edition of the catalogue after the first has new
+paycodes, derived from those of the first. (data/magic_values.md)
 """
 
 from base64 import b32encode
@@ -63,16 +63,16 @@ MEANINGS = {
     "91": "Operator not reachable",
 }
 
-# Kobo for a kilowatt-hour: what a prepaid meter of the sandbox is sold units at.
+# The price of a kilowatt-hour for prepaid meters of the sandbox, in kobo.
 KOBO_PER_UNIT = 20_925
 TOKEN_DIGITS = 20
 PIN_DIGITS = 12
 PAYCODE_LENGTH = 15
-# Printed in the documentation of public clients, so it is sold under in every edition.
+# Printed in the documentation of public clients, so it is valid in every edition.
 SAMPLE_PAYCODES = frozenset({"lAApm6OBmRmp3cQ"})
 
 
-# --- what it sells --------------------------------------------------------------------------------------------
+# --- the catalogue --------------------------------------------------------------------------------------------
 
 
 @cache
@@ -111,7 +111,7 @@ def rotate_paycode(item: Item, edition: int) -> Item:
     return msgspec.structs.replace(item, paycode=b32encode(noise).decode()[:PAYCODE_LENGTH])
 
 
-# --- what it answers ------------------------------------------------------------------------------------------
+# --- the answers --------------------------------------------------------------------------------------------
 
 
 def response_code_of(order: BillOrder | CustomerQuery) -> str:
@@ -121,7 +121,7 @@ def response_code_of(order: BillOrder | CustomerQuery) -> str:
 
 
 def is_silent_phone(order: BillOrder) -> bool:
-    """A phone that gives no answer lets the order expire; a meter's timeout is found when it is asked after."""
+    """Tells whether the order is never found: the magic phone that times out. Other timeouts end at a re-query."""
     return (
         order.scenario.rr is None and order.reference[-2:] == TIMED_OUT and bool(MAGIC_PHONE.fullmatch(order.reference))
     )
@@ -139,7 +139,7 @@ def answer_send(order: BillOrder) -> Answer:
 
 
 def answer_query(order: BillOrder) -> Answer:
-    """What the rail says when it is asked what became of an order."""
+    """Returns the rail's answer to a query for the outcome of an order."""
     code = response_code_of(order)
     if order.scenario.http == "reset" or code == RECORD_NOT_FOUND or is_silent_phone(order):
         return Answer(ports.NOT_FOUND, RECORD_NOT_FOUND, "No such order")
@@ -180,7 +180,7 @@ def delivered(order: BillOrder) -> Answer:
 
 
 def fulfillment_of(order: BillOrder) -> dict[str, str]:
-    """What an order brings: the same, however often it is asked."""
+    """Returns the token or PIN that an order delivers. It is the same for every call."""
     if order.fulfillment == GIVES_TOKEN:
         hundredths = order.amount * 100 // KOBO_PER_UNIT
         return {"token": digits(order, TOKEN_DIGITS), "units": f"{hundredths // 100}.{hundredths % 100:02d}"}
@@ -217,7 +217,7 @@ class SandboxBiller:
     async def pay(self, order: BillOrder) -> Answer:
         http = order.scenario.http
         if http == "unavailable":
-            # Refused when it was first sent; sent again under its key, later, it is taken.
+            # The first call is refused. The same order sent again later is accepted.
             if order.age_seconds < FIRST_REQUERY_SECONDS:
                 raise Unavailable("the biller rail refuses calls")
             return answer_send(order)

@@ -1,11 +1,11 @@
-"""The collection rails of the test environment: cards, direct debit, mobile operators. They keep nothing.
+"""The collection rails of the test environment: cards, direct debit, mobile operators. They keep no state.
 
-A two-digit code rides in what the payer gives: RR, SS and FF of a magic card number, RR of a magic account or
-telephone. A card's session carries the codes on from one step to the next, as a real network's session would. What
-stays open ends by business time, never by being looked at. (data/magic_values.md)
+The payer's details hold two-digit response codes: RR, SS and FF of a magic card number, RR of a magic account or
+telephone number. A card's session passes the codes from one step to the next, as a real network's session would. An
+open order ends by business time, not by being queried. (data/magic_values.md)
 
-Each rail says in one place what a step comes to (`result_of`). The step itself answers that at once; a query answers
-the same for a step whose answer was lost, from what the order tells of the card and of the payer's proof (`told`).
+Each rail computes the result of a step in one place (`result_of`). The step returns it at once. A query returns the
+same result for a step whose answer was lost, from the order's `sandbox_outcome` (its card and the payer's proof).
 """
 
 from functools import cache
@@ -26,7 +26,7 @@ WRONG_PIN = "55"
 EXPIRED_CARD = "54"
 FLAGGED = "59"
 NO_ANSWER = "68"
-# Open at first; how the first re-query finds them. 99 ends only by being told.
+# Codes that are open at first, with the code at the first re-query. 99 ends only by a simulated call-back.
 CODE_AFTER_REQUERY = {"09": APPROVED, NO_ANSWER: APPROVED, "06": "06", "96": "96"}
 NEVER_ENDS = "99"
 OPEN_AT_FIRST = frozenset({*CODE_AFTER_REQUERY, NEVER_ENDS})
@@ -57,7 +57,7 @@ def approved_codes() -> frozenset[str]:
     )
 
 
-# --- what a code means --------------------------------------------------------------------------------------------
+# --- answers for codes --------------------------------------------------------------------------------------------
 
 
 def in_progress(code: str) -> Answer:
@@ -94,12 +94,12 @@ def answer_query(order: CollectionOrder, code: str) -> Answer:
 
 
 def is_before_requery(order: CollectionOrder) -> bool:
-    """Whether a question comes before the answer can be known."""
+    """Tells whether the order is too young for a query to return its outcome."""
     return order.age_seconds < max(order.scenario.delay, bank.FIRST_REQUERY_SECONDS)
 
 
 def raise_scenario_fault(order: CollectionOrder) -> None:
-    """What a scenario puts between us and the rail."""
+    """Raises Unavailable or NoAnswer if the scenario has an HTTP fault."""
     http = order.scenario.http
     if http == "unavailable":
         if order.age_seconds < bank.FIRST_REQUERY_SECONDS:
@@ -109,7 +109,8 @@ def raise_scenario_fault(order: CollectionOrder) -> None:
 
 
 def check_proof(order: CollectionOrder) -> Answer | None:
-    """What a payer's code that is not right answers; None for the right one, also where the answer to it is lost."""
+    """Returns the answer to a wrong OTP or a cancellation. Returns None if the OTP is right, also if the answer gets
+    lost."""
     proof = order.sandbox_outcome.proof
     if proof == "declined":
         return Answer(ports.FAILED, CANCELLED, CANCELLATION)
@@ -123,14 +124,14 @@ def with_facts(answer: Answer, facts: dict[str, str]) -> Answer:
 
 
 class SandboxCollection:
-    """What the three rails have in common: a step is answered at once, or when somebody asks after it."""
+    """Base of the three rails: answers a step at once, or when it is queried."""
 
     def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
-        """What the step comes to: an answer, or the response code that decides it at once or later."""
+        """Returns the result of the step: an answer, or the response code that decides it at once or later."""
         raise NotImplementedError
 
     def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
-        """What an answer to the step tells besides, and a query as well."""
+        """Returns the facts that the answers to the step and to its queries carry."""
         return {}
 
     def refund_code_of(self, order: CollectionOrder) -> str:
@@ -143,8 +144,8 @@ class SandboxCollection:
         return self._send(msgspec.structs.replace(order, step=ports.CHARGE), card)
 
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
-        told = msgspec.structs.replace(order.sandbox_outcome, proof=proof_of(otp))
-        return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, sandbox_outcome=told), None)
+        outcome = msgspec.structs.replace(order.sandbox_outcome, proof=proof_of(otp))
+        return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, sandbox_outcome=outcome), None)
 
     def _send(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         raise_scenario_fault(order)
@@ -196,15 +197,15 @@ def has_expired(order: CollectionOrder, card: CardSecrets) -> bool:
 
 
 class SandboxCards(SandboxCollection):
-    """Sessions are `sbx-RR-FF-AUTH`. A saved card's charge opens its session itself, and tells it to whoever asks: a
-    refund goes under it."""
+    """The card rail. Sessions are `sbx-RR-FF-AUTH`. The charge of a saved card opens its own session, which queries
+    return too, because a refund needs it."""
 
     def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         if order.method == "token":
             return self.token_code(order, card)
         session = self.session_of(order, card)
         if not session:
-            # Neither the session nor the card is known: as if it had never been opened.
+            # Neither the session nor the card is known, so the session counts as never opened.
             return NOT_FOUND
         _, code, _, auth = session.split("-")
         if order.step == ports.BEGIN:
@@ -217,13 +218,13 @@ class SandboxCards(SandboxCollection):
         return self.pin_result(order, card, code)
 
     def pin_result(self, order: CollectionOrder, card: CardSecrets | None, code: str) -> Answer | str:
-        told = self.sandbox_outcome_of(order, card)
-        if order.step != ports.CHARGE or not told.auth:
-            # Nobody knows which PIN came, or whether one did.
+        outcome = self.sandbox_outcome_of(order, card)
+        if order.step != ports.CHARGE or not outcome.auth:
+            # It is not known which PIN was sent, or whether one was.
             return NOT_FOUND
-        if order.scenario.rr or told.pin == APPROVED:
+        if order.scenario.rr or outcome.pin == APPROVED:
             return code
-        return told.pin or WRONG_PIN
+        return outcome.pin or WRONG_PIN
 
     def token_code(self, order: CollectionOrder, card: CardSecrets | None) -> str:
         assert card is not None, "a saved card is charged by its number"
@@ -233,8 +234,8 @@ class SandboxCards(SandboxCollection):
         return order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
 
     def session_of(self, order: CollectionOrder, card: CardSecrets | None) -> str:
-        told = self.sandbox_outcome_of(order, card)
-        return order.session or (f"sbx-{told.charge}-{told.refund}-{told.auth}" if told.auth else "")
+        outcome = self.sandbox_outcome_of(order, card)
+        return order.session or (f"sbx-{outcome.charge}-{outcome.refund}-{outcome.auth}" if outcome.auth else "")
 
     def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         if order.method == "token":
@@ -252,7 +253,8 @@ class SandboxCards(SandboxCollection):
 
 
 class SandboxDebit(SandboxCollection):
-    """An account is debited after its holder's OTP; an inbound transfer comes when it comes (or is told to)."""
+    """The direct debit rail. An account is debited after its holder's OTP. An inbound transfer stays open until the
+    scenario or a simulated call-back ends it."""
 
     def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         if order.step == ports.VALIDATE and order.sandbox_outcome.proof:
@@ -285,8 +287,8 @@ class SandboxDebit(SandboxCollection):
 
 
 class SandboxMobile(SandboxCollection):
-    """The payer acts at the operator: at once, later or when told to. On a wallet's page the payer's answer comes by
-    `validate`."""
+    """The mobile operators' rail. The payer confirms at the operator: at once, later, or by a simulated call-back. On a
+    wallet's page the payer's answer comes by `validate`."""
 
     def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         code = self.code_of(order)
@@ -316,5 +318,5 @@ class SandboxMobile(SandboxCollection):
         magic = next((head for head in MAGIC_PHONES if order.payer.startswith(head)), None)
         if magic is None or len(order.payer) != len(magic) + 2:
             return NEVER_ENDS
-        # 68 means no answer here too, but nobody took anything: it stays open until it expires.
+        # 68 means no answer here too, but no money was taken, so the order stays open until it expires.
         return NEVER_ENDS if order.payer[-2:] == NO_ANSWER else order.payer[-2:]

@@ -1,7 +1,7 @@
-"""The identity register of the test environment: it answers as the BVN and the scenario say.
+"""The identity register of the test environment. The BVN and the scenario determine its answer.
 
-It keeps nothing: a magic number carries its answer in its last two digits, any other belongs to a person who is
-derived from it, always the same. (data/magic_values.md)
+It keeps no state: the last two digits of a magic BVN are its response code. Any other BVN belongs to a person who is
+derived from the number. (data/magic_values.md)
 """
 
 from datetime import date, timedelta
@@ -20,9 +20,9 @@ NOT_FOUND = "01"
 UNAVAILABLE = "91"
 TIMED_OUT = frozenset({"68", "96", "97"})
 
-# Who is everybody: whatever is compared with this number agrees.
+# Any name and date of birth match this BVN.
 UNIVERSAL_BVN = "22222222222"
-# The documented sample and anyone are found; the other magic numbers end in their answer.
+# Magic BVNs that are found. All other magic BVNs end in their response code.
 UNCODED_BVNS = frozenset({UNIVERSAL_BVN, "12345678901"})
 ALL_FIELDS = ("firstname", "lastname", "middlename", "dob")
 
@@ -37,7 +37,7 @@ def response_code_of(enquiry: IdentityQuery) -> str:
 
 
 def person_of(bvn: str) -> Person:
-    """The same number is always the same person's."""
+    """Returns a person who is always the same for the same BVN."""
     chance = blake2b(bvn.encode(), digest_size=12).digest()
     return Person(
         bvn=bvn,
