@@ -79,7 +79,7 @@ def test_without_the_setting_of_tests_it_is_said_once_and_goes_on(
     assert (said.out + said.err).count("taken under one of the same pool") == 1
 
 
-def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: embedded.Cluster) -> None:
+def test_an_exhausted_pool_raises_is_counted_and_fails_readiness(cluster: embedded.Cluster) -> None:
     meter = Metrics(SharedCounters("api 1"))
 
     async def hold(opened: Pool, held: asyncio.Event, over: asyncio.Event) -> None:
