@@ -73,7 +73,7 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-def test_a_machine_that_falls_silent_is_looked_after_by_the_system(cluster: embedded.Cluster) -> None:
+def test_a_network_connection_to_the_primary_has_keepalive_set(cluster: embedded.Cluster) -> None:
     """Checks that TCP keepalive is set on a network connection; a real network failure is not simulated."""
     inside = embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}"
 

@@ -52,7 +52,7 @@ def test_a_look_up_has_each_of_its_forms(shop: MerchantClient, asked: Any, magic
 
 
 @pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
-def test_a_late_registry_and_an_unavailable_one_have_different_messages(
+def test_a_late_rail_and_an_unavailable_one_have_different_messages(
     shop: MerchantClient, asked: Any, field: str, values: Any
 ) -> None:
     away, late = (shop.put("resources", **asked, **{field: values[form]}).body["message"] for form in (2, 3))
