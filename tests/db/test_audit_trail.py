@@ -59,7 +59,7 @@ def write(dsn: str, chain: int, count: int) -> None:
 def test_a_chain_is_numbered_and_each_line_holds_the_one_before(dsn: str) -> None:
     write(dsn, 11, 3)
     lines = run(dsn, lambda connection: connection.fetch(CHAIN, 11))
-    assert [(line["seq"], line["about"]) for line in lines] == [(n + 1, f"KSW|GVC|{n}|x") for n in range(3)]
+    assert [(line["seq"], line["subject"]) for line in lines] == [(n + 1, f"KSW|GVC|{n}|x") for n in range(3)]
     assert len({line["hash"] for line in lines}) == 3
     assert run(dsn, lambda connection: check_invariants(connection, [11])) == []
 
@@ -117,9 +117,9 @@ def test_a_line_that_was_changed_behind_the_guards_is_found(
     write(dsn, chain, 3)
 
     async def work(connection: Any) -> list[str]:
-        await connection.execute("alter table audit_entry disable trigger audit_append_only")
+        await connection.execute("alter table audit_entry disable trigger audit_entry_append_only")
         await connection.execute(change)
-        await connection.execute("alter table audit_entry enable trigger audit_append_only")
+        await connection.execute("alter table audit_entry enable trigger audit_entry_append_only")
         return await check_invariants(connection, [chain])
 
     assert run(dsn, work) == [BROKEN.format(chain, seq) for seq in broken]

@@ -302,10 +302,10 @@ def test_a_finished_job_is_deleted_and_never_written_if_new_in_the_batch() -> No
 @pytest.mark.parametrize(
     ("clock", "due", "run_at"),
     [
-        ({"clock_offset": 0}, WALL + HOUR, WALL + HOUR),
-        ({"clock_offset": 3_600_000_000}, WALL + 3 * HOUR, WALL + 2 * HOUR),
-        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 9 * HOUR, WALL),
-        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 8 * HOUR, NEVER),
+        ({"clock_offset_us": 0}, WALL + HOUR, WALL + HOUR),
+        ({"clock_offset_us": 3_600_000_000}, WALL + 3 * HOUR, WALL + 2 * HOUR),
+        ({"clock_fixed_at": WALL - 9 * HOUR}, WALL - 9 * HOUR, WALL),
+        ({"clock_fixed_at": WALL - 9 * HOUR}, WALL - 8 * HOUR, NEVER),
     ],
 )
 def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
@@ -318,7 +318,7 @@ def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
     assert database.all(Job, 1)[0].run_at == run_at
 
 
-@pytest.mark.parametrize("clock", [{"clock_offset": -5}, {"clock_fixed": WALL - HOUR}])
+@pytest.mark.parametrize("clock", [{"clock_offset_us": -5}, {"clock_fixed_at": WALL - HOUR}])
 def test_a_moved_clock_is_seen_by_the_next_and_written_to_its_book(clock: dict[str, Any]) -> None:
     database, seen_times = funded(), []
     set_clock(database, **clock)

@@ -50,7 +50,7 @@ def test_a_key_is_the_merchants_own() -> None:
 def test_a_kept_reply_is_not_readable_where_it_lies() -> None:
     database = funded()
     database.run([submission(ToyRequest("start", amount=77, idempotency_key="k"))])
-    assert b"open" not in database.all(IdempotencyRecord, 1)[0].reply
+    assert b"open" not in database.all(IdempotencyRecord, 1)[0].sealed_reply
 
 
 def test_a_key_is_kept_for_a_day_of_wall_time() -> None:

@@ -110,7 +110,7 @@ def test_a_contradiction_of_a_final_state_changes_nothing_and_is_noted(
         shop.mid,
     )
     assert [row["reference"] for row in notices] == [sent["txnRef"]]
-    assert second in notices[0]["what"]
+    assert second in notices[0]["message"]
 
 
 def test_contradictory_call_backs_at_once_leave_one_outcome(shop: MerchantClient, deployment: Deployment) -> None:

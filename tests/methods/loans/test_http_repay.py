@@ -199,7 +199,7 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: LendingClie
     newest = bank.loans("statement", loan_id=loan_id)["data"][0]
     assert (newest["part"], newest["narration"], newest["amount"]) == ("credit", "paid too much", "120000.00")
     assert newest["origin"] == second["txnRef"]
-    [[notice]] = deployment.fetch("select what from operator_notice where reference = $1", second["txnRef"])
+    [[notice]] = deployment.fetch("select message from operator_notice where reference = $1", second["txnRef"])
     assert notice.startswith("120000.00 more than loan")
 
 
