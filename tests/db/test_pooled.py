@@ -21,7 +21,7 @@ def cluster(deployments: Deployments) -> embedded.Cluster:
 def on_pool(cluster: embedded.Cluster, work: Callable[[Pool], Awaitable[None]], **options: Any) -> None:
     async def run() -> None:
         async with asyncio.timeout(60):
-            opened = await connections.open_pool("probes", cluster.dsn, {}, **{"most": 2, **options})
+            opened = await connections.open_pool("probes", cluster.dsn, {}, **{"max_size": 2, **options})
             await work(opened)
             await opened.close()
 
@@ -105,7 +105,7 @@ def test_an_exhausted_pool_raises_is_counted_and_fails_readiness(cluster: embedd
         await holding
         assert await find_pool_problem([opened]) is None
 
-    on_pool(cluster, work, most=1)
+    on_pool(cluster, work, max_size=1)
 
 
 def test_a_statement_that_times_out_frees_its_connection(
@@ -118,7 +118,7 @@ def test_a_statement_that_times_out_frees_its_connection(
         assert await opened.fetchval("select 1") == 1
         assert opened.used_count == 0
 
-    on_pool(cluster, work, most=1, seconds=0.1)
+    on_pool(cluster, work, max_size=1, statement_seconds=0.1)
 
 
 LIMITS = {

@@ -200,7 +200,7 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: LendingClie
     assert (newest["part"], newest["narration"], newest["amount"]) == ("credit", "paid too much", "120000.00")
     assert newest["origin"] == second["txnRef"]
     [[notice]] = deployment.fetch("select message from operator_notice where reference = $1", second["txnRef"])
-    assert notice.startswith("120000.00 more than loan")
+    assert notice.startswith("120000.00 was paid beyond what was owed on loan")
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
