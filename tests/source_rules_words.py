@@ -40,8 +40,15 @@ RETIRED_WORDS = {
     "wary": "contended",
 }
 
-# Functions that mirror the fields of a request or of a context.
+# Functions that may have more parameters than MAX_PARAMETERS, because a struct would only repeat them.
 LONG_SIGNATURES = {
+    # The command line's options: typer reads them from the signature.
+    "commands/merchant.py:set_merchant",
+    # Each sets that many fields of the transaction that it returns.
+    "core/requery.py:schedule_requery",
+    "core/transactions.py:begin_transaction",
+    "core/transactions.py:end_transaction",
+    # Helpers of tests that mirror the fields of a request or of a context.
     "tests/rule_context.py:context",
     "tests/simulate/model_cards.py:new_code",
     "tests/simulate/model_clients.py:request_loan",
@@ -57,7 +64,10 @@ RIDDLE_STARTS = frozenset(
         *("From", "To", "For", "By", "With", "Without", "Unless", "Until", "While", "On", "In", "At", "Of"),
     )
 )
-BRITISH = re.compile(r"\b(?:authoris|behaviour|colour|neighbour|recognis|organis|favour|centre\b|cheque)\w*")
+# The brackets keep this file from matching itself.
+BRITISH = re.compile(
+    r"\b(?:authori[s]|behavio[u]r|colo[u]r|neighbo[u]r|recogni[s]|organi[s]|favo[u]r|cent[r]e\b|che[q]ue)\w*"
+)
 
 
 def words_of(name: str) -> list[str]:

@@ -72,11 +72,11 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(deployment: Depl
         before = len(deployment.fetch(newest))
         deployment.run_command(*name.split(), *(given.get(word, word) for word in words))
         entries = deployment.fetch(newest)[before:]
-        assert [entry["what"] for entry in entries] == [what], name
+        assert [entry["action"] for entry in entries] == [what], name
         assert getpass.getuser() in entries[0]["actor"]
         assert entries[0]["address"], "the machine it was run on"
         assert BVN not in str(tuple(entries[0]))
-    settings = deployment.fetch(f"select * from ({newest}) e where what = 'changed settings'")[-1]
+    settings = deployment.fetch(f"select * from ({newest}) e where action = 'changed settings'")[-1]
     assert ('"http_codes":"compat"' in settings["before"], '"http_codes":"strict"' in settings["after"]) == (True, True)
     assert deployment.broken_invariants([shop.mid]) == []
 

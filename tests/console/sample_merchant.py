@@ -42,8 +42,8 @@ class SampleMerchant:
 
     def path_of(self, path: str) -> str:
         """Returns the path of a route, filled with this merchant's objects."""
-        told = {**self.path_values, "reference": self.records.get(path.split("/")[1], "")}
-        for name, value in told.items():
+        values = {**self.path_values, "reference": self.records.get(path.split("/")[1], "")}
+        for name, value in values.items():
             path = path.replace("{" + name + "}", quote(value, safe=""))
         assert "{" not in path, f"{path}: say here what it shows"
         return path
@@ -56,13 +56,13 @@ def belongs_to_merchant(page: ConsolePage) -> bool:
 
 
 def make_records(shop: MerchantClient) -> dict[str, str]:
-    bank, till = LendingClient(shop.connection, shop.mid, shop.key), PaymentClient(shop)
+    bank, lending = LendingClient(shop.connection, shop.mid, shop.key), PaymentClient(shop)
     given = card(auth="PIN")
-    begun = till.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
-    till.charge(begun, given)
+    begun = lending.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
+    lending.charge(begun, given)
     today = datetime.fromisoformat(shop.now())
     later = {f"{today + timedelta(days=30 * n):%d-%m-%Y}": share for n, share in ((1, 60), (2, 40))}
-    till.paid(amount=None, installment={"payment_schedule": later, "total": "1000.00"})
+    lending.paid(amount=None, installment={"payment_schedule": later, "total": "1000.00"})
     client, other = bank.client(), bank.client()
     bank.lend()
     savings = savers.open_savings(shop, client, "700.00")

@@ -100,8 +100,8 @@ class FullWorld(SampleMerchant):
         bank = LendingClient(shop.connection, shop.mid, shop.key)
         for n in range(ROWS):
             streets = [{"line1": f"{n} Broad Street", "city": "Lagos", "country": "NG"} for n in range(20)]
-            told = {"firstname": f"Ada {n}", "lastname": "Obi", "phone": "08031234567", "addresses": streets}
-            made = shop.put("clients", action="create", data={**told, "meta": {"notes": "x" * 15_000}}).body
+            details = {"firstname": f"Ada {n}", "lastname": "Obi", "phone": "08031234567", "addresses": streets}
+            made = shop.put("clients", action="create", data={**details, "meta": {"notes": "x" * 15_000}}).body
             self.records["clients"] = made["data"]["client_id"]
         client = bank.client()
         for _ in range(ROWS):
@@ -114,13 +114,13 @@ class FullWorld(SampleMerchant):
             savers.make_deposit(shop, self.records["savings"], "1.00")
 
     def add_money(self, shop: MerchantClient) -> None:
-        till, cards = PaymentClient(shop), [CardClient(shop) for _ in range(ROWS)]
+        payments, cards = PaymentClient(shop), [CardClient(shop) for _ in range(ROWS)]
         self.records["cards"] = cards[0].reference
         for _ in range(ROWS):
             cards[0].ask("fund", amount="1.00")
             given = card(auth="PIN")
-            begun = till.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
-            till.charge(begun, given)
+            begun = payments.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
+            payments.charge(begun, given)
         order = {"accountnumber": "0000000000", "amount": "100.00", "bankcode": "058", "narration": "Invoice 1042"}
         for _ in range(2):
             shop.put("disburse", action="transfer", type="bulk", data=[order] * 1_000)

@@ -48,9 +48,9 @@ def test_a_write_off_moves_a_balance_towards_zero() -> None:
     assert write_off_accounts("rail:bank:NGN", 5) == ("rail:bank:NGN", "income:write_off:NGN")
 
 
-DEED = AuditEntry("ada@example.com", "approved a manual posting", "approval 7")
-APPROVED = Verdict(7, "approved", 3, MOVEMENT, DEED)
-REJECTED = Verdict(7, "rejected", 4, MOVEMENT, DEED)
+ENTRY = AuditEntry("ada@example.com", "approved a manual posting", "approval 7")
+APPROVED = Verdict(7, "approved", 3, MOVEMENT, ENTRY)
+REJECTED = Verdict(7, "rejected", 4, MOVEMENT, ENTRY)
 
 
 def test_an_approved_posting_is_made_with_its_verdict_and_audit_entry() -> None:
@@ -64,7 +64,7 @@ def test_an_approved_posting_is_made_with_its_verdict_and_audit_entry() -> None:
         ("approval 7", INSUFFICIENT_FUNDS_REFUSAL, (Posting(OUTSIDE, WALLET, 150_000, "manual posting"),))
     ]
     assert first.rows == (ManualPosting(key, here.merchant.merchant_id, 7, "approved", 3),)
-    assert (first.reply, first.audit_entries) == (first.rows[0], (DEED,))
+    assert (first.reply, first.audit_entries) == (first.rows[0], (ENTRY,))
 
 
 def test_a_rejected_posting_moves_nothing_and_needs_no_account() -> None:

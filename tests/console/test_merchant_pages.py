@@ -79,9 +79,9 @@ def test_a_failed_transaction_shows_no_charges(owner: Visitor, shop: MerchantCli
     assert (rows[bad]["status"], rows[bad]["charges"]) == ("failed", "0.00")
     assert rows[good]["charges"] != "0.00"
     pages = {ref: owner.get(f"/transactions/{quote(ref, safe='')}").words for ref in (good, bad)}
-    told = {ref: page.partition(" Fee ")[2].partition(" Message ")[0].split() for ref, page in pages.items()}
-    assert told[bad] == ["NGN", "0.00", "VAT", "NGN", "0.00"]
-    assert told[good] != told[bad]
+    breakdowns = {ref: page.partition(" Fee ")[2].partition(" Message ")[0].split() for ref, page in pages.items()}
+    assert breakdowns[bad] == ["NGN", "0.00", "VAT", "NGN", "0.00"]
+    assert breakdowns[good] != breakdowns[bad]
 
 
 def test_a_search_by_reference_redirects_to_the_transaction(owner: Visitor, shop: MerchantClient) -> None:
@@ -123,10 +123,10 @@ def test_a_transaction_page_shows_the_timeline_of_explain(owner: Visitor, shop: 
     sent = shop.transfer(narration="<script>alert(1)</script>")
     page = owner.get(f"/transactions/{quote(sent['txnRef'], safe='')}")
     story = shop.put("sandbox", action="explain", txnRef=sent["txnRef"]).body["data"]
-    told = page.words.partition("Timeline")[2]
+    timeline = page.words.partition("Timeline")[2]
     for step in story:
-        assert step["what"].capitalize() in told
-        told = told.partition(step["what"].capitalize())[2]
+        assert step["what"].capitalize() in timeline
+        timeline = timeline.partition(step["what"].capitalize())[2]
     assert "wallet:main:NGN" in page.words
     assert "<script>alert(1)" not in page.text
 

@@ -130,7 +130,7 @@ def test_the_audit_entry_of_a_tried_action_has_reference_and_amount(
         "and action like 'tried %'",
         shop.mid,
     )
-    assert (entry["what"], entry["about"]) == ("tried disburse transfer", shop.verify("tried")["txnRef"])
+    assert (entry["action"], entry["subject"]) == ("tried disburse transfer", shop.verify("tried")["txnRef"])
     assert msgspec.json.decode(entry["after"]) == {
         "action": "disburse transfer",
         "amount": "1500.00",

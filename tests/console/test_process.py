@@ -71,11 +71,11 @@ def test_the_request_log_names_the_route_and_no_values(deployment: Deployment, s
         visitor.get(path, named)
     assert visitor.get("/account", {"x-request-id": "not one"}).headers["x-request-id"] != "not one"
     wait_until("they are written", lambda: len(lines_of(deployment, named["x-request-id"])) == 5)
-    told = [
+    lines = [
         (line["method"], line["path"], line["mid"], line["http"])
         for line in lines_of(deployment, named["x-request-id"])
     ]
-    assert told == [
+    assert lines == [
         ("GET", "/link/{token}", "", 200),
         ("POST", "/link/{token}", "", 303),
         ("GET", "/transactions/{ref}", shop.mid, 404),

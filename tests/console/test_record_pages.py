@@ -95,9 +95,9 @@ def test_a_beneficiary_is_added_and_receives_its_share(owner: Visitor, shop: Mer
 
 
 def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: MerchantClient) -> None:
-    till, given = PaymentClient(shop), card(auth="PIN")
-    begun = till.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
-    assert till.charge(begun, given)["txnStatus"] == "successful"
+    payments, given = PaymentClient(shop), card(auth="PIN")
+    begun = payments.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
+    assert payments.charge(begun, given)["txnStatus"] == "successful"
     page = owner.get("/recurrents")
     assert "daily" in page.words
     link = page.text.partition('href="/recurrents/')[2].partition('"')[0]

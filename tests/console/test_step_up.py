@@ -125,7 +125,7 @@ def test_step_up_with_a_second_factor_needs_a_code_not_the_password(
     assert owner.post("/settings/webhook", url="", confirm_code=code).http == 401, "a code works once"
 
 
-def test_password_guesses_in_a_stolen_session_are_throttled(deployment: Deployment, shop: MerchantClient) -> None:
+def test_failed_passwords_in_a_stolen_session_are_throttled(deployment: Deployment, shop: MerchantClient) -> None:
     owner, email = sign_in_user(deployment, shop)
     expire_step_up(deployment, email)
     for _ in range(5):

@@ -70,17 +70,17 @@ class Visitor:
 
     def _send(self, verb: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> PageReply:
         cookies = {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
-        heard = self._wire.send(verb, path, body, {**(cookies if self.cookies else {}), **headers})
-        for name, value in heard.cookies.items():
+        reply = self._wire.send(verb, path, body, {**(cookies if self.cookies else {}), **headers})
+        for name, value in reply.cookies.items():
             if value:
                 self.cookies[name] = value
             else:
                 self.cookies.pop(name, None)
         self._wire.close()
-        text = heard.raw.decode(errors="replace")
+        text = reply.raw.decode(errors="replace")
         found = TOKEN.search(text)
         self.token = found[1] if found else self.token
-        return PageReply(heard.http, text, heard.headers)
+        return PageReply(reply.http, text, reply.headers)
 
 
 def sign_in_link(

@@ -185,11 +185,12 @@ def test_a_body_has_a_bound_on_its_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [(b"1500", b"1500"), (b"1500.0", b"1500.0"), (b'"1500"', b'"1500"'), (b'"1500.00"', b'"1500.00"')]
+    ("text", "echoed"),
+    [(b"1500", b"1500"), (b"1500.0", b"1500.0"), (b'"1500"', b'"1500"'), (b'"1500.00"', b'"1500.00"')],
 )
-def test_an_amount_is_echoed_as_it_was_sent(text: bytes, told: bytes) -> None:
+def test_an_amount_is_echoed_as_it_was_sent(text: bytes, echoed: bytes) -> None:
     request = decode(Body, b'{"url":"x","amount":' + text + b"}", (), MERCHANT)
-    assert msgspec.json.encode(echo_amount("1500.00", request.amount)) == told
+    assert msgspec.json.encode(echo_amount("1500.00", request.amount)) == echoed
     assert echo_amount("1501.00", request.amount) == "1501.00"
 
 

@@ -302,14 +302,14 @@ def test_every_amount_reads_back_exactly(minor: int, quoted: bool) -> None:
     )
 
 
-class Told(msgspec.Struct, kw_only=True):
+class SampleRequest(msgspec.Struct, kw_only=True):
     until: Timestamp | None = None
     chance: Probability | None = None
     times: NonNegativeInt | None = None
 
 
-def told(said: bytes) -> Any:
-    return decode(Told, said, (), MERCHANT)
+def decoded(said: bytes) -> Any:
+    return decode(SampleRequest, said, (), MERCHANT)
 
 
 @pytest.mark.parametrize(
@@ -323,22 +323,22 @@ def told(said: bytes) -> Any:
     ],
 )
 def test_a_moment_without_a_zone_is_in_lagos(text: str, moment: datetime) -> None:
-    assert told(b'{"until":"%b"}' % text.encode()).until == moment
+    assert decoded(b'{"until":"%b"}' % text.encode()).until == moment
 
 
 @pytest.mark.parametrize("text", [b'"soon"', b'" "', b"5", b'"0001-01-01"', b'"9999-12-31T23:59:59Z"', b"true", b"1.5"])
 def test_an_invalid_timestamp_is_refused(text: bytes) -> None:
-    assert [fault.field for fault in told(b'{"until":' + text + b"}")] == ["until"]
+    assert [fault.field for fault in decoded(b'{"until":' + text + b"}")] == ["until"]
 
 
 @pytest.mark.parametrize(("text", "percent"), [(b"0", 0), (b"1", 100), (b"0.5", 50), (b"0.005", 1), (b"1.0", 100)])
 def test_a_probability_becomes_whole_percent(text: bytes, percent: int) -> None:
-    assert told(b'{"chance":' + text + b"}").chance == percent
+    assert decoded(b'{"chance":' + text + b"}").chance == percent
 
 
 @pytest.mark.parametrize("text", [b"1.1", b"-0.5", b"2", b"true", b"1e-1", b'"x"'])
 def test_an_invalid_probability_is_refused(text: bytes) -> None:
-    assert [fault.field for fault in told(b'{"chance":' + text + b"}")] == ["chance"]
+    assert [fault.field for fault in decoded(b'{"chance":' + text + b"}")] == ["chance"]
 
 
 class Parts(msgspec.Struct, kw_only=True):
@@ -368,9 +368,9 @@ def test_an_invalid_number_is_reported_with_its_own_path(text: bytes) -> None:
     ("text", "times"), [(b"0", 0), (b"7", 7), (b'"1440"', 1440), (b'"007"', 7), (b"1.0", 1), (b'"1.0"', 1)]
 )
 def test_a_whole_number_may_come_as_text(text: bytes, times: int) -> None:
-    assert told(b'{"times":' + text + b"}").times == times
+    assert decoded(b'{"times":' + text + b"}").times == times
 
 
 @pytest.mark.parametrize("text", [b"-1", b"1.5", b'"1.5"', b'" "', b'" 1"', b'"+1"', b"true", b"1e3", b'"1234567890"'])
 def test_a_value_that_is_not_a_whole_number_is_refused(text: bytes) -> None:
-    assert [fault.field for fault in told(b'{"times":' + text + b"}")] == ["times"]
+    assert [fault.field for fault in decoded(b'{"times":' + text + b"}")] == ["times"]

@@ -19,8 +19,8 @@ WITH_CODE = [bank for bank in all_banks() if bank.cbn_code is not None]
 
 @NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(WITH_CODE))
-def test_any_number_is_an_account_of_its_bank(luck: bytes, bank: Any) -> None:
-    number = account_number(bank, luck)
+def test_any_number_is_an_account_of_its_bank(entropy: bytes, bank: Any) -> None:
+    number = account_number(bank, entropy)
     assert len(number) == 10
     assert is_account_of(bank, number)
     assert not number.startswith(MAGIC_PREFIX)

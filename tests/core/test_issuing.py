@@ -12,7 +12,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.settings import SettingsError, issuing_of, read_settings
 from tests.hypothesis_settings import NO_DEADLINE
 
-luck = st.binary(min_size=32, max_size=32)
+entropy = st.binary(min_size=32, max_size=32)
 
 
 def is_luhn(pan: str) -> bool:
@@ -21,7 +21,7 @@ def is_luhn(pan: str) -> bool:
 
 
 @NO_DEADLINE
-@given(st.sampled_from(["400000", "520000", "40000012", "5200001234"]), luck)
+@given(st.sampled_from(["400000", "520000", "40000012", "5200001234"]), entropy)
 def test_a_number_is_of_its_range_with_sixteen_digits_and_their_check_digit(first_digits: str, drawn: bytes) -> None:
     pan = make_pan(first_digits, drawn)
     assert re.fullmatch(f"{first_digits}[0-9]{{{16 - len(first_digits)}}}", pan)

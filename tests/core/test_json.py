@@ -39,7 +39,7 @@ def test_brackets_inside_a_text_are_not_nesting() -> None:
     check_json(b'{"note":"' + b"[{" * 500 + b'"}')
 
 
-def test_a_deep_part_is_found_beside_shallow_ones() -> None:
+def test_a_deep_part_is_found_next_to_shallow_ones() -> None:
     with pytest.raises(InvalidJson, match="deeper"):
         check_json(b'{"a":1,"b":[1,2,' + nested(MAX_DEPTH - 1, "arrays") + b'],"c":{}}')
     check_json(b'{"a":1,"b":[1,2,' + nested(MAX_DEPTH - 2, "arrays") + b'],"c":{}}')

@@ -153,7 +153,7 @@ def test_ordered_keys_sort_by_time_first(one: int, other: int, left: bytes, righ
         assert (first < second) == (one < other)
 
 
-def test_two_jobs_of_one_subject_and_moment_are_told_apart_by_their_lanes() -> None:
+def test_two_jobs_of_one_subject_and_moment_differ_by_their_lanes() -> None:
     lanes = ("bank", "webhook")
     assert len({ordered_key(1_767_605_400_000, lane, bytes(16)) for lane in lanes}) == len(lanes)
 

@@ -29,35 +29,35 @@ anything = asks((*VALID_RULES, "ask_more", *FAILING_RULES))
 
 
 def submissions(chosen: list[ToyRequest], first: int = 0) -> list[Submission]:
-    """Each with luck of its own, the same whatever batch it is decided in."""
+    """Returns submissions, each with its own entropy, which is the same whatever batch decides it."""
     return [submission(ask, (first + n).to_bytes(32, "big")) for n, ask in enumerate(chosen)]
 
 
 def funded() -> MemoryDatabase:
-    shelf = MemoryDatabase()
-    shelf.run([submission(ToyRequest("fund", merchant_id, amount=500)) for merchant_id in MERCHANTS])
-    return shelf
+    database = MemoryDatabase()
+    database.run([submission(ToyRequest("fund", merchant_id, amount=500)) for merchant_id in MERCHANTS])
+    return database
 
 
-def check_invariants(shelf: MemoryDatabase) -> None:
+def check_invariants(database: MemoryDatabase) -> None:
     for merchant_id in MERCHANTS:
-        check_balances(shelf, merchant_id)
-        check_numbering(shelf, merchant_id)
-        check_jobs(shelf, merchant_id)
+        check_balances(database, merchant_id)
+        check_numbering(database, merchant_id)
+        check_jobs(database, merchant_id)
 
 
-def check_balances(shelf: MemoryDatabase, merchant_id: int) -> None:
-    accounts: dict[str, Account] = {account.name: account for account in shelf.all(Account, merchant_id)}
+def check_balances(database: MemoryDatabase, merchant_id: int) -> None:
+    accounts: dict[str, Account] = {account.name: account for account in database.all(Account, merchant_id)}
     assert sum(account.posted for account in accounts.values()) == 0
     running: Counter[str] = Counter()
-    for posting in shelf.postings:
+    for posting in database.postings:
         if posting.merchant_id == merchant_id:
             running[posting.debit] -= posting.amount
             running[posting.credit] += posting.amount
             assert posting.debit_after == running[posting.debit]
             assert posting.credit_after == running[posting.credit]
     held: Counter[str] = Counter()
-    for hold in shelf.all(Hold, merchant_id):
+    for hold in database.all(Hold, merchant_id):
         held[hold.account] += hold.amount if hold.state == PENDING else 0
     for name, account in accounts.items():
         assert (account.posted, account.held) == (running[name], held[name])
@@ -65,24 +65,24 @@ def check_balances(shelf: MemoryDatabase, merchant_id: int) -> None:
     assert set(running) <= set(accounts)
 
 
-def check_numbering(shelf: MemoryDatabase, merchant_id: int) -> None:
-    book = shelf.book(merchant_id)
-    postings = [posting.seq for posting in shelf.postings if posting.merchant_id == merchant_id]
-    events = [event.seq for event in shelf.events if event.merchant_id == merchant_id]
-    numbers = [ticket.number for ticket in shelf.all(Ticket, merchant_id)]
+def check_numbering(database: MemoryDatabase, merchant_id: int) -> None:
+    book = database.book(merchant_id)
+    postings = [posting.seq for posting in database.postings if posting.merchant_id == merchant_id]
+    events = [event.seq for event in database.events if event.merchant_id == merchant_id]
+    numbers = [ticket.number for ticket in database.all(Ticket, merchant_id)]
     assert postings == list(range(1, book.last_posting_seq + 1))
     assert events == list(range(1, book.last_event_seq + 1))
     assert len(set(numbers)) == len(numbers)
     assert max(numbers, default=0) <= book.last_number
 
 
-def check_jobs(shelf: MemoryDatabase, merchant_id: int) -> None:
+def check_jobs(database: MemoryDatabase, merchant_id: int) -> None:
     """An open ticket has its hold and its job; an ended one neither, and exactly one event."""
-    jobs = {job.subject for job in shelf.all(Job, merchant_id)}
-    holds = {hold.key for hold in shelf.all(Hold, merchant_id) if hold.state == PENDING}
-    tickets = [ticket for ticket in shelf.all(Ticket, merchant_id) if not ticket.ref.startswith("more")]
+    jobs = {job.subject for job in database.all(Job, merchant_id)}
+    holds = {hold.key for hold in database.all(Hold, merchant_id) if hold.state == PENDING}
+    tickets = [ticket for ticket in database.all(Ticket, merchant_id) if not ticket.ref.startswith("more")]
     still_open = {ticket.key for ticket in tickets if ticket.state == "open"}
     assert jobs == still_open
     assert holds == {hold_key(key) for key in still_open}
-    events = Counter(event.reference for event in shelf.events if event.merchant_id == merchant_id)
+    events = Counter(event.reference for event in database.events if event.merchant_id == merchant_id)
     assert events == Counter(ticket.ref for ticket in tickets if ticket.state != "open")

@@ -36,7 +36,7 @@ class MemoryDatabase:
         self.postings: list[Any] = []
         self.events: list[Any] = []
         self.notices: list[Any] = []
-        self.deeds: list[Any] = []
+        self.audit_rows: list[Any] = []
         for merchant_id in merchants:
             self.rows[book_key(merchant_id)] = MerchantState(
                 book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None
@@ -45,61 +45,61 @@ class MemoryDatabase:
     def batch_state(
         self, submissions: list[Submission], wall: datetime = WALL, world: Deployment = WORLD
     ) -> BatchState:
-        desk = BatchState(world, wall)
+        state = BatchState(world, wall)
         for merchant_id in {made.merchant.merchant_id for made in submissions}:
-            desk.add_merchant_state(msgspec.structs.replace(self.book(merchant_id)))
-        self.fill(desk, submissions)
-        return desk
+            state.add_merchant_state(msgspec.structs.replace(self.book(merchant_id)))
+        self.fill(state, submissions)
+        return state
 
-    def fill(self, desk: BatchState, submissions: list[Submission]) -> None:
+    def fill(self, state: BatchState, submissions: list[Submission]) -> None:
         for made in submissions:
-            self.fetch(desk, made, made.needs)
+            self.fetch(state, made, made.needs)
             if made.idempotency_claim is not None:
-                self.fetch(desk, made, Needs(((IdempotencyRecord, made.idempotency_claim.key),)))
+                self.fetch(state, made, Needs(((IdempotencyRecord, made.idempotency_claim.key),)))
 
-    def fetch(self, desk: BatchState, made: Submission, needs: Needs) -> None:
-        for key in desk.request_rows(made, needs):
-            if key not in desk.rows:
-                desk.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
+    def fetch(self, state: BatchState, made: Submission, needs: Needs) -> None:
+        for key in state.request_rows(made, needs):
+            if key not in state.rows:
+                state.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
 
     def run(self, submissions: list[Submission], wall: datetime = WALL, world: Deployment = WORLD) -> list[Result]:
         """Decide a batch and commit it."""
-        desk = self.batch_state(submissions, wall, world)
-        results = self.decide(desk, submissions)
-        self.commit(desk)
+        state = self.batch_state(submissions, wall, world)
+        results = self.decide(state, submissions)
+        self.commit(state)
         return results
 
-    def decide(self, desk: BatchState, submissions: list[Submission]) -> list[Result]:
+    def decide(self, state: BatchState, submissions: list[Submission]) -> list[Result]:
         """Decides a batch. Asserts that deciding changes no committed row."""
         before = msgspec.msgpack.encode(list(self.rows.values()))
-        results = run_to_completion(decide_batch(desk, submissions))
+        results = run_to_completion(decide_batch(state, submissions))
         for _ in range(MAX_DECIDE_ROUNDS):
             for n, result in enumerate(results):
                 if isinstance(result, NeedsMore):
                     merchant_id = submissions[n].merchant.merchant_id
-                    self.fetch(desk, submissions[n], result.needs)
-                    desk.open_missing_accounts(merchant_id, result.needs.accounts)
-                    results[n] = run_to_completion(desk.decide(submissions[n]))
+                    self.fetch(state, submissions[n], result.needs)
+                    state.open_missing_accounts(merchant_id, result.needs.accounts)
+                    results[n] = run_to_completion(state.decide(submissions[n]))
         assert msgspec.msgpack.encode(list(self.rows.values())) == before
-        desk.raise_versions()
+        state.raise_versions()
         return results
 
-    def commit(self, desk: BatchState) -> None:
-        for key, row in desk.inserted_rows.items():
+    def commit(self, state: BatchState) -> None:
+        for key, row in state.inserted_rows.items():
             assert key not in self.rows, f"{row} is there already"
-        for key, row in desk.updated_rows.items():
-            assert key in desk.inserted_rows or changes_only(self.rows[key], row)
-        for key in desk.deleted_jobs:
+        for key, row in state.updated_rows.items():
+            assert key in state.inserted_rows or changes_only(self.rows[key], row)
+        for key in state.deleted_jobs:
             assert key in self.rows, "deleted what is not there"
-        self.rows |= desk.updated_rows | desk.inserted_rows
-        for key in desk.deleted_jobs:
+        self.rows |= state.updated_rows | state.inserted_rows
+        for key in state.deleted_jobs:
             del self.rows[key]
-        for merchant_id in desk.written_merchants:
-            self.rows[book_key(merchant_id)] = desk.merchant_states[merchant_id]
-        self.postings += desk.postings
-        self.events += desk.events
-        self.notices += desk.notices
-        self.deeds += desk.audit_rows
+        for merchant_id in state.written_merchants:
+            self.rows[book_key(merchant_id)] = state.merchant_states[merchant_id]
+        self.postings += state.postings
+        self.events += state.events
+        self.notices += state.notices
+        self.audit_rows += state.audit_rows
 
     def book(self, merchant_id: int) -> MerchantState:
         book = self.rows[book_key(merchant_id)]
@@ -127,8 +127,8 @@ def changes_only(old: Row, new: Row) -> bool:
     return type(old) is type(new) and all(getattr(old, name) == getattr(new, name) for name in fixed)
 
 
-def wallet_of(shelf: MemoryDatabase, merchant_id: int = 1) -> Account:
-    account = shelf.rows[account_key(merchant_id, WALLET)]
+def wallet_of(database: MemoryDatabase, merchant_id: int = 1) -> Account:
+    account = database.rows[account_key(merchant_id, WALLET)]
     assert isinstance(account, Account)
     return account
 

@@ -110,7 +110,7 @@ def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
     return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE)), rule, os.urandom(32))
 
 
-async def told(future: "asyncio.Future[Any]") -> Any:
+async def outcome_of(future: "asyncio.Future[Any]") -> Any:
     """Returns a submission's reply or refusal, or a text that says whether the outcome is known."""
     try:
         result = await future
@@ -135,7 +135,7 @@ async def rows_of(ground: Ground, sql: str, *values: object) -> list[Any]:
 async def make_ready(writer: Writer, merchant: Merchant, way: str) -> None:
     """Makes the next write of this merchant run from the cache, or locked because nothing is cached."""
     if way == "on memory":
-        assert await told(writer.submit(fund(merchant, 1, "before"))) == "before"
+        assert await outcome_of(writer.submit(fund(merchant, 1, "before"))) == "before"
 
 
 WAYS = ["on memory", "locked"]

@@ -44,14 +44,14 @@ def run(dsn: str, work: Any) -> Any:
     return asyncio.run(connected())
 
 
-def deed(n: int) -> AuditEntry:
+def entry(n: int) -> AuditEntry:
     return AuditEntry("ada", "card number shown", f"KSW|GVC|{n}|x", after=f"₦ {n}")
 
 
 def write(dsn: str, chain: int, count: int) -> None:
     async def work(connection: Any) -> None:
         for n in range(count):
-            await audit_trail.append_entry(connection, chain, deed(n))
+            await audit_trail.append_entry(connection, chain, entry(n))
 
     run(dsn, work)
 
@@ -59,12 +59,12 @@ def write(dsn: str, chain: int, count: int) -> None:
 def test_a_chain_is_numbered_and_each_line_holds_the_one_before(dsn: str) -> None:
     write(dsn, 11, 3)
     lines = run(dsn, lambda connection: connection.fetch(CHAIN, 11))
-    assert [(line["seq"], line["about"]) for line in lines] == [(n + 1, f"KSW|GVC|{n}|x") for n in range(3)]
+    assert [(line["seq"], line["subject"]) for line in lines] == [(n + 1, f"KSW|GVC|{n}|x") for n in range(3)]
     assert len({line["hash"] for line in lines}) == 3
     assert run(dsn, lambda connection: check_invariants(connection, [11])) == []
 
 
-def test_the_same_deed_in_another_chain_has_another_hash(dsn: str) -> None:
+def test_the_same_audit_entry_in_another_chain_has_another_hash(dsn: str) -> None:
     write(dsn, 12, 1)
     write(dsn, 13, 1)
     hashes = run(dsn, lambda connection: connection.fetch("select hash from audit_entry where merchant_id in (12, 13)"))
@@ -88,7 +88,7 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
 
         async def write_some(connection: Any) -> None:
             for n in range(10):
-                await audit_trail.append_entry(connection, 15, deed(n))
+                await audit_trail.append_entry(connection, 15, entry(n))
 
         await asyncio.gather(*map(write_some, connections))
         for connection in connections:
@@ -117,9 +117,9 @@ def test_a_line_that_was_changed_behind_the_guards_is_found(
     write(dsn, chain, 3)
 
     async def work(connection: Any) -> list[str]:
-        await connection.execute("alter table audit_entry disable trigger audit_append_only")
+        await connection.execute("alter table audit_entry disable trigger audit_entry_append_only")
         await connection.execute(change)
-        await connection.execute("alter table audit_entry enable trigger audit_append_only")
+        await connection.execute("alter table audit_entry enable trigger audit_entry_append_only")
         return await check_invariants(connection, [chain])
 
     assert run(dsn, work) == [BROKEN.format(chain, seq) for seq in broken]

@@ -20,20 +20,20 @@ UNTIMED = without_deadline(150)
 @UNTIMED
 @given(st.lists(st.lists(anything, max_size=8), max_size=5))
 def test_any_batches_in_any_order_keep_the_laws(batches: list[list[ToyRequest]]) -> None:
-    shelf = funded()
+    database = funded()
     for n, chosen in enumerate(batches):
-        results = shelf.run(submissions(chosen, n * 100))
+        results = database.run(submissions(chosen, n * 100))
         assert len(results) == len(chosen)
-        check_invariants(shelf)
+        check_invariants(database)
 
 
 @UNTIMED
 @given(st.lists(anything, max_size=10), st.randoms(use_true_random=False))
 def test_any_order_of_arrival_keeps_the_laws(chosen: list[ToyRequest], chance: Any) -> None:
     chance.shuffle(chosen)
-    shelf = funded()
-    shelf.run(submissions(chosen))
-    check_invariants(shelf)
+    database = funded()
+    database.run(submissions(chosen))
+    check_invariants(database)
 
 
 # --- neighbors -----------------------------------------------------------------------------------------------
@@ -107,20 +107,20 @@ def test_who_asks_for_more_is_decided_after_its_mates_and_otherwise_alike(chosen
 @UNTIMED
 @given(st.lists(st.lists(anything, max_size=6), max_size=4))
 def test_the_version_of_a_book_moves_exactly_when_something_of_it_was_written(batches: list[list[ToyRequest]]) -> None:
-    shelf = funded()
+    database = funded()
     for n, chosen in enumerate(batches):
-        before = {merchant_id: written(shelf, merchant_id) for merchant_id in MERCHANTS}
-        versions = {merchant_id: shelf.book(merchant_id).version for merchant_id in MERCHANTS}
-        shelf.run(submissions(chosen, n * 100))
+        before = {merchant_id: written(database, merchant_id) for merchant_id in MERCHANTS}
+        versions = {merchant_id: database.book(merchant_id).version for merchant_id in MERCHANTS}
+        database.run(submissions(chosen, n * 100))
         for merchant_id in MERCHANTS:
-            moved = shelf.book(merchant_id).version - versions[merchant_id]
+            moved = database.book(merchant_id).version - versions[merchant_id]
             assert moved in (0, 1)
-            if written(shelf, merchant_id) != before[merchant_id]:
+            if written(database, merchant_id) != before[merchant_id]:
                 assert moved == 1
 
 
-def written(shelf: MemoryDatabase, merchant_id: int) -> list[Any]:
-    rows, postings, events, notices = shelf.contents(versions=False)
+def written(database: MemoryDatabase, merchant_id: int) -> list[Any]:
+    rows, postings, events, notices = database.contents(versions=False)
     return [row for part in (rows, postings, events, notices) for row in part if row.merchant_id == merchant_id]
 
 
@@ -130,12 +130,12 @@ def test_repeated_requests_change_nothing_and_get_the_same_replies(
     chosen: list[ToyRequest],
 ) -> None:
     named = [ToyRequest(ask.verb, ask.merchant_id, ask.ref, ask.amount, f"key {n}") for n, ask in enumerate(chosen)]
-    shelf = funded()
-    first = [visible_result(result) for result in shelf.run(submissions(named))]
-    before = shelf.contents()
-    kept = {row.key for merchant_id in MERCHANTS for row in shelf.all(IdempotencyRecord, merchant_id)}
+    database = funded()
+    first = [visible_result(result) for result in database.run(submissions(named))]
+    before = database.contents()
+    kept = {row.key for merchant_id in MERCHANTS for row in database.all(IdempotencyRecord, merchant_id)}
     done = [n for n, answer in enumerate(first) if answer[0] == "done"]
     assert len(kept) == len(done)  # refusals are not stored
-    again = [visible_result(result) for result in shelf.run([submissions(named, 1_000)[n] for n in done])]
+    again = [visible_result(result) for result in database.run([submissions(named, 1_000)[n] for n in done])]
     assert [answer[1] for answer in again] == [first[n][1] for n in done]
-    assert shelf.contents() == before
+    assert database.contents() == before

@@ -58,7 +58,7 @@ HOUR = timedelta(hours=1)
 
 
 def deciding(rule: Callable[[Context, LoadedRows], Any], claim: IdempotencyClaim | None = None) -> Submission:
-    return Submission(merchant(1), Needs((), ACCOUNTS), rule, b"luck".ljust(32), claim)
+    return Submission(merchant(1), Needs((), ACCOUNTS), rule, b"entropy".ljust(32), claim)
 
 
 def answering(decision: Decision) -> Submission:
@@ -70,13 +70,13 @@ def posting(amount: int, debit: str = OUTSIDE, credit: str = WALLET) -> PostingG
 
 
 def funded(amount: int = 1_000) -> MemoryDatabase:
-    shelf = MemoryDatabase()
-    shelf.run([submission(ToyRequest("fund", amount=amount))])
-    return shelf
+    database = MemoryDatabase()
+    database.run([submission(ToyRequest("fund", amount=amount))])
+    return database
 
 
-def set_clock(shelf: MemoryDatabase, **fields: Any) -> None:
-    shelf.rows[book_key(1)] = msgspec.structs.replace(shelf.book(1), **fields)
+def set_clock(database: MemoryDatabase, **fields: Any) -> None:
+    database.rows[book_key(1)] = msgspec.structs.replace(database.book(1), **fields)
 
 
 # --- decisions that break ---------------------------------------------------------------------------------------
@@ -97,21 +97,21 @@ SPOILING = {
 
 @pytest.mark.parametrize("decision", SPOILING.values(), ids=SPOILING)
 def test_a_decision_that_fails_while_recorded_raises_inconsistent_state(decision: Decision) -> None:
-    shelf = funded()
-    before = msgspec.msgpack.encode(list(shelf.rows.values()))
+    database = funded()
+    before = msgspec.msgpack.encode(list(database.rows.values()))
     batch = [submission(ToyRequest("spend", amount=10)), answering(decision)]
-    desk = shelf.batch_state(batch)
+    state = database.batch_state(batch)
     with pytest.raises(InconsistentBatchState):
-        run_to_completion(decide_batch(desk, batch))
-    assert msgspec.msgpack.encode(list(shelf.rows.values())) == before
+        run_to_completion(decide_batch(state, batch))
+    assert msgspec.msgpack.encode(list(database.rows.values())) == before
 
 
 def test_after_a_spoiled_batch_the_others_go_on_fresh_desks() -> None:
-    shelf = funded()
+    database = funded()
     with pytest.raises(InconsistentBatchState):
-        shelf.run([submission(ToyRequest("spend", amount=10)), answering(Decision(combine=join_badly))])
-    shelf.run([submission(ToyRequest("spend", amount=10))])
-    assert wallet_of(shelf).posted == 990
+        database.run([submission(ToyRequest("spend", amount=10)), answering(Decision(combine=join_badly))])
+    database.run([submission(ToyRequest("spend", amount=10))])
+    assert wallet_of(database).posted == 990
 
 
 @pytest.mark.parametrize("answer", [None, "text", 5, (Refusal(104, "x"),)])
@@ -130,45 +130,50 @@ def test_what_a_rule_raises_is_kept_for_the_log(error: Exception) -> None:
 
 
 def test_a_hold_is_ended_once_within_one_decision_too() -> None:
-    shelf = funded()
-    shelf.run([submission(ToyRequest("start"))])
+    database = funded()
+    database.run([submission(ToyRequest("start"))])
     end = PostingGroup("a", SHORT, closes_hold=hold_key(ticket_key(ToyRequest("start"))))
     made = answering(Decision("twice", (end, end)))
     made.needs = submission(ToyRequest("start")).needs
-    assert visible_result(shelf.run([made])[0]) == ("broken", "LedgerError")
-    assert wallet_of(shelf).held == 100
+    assert visible_result(database.run([made])[0]) == ("broken", "LedgerError")
+    assert wallet_of(database).held == 100
 
 
 def test_a_hold_is_made_once_within_one_decision_too() -> None:
-    shelf = funded()
+    database = funded()
     reserve = PostingGroup("a", SHORT, new_holds=(NewHold(b"hold".ljust(16), WALLET, 100),))
-    assert visible_result(shelf.run([answering(Decision("twice", (reserve, reserve)))])[0]) == ("broken", "LedgerError")
-    assert wallet_of(shelf).held == 0
+    assert visible_result(database.run([answering(Decision("twice", (reserve, reserve)))])[0]) == (
+        "broken",
+        "LedgerError",
+    )
+    assert wallet_of(database).held == 0
 
 
 def test_a_later_group_of_a_decision_sees_what_an_earlier_one_moved() -> None:
-    shelf = funded(100)
+    database = funded(100)
     decision = Decision("both", (posting(60, WALLET, RAIL), posting(60, WALLET, RAIL)))
-    assert shelf.run([answering(decision)])[0] == SHORT
+    assert database.run([answering(decision)])[0] == SHORT
     decision = Decision("three", (posting(60, WALLET, RAIL), posting(20), posting(60, WALLET, RAIL)))
-    assert visible_result(shelf.run([answering(decision)])[0])[0] == "done"
-    assert wallet_of(shelf).posted == 0
-    assert [row.group_seq for row in shelf.postings] == [1, 2, 3, 4]
+    assert visible_result(database.run([answering(decision)])[0])[0] == "done"
+    assert wallet_of(database).posted == 0
+    assert [row.group_seq for row in database.postings] == [1, 2, 3, 4]
 
 
 def test_a_rule_that_asks_for_more_changes_nothing_by_asking() -> None:
-    shelf = funded()
+    database = funded()
     batch = [submission(ToyRequest("ask_more"))]
-    desk = shelf.batch_state(batch)
-    assert isinstance(run_to_completion(decide_batch(desk, batch))[0], NeedsMore)
-    assert not any((desk.inserted_rows, desk.updated_rows, desk.deleted_jobs, desk.postings, desk.written_merchants))
+    state = database.batch_state(batch)
+    assert isinstance(run_to_completion(decide_batch(state, batch))[0], NeedsMore)
+    assert not any(
+        (state.inserted_rows, state.updated_rows, state.deleted_jobs, state.postings, state.written_merchants)
+    )
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------
 
 
 def test_parts_stand_or_fall_each_on_its_own() -> None:
-    shelf = funded(100)
+    database = funded(100)
     parts = (
         Decision("first", (posting(70, WALLET, RAIL),)),
         Decision("short", (posting(70, WALLET, RAIL),), events=(Event("x", "toy", b"x"),)),
@@ -180,15 +185,15 @@ def test_parts_stand_or_fall_each_on_its_own() -> None:
         sub_decisions=parts,
         combine=lambda became: Decision([visible_result(part)[:2] for part in became]),
     )
-    result = shelf.run([answering(whole)])[0]
+    result = database.run([answering(whole)])[0]
     assert isinstance(result, Decision)
     assert result.reply == [("done", b'"first"'), ("refused", 301), ("refused", 104), ("done", b'"last"')]
-    assert wallet_of(shelf).posted == 0
-    assert [event.reference for event in shelf.events] == ["y"]
-    assert (shelf.book(1).last_number, shelf.book(1).last_event_seq) == (5, 1)
+    assert wallet_of(database).posted == 0
+    assert [event.reference for event in database.events] == ["y"]
+    assert (database.book(1).last_number, database.book(1).last_event_seq) == (5, 1)
 
 
-# --- numbers and luck -----------------------------------------------------------------------------------------------
+# --- numbers and entropy --------------------------------------------------------------------------------------------
 
 
 def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
@@ -201,33 +206,33 @@ def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
 
         return deciding(rule)
 
-    shelf = funded()
-    shelf.run([take(1, None), take(9, SHORT), take(3, None), take(0, None), take(1, None)])
-    shelf.run([take(1, None)])
+    database = funded()
+    database.run([take(1, None), take(9, SHORT), take(3, None), take(0, None), take(1, None)])
+    database.run([take(1, None)])
     assert given == [1, 2, 2, 5, 5, 6]
-    assert shelf.book(1).last_number == 6
+    assert database.book(1).last_number == 6
 
 
-def test_with_a_seed_luck_follows_from_what_happened_before_and_replays() -> None:
+def test_with_a_seed_entropy_depends_on_earlier_decisions_and_is_repeatable() -> None:
     seeded = Deployment(WORLD.vault, WORLD.number_permutation, b"seed")
 
-    def lucks(world: Deployment) -> list[bytes]:
-        shelf, seen_luck = MemoryDatabase(), []
+    def entropies(world: Deployment) -> list[bytes]:
+        database, seen_entropy = MemoryDatabase(), []
 
         def rule(context: Context, seen: LoadedRows) -> Decision:
-            seen_luck.append(context.entropy)
+            seen_entropy.append(context.entropy)
             return Decision("x", (posting(1),), numbers_used=1)
 
         for _ in range(3):
-            shelf.run([deciding(rule)], world=world)
-        return seen_luck
+            database.run([deciding(rule)], world=world)
+        return seen_entropy
 
-    assert lucks(seeded) == lucks(seeded)
-    assert len(set(lucks(seeded))) == 3
-    assert set(lucks(WORLD)) == {b"luck".ljust(32)}
+    assert entropies(seeded) == entropies(seeded)
+    assert len(set(entropies(seeded))) == 3
+    assert set(entropies(WORLD)) == {b"entropy".ljust(32)}
 
 
-def test_with_a_seed_who_asks_for_more_keeps_its_luck_and_has_its_own() -> None:
+def test_with_a_seed_a_rule_that_needs_more_keeps_its_own_entropy() -> None:
     """A rule that is run again gets the same random bytes, and two rules at the same decision count differ."""
     seeded = Deployment(WORLD.vault, WORLD.number_permutation, b"seed")
     drawn: dict[int, list[bytes]] = {0: [], 1: []}
@@ -241,100 +246,104 @@ def test_with_a_seed_who_asks_for_more_keeps_its_luck_and_has_its_own() -> None:
         return deciding(rule)
 
     MemoryDatabase().run([drawing(0), drawing(1)], world=seeded)
-    assert [len(lucks) for lucks in drawn.values()] == [2, 2]
+    assert [len(entropies) for entropies in drawn.values()] == [2, 2]
     assert all(first == again for first, again in drawn.values())
     assert drawn[0] != drawn[1]
 
 
-def test_deeds_are_put_down_with_their_decision_and_not_without() -> None:
-    deed = AuditEntry("ada", "looked", "KSW|GVC|1|x")
-    shelf = funded()
-    shelf.run([answering(Decision("x", (posting(10**9, WALLET, RAIL),), audit_entries=(deed,)))])
-    assert shelf.deeds == []
-    version = shelf.book(1).version
-    shelf.run([answering(Decision("x", audit_entries=(deed,)))])
-    assert [(row.merchant_id, row.actor, row.subject) for row in shelf.deeds] == [(1, "ada", "KSW|GVC|1|x")]
-    assert shelf.book(1).version == version + 1
+def test_audit_entries_are_recorded_only_with_their_decision() -> None:
+    entry = AuditEntry("ada", "looked", "KSW|GVC|1|x")
+    database = funded()
+    database.run([answering(Decision("x", (posting(10**9, WALLET, RAIL),), audit_entries=(entry,)))])
+    assert database.audit_rows == []
+    version = database.book(1).version
+    database.run([answering(Decision("x", audit_entries=(entry,)))])
+    assert [(row.merchant_id, row.actor, row.subject) for row in database.audit_rows] == [(1, "ada", "KSW|GVC|1|x")]
+    assert database.book(1).version == version + 1
 
 
 # --- jobs and clocks ------------------------------------------------------------------------------------------------
 
 
-def job_of(shelf: MemoryDatabase) -> Job:
-    job = shelf.rows[job_key(ToyRequest("start"))]
+def job_of(database: MemoryDatabase) -> Job:
+    job = database.rows[job_key(ToyRequest("start"))]
     assert isinstance(job, Job)
     return job
 
 
 def test_the_job_that_is_run_at_once_is_leased_to_who_asked() -> None:
-    shelf = funded()
-    shelf.run([submission(ToyRequest("start"))])
-    assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).run_at) == (WALL + JOB_LEASE, 1, WALL)
+    database = funded()
+    database.run([submission(ToyRequest("start"))])
+    assert (job_of(database).leased_until, job_of(database).claims, job_of(database).run_at) == (
+        WALL + JOB_LEASE,
+        1,
+        WALL,
+    )
 
 
 def test_a_job_for_later_is_nobodys() -> None:
-    shelf = funded()
-    shelf.run([submission(ToyRequest("start"))])
-    shelf.run([submission(ToyRequest("try_later"))])
-    assert (job_of(shelf).leased_until, job_of(shelf).claims, job_of(shelf).attempt) == (None, 0, 1)
+    database = funded()
+    database.run([submission(ToyRequest("start"))])
+    database.run([submission(ToyRequest("try_later"))])
+    assert (job_of(database).leased_until, job_of(database).claims, job_of(database).attempt) == (None, 0, 1)
 
 
 def test_a_finished_job_is_deleted_and_never_written_if_new_in_the_batch() -> None:
-    shelf = funded()
+    database = funded()
     batch = [submission(ToyRequest("start")), submission(ToyRequest("finish"))]
-    desk = shelf.batch_state(batch)
-    run_to_completion(decide_batch(desk, batch))
-    assert job_key(ToyRequest("start")) not in {*desk.inserted_rows, *desk.updated_rows, *desk.deleted_jobs}
-    shelf.run([submission(ToyRequest("start", ref="b"))])
-    shelf.run([submission(ToyRequest("try_later", ref="b")), submission(ToyRequest("finish", ref="b"))])
-    assert shelf.all(Job, 1) == []
+    state = database.batch_state(batch)
+    run_to_completion(decide_batch(state, batch))
+    assert job_key(ToyRequest("start")) not in {*state.inserted_rows, *state.updated_rows, *state.deleted_jobs}
+    database.run([submission(ToyRequest("start", ref="b"))])
+    database.run([submission(ToyRequest("try_later", ref="b")), submission(ToyRequest("finish", ref="b"))])
+    assert database.all(Job, 1) == []
 
 
 @pytest.mark.parametrize(
     ("clock", "due", "run_at"),
     [
-        ({"clock_offset": 0}, WALL + HOUR, WALL + HOUR),
-        ({"clock_offset": 3_600_000_000}, WALL + 3 * HOUR, WALL + 2 * HOUR),
-        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 9 * HOUR, WALL),
-        ({"clock_fixed": WALL - 9 * HOUR}, WALL - 8 * HOUR, NEVER),
+        ({"clock_offset_us": 0}, WALL + HOUR, WALL + HOUR),
+        ({"clock_offset_us": 3_600_000_000}, WALL + 3 * HOUR, WALL + 2 * HOUR),
+        ({"clock_fixed_at": WALL - 9 * HOUR}, WALL - 9 * HOUR, WALL),
+        ({"clock_fixed_at": WALL - 9 * HOUR}, WALL - 8 * HOUR, NEVER),
     ],
 )
 def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
     clock: dict[str, Any], due: datetime, run_at: datetime
 ) -> None:
-    shelf = funded()
-    set_clock(shelf, **clock)
+    database = funded()
+    set_clock(database, **clock)
     job = Job(b"job".ljust(16), 1, "toy", "toy", "a", b"", due, due, None, 0, 0, None, "{}")
-    shelf.run([answering(Decision("x", jobs=(job,)))])
-    assert shelf.all(Job, 1)[0].run_at == run_at
+    database.run([answering(Decision("x", jobs=(job,)))])
+    assert database.all(Job, 1)[0].run_at == run_at
 
 
-@pytest.mark.parametrize("clock", [{"clock_offset": -5}, {"clock_fixed": WALL - HOUR}])
+@pytest.mark.parametrize("clock", [{"clock_offset_us": -5}, {"clock_fixed_at": WALL - HOUR}])
 def test_a_moved_clock_is_seen_by_the_next_and_written_to_its_book(clock: dict[str, Any]) -> None:
-    shelf, seen_times = funded(), []
-    set_clock(shelf, **clock)
+    database, seen_times = funded(), []
+    set_clock(database, **clock)
 
     def look(context: Context, seen: LoadedRows) -> Decision:
         seen_times.append(context.now)
         return Decision("x")
 
     batch = [answering(Decision("moved", sandbox=SandboxEffects(clock=WALL + HOUR))), deciding(look)]
-    desk = shelf.batch_state(batch)
-    run_to_completion(decide_batch(desk, batch))
+    state = database.batch_state(batch)
+    run_to_completion(decide_batch(state, batch))
     assert seen_times == [WALL + HOUR]
-    assert desk.written_merchants == {1}
-    assert business_now(desk.merchant_states[1], WALL) == WALL + HOUR
+    assert state.written_merchants == {1}
+    assert business_now(state.merchant_states[1], WALL) == WALL + HOUR
 
 
 def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
-    shelf, seen_faults = funded(), []
+    database, seen_faults = funded(), []
 
     def look(context: Context, seen: LoadedRows) -> Decision:
         seen_faults.append(context.injected_faults)
         return Decision("x", sandbox=SandboxEffects(injected_faults=()))
 
     planned = (InjectedFault("bank", "reset", 2),)
-    shelf.run(
+    database.run(
         [
             answering(Decision("planned", sandbox=SandboxEffects(injected_faults=planned))),
             deciding(look),
@@ -342,7 +351,7 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
         ]
     )
     assert seen_faults == [planned, ()]
-    assert shelf.book(1).faults is None
+    assert database.book(1).faults is None
 
 
 # --- what a rule sees -------------------------------------------------------------------------------------------
@@ -350,8 +359,8 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
 
 def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
     """Two submissions of one batch share the rows that were fetched, not the sight of them."""
-    shelf, ask = funded(), ToyRequest("start")
-    shelf.run([submission(ask)])
+    database, ask = funded(), ToyRequest("start")
+    database.run([submission(ask)])
     ticket, job = ticket_key(ask), job_key(ask)
     found: list[tuple[bool, bool]] = []
 
@@ -362,24 +371,24 @@ def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
     neighbor = submission(ToyRequest("fund"))
     neighbor.needs = Needs(((Ticket, ticket), (Job, job)), ACCOUNTS)
     only_ticket = Submission(merchant(1), Needs(((Ticket, ticket),)), look, bytes(32))
-    shelf.run([neighbor, only_ticket, deciding(look)])
+    database.run([neighbor, only_ticket, deciding(look)])
     assert found == [(True, False), (False, False)]
 
 
-def test_a_row_that_was_not_asked_for_cannot_be_read_beside_one_who_asked() -> None:
-    shelf, ask = funded(), ToyRequest("start")
-    shelf.run([submission(ask)])
+def test_a_rule_cannot_read_a_row_that_only_its_neighbor_requested() -> None:
+    database, ask = funded(), ToyRequest("start")
+    database.run([submission(ask)])
     reading = deciding(lambda context, seen: Decision(seen.get(Ticket, ticket_key(ask))))
     neighbor = submission(ToyRequest("finish"))
-    result = shelf.run([neighbor, reading])[1]
+    result = database.run([neighbor, reading])[1]
     assert isinstance(result, RuleFailure)
     assert isinstance(result.error, KeyError)
 
 
 def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbor_has_a_part_of_it() -> None:
     """A rule that tells by one key whether all of its needs are there is right whatever arrived with it."""
-    shelf, ask = funded(), ToyRequest("start")
-    shelf.run([submission(ask)])
+    database, ask = funded(), ToyRequest("start")
+    database.run([submission(ask)])
     ticket, job = ticket_key(ask), job_key(ask)
 
     def look(context: Context, seen: LoadedRows) -> Decision | NeedsMore:
@@ -389,6 +398,6 @@ def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbor_has_a_part_of_i
 
     neighbor = deciding(lambda context, seen: Decision("looked"))
     neighbor.needs = Needs(((Ticket, ticket),))
-    result = shelf.run([neighbor, deciding(look)])[1]
+    result = database.run([neighbor, deciding(look)])[1]
     assert isinstance(result, Decision)
     assert result.reply is True

@@ -86,7 +86,7 @@ def test_a_clock_that_was_wrong_from_the_start_is_put_right_by_the_first_measure
     assert clock_on(clocks).now() == at(START)
 
 
-def test_a_jump_of_the_database_s_clock_is_followed_and_told(clocks: Clocks) -> None:
+def test_a_jump_of_the_database_clock_is_followed_and_counted(clocks: Clocks) -> None:
     clock = clock_on(clocks)
     clocks.database += DAY
     measure(clock, clocks)

@@ -43,7 +43,7 @@ def test_everybody_gets_the_row_of_its_own_key() -> None:
     assert max(readers.asked) <= MAX_KEYS_PER_QUERY
 
 
-def test_a_failure_is_told_to_all_who_waited_and_the_next_are_asked_anew() -> None:
+def test_a_failure_reaches_all_waiters_and_the_next_call_asks_again() -> None:
     readers = Readers()
 
     async def run() -> None:

@@ -32,12 +32,12 @@ class Remembering(MemoryDatabase):
         self.memory = memory
         self.reads = 0
 
-    def fetch(self, desk: BatchState, made: Submission, needs: Needs) -> None:
+    def fetch(self, state: BatchState, made: Submission, needs: Needs) -> None:
         unknown: dict[type[Row], dict[bytes, None]] = {}
-        self.memory.load_rows(desk, desk.request_rows(made, needs), unknown)
+        self.memory.load_rows(state, state.request_rows(made, needs), unknown)
         for key in (key for keys in unknown.values() for key in keys):
             self.reads += 1
-            desk.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
+            state.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
 
 
 class Writer:
@@ -45,59 +45,59 @@ class Writer:
 
     def __init__(self) -> None:
         self.memory = RowCache()
-        self.shelf = Remembering(self.memory)
+        self.database = Remembering(self.memory)
         self.pending: tuple[BatchState, list[Submission], Answers] | None = None
         self.log: list[tuple[list[Submission], Answers]] = []
         self.on_memory = 0
 
     def take(self, batch: list[Submission]) -> None:
         merchants = {made.merchant.merchant_id for made in batch}
-        desk = None
+        state = None
         if self.memory.can_decide(merchants):
-            desk = BatchState(WORLD, WALL)
-            self.memory.load_states(desk, merchants)
-            self.shelf.fill(desk, batch)
-            answers = [visible_result(result) for result in self.shelf.decide(desk, batch)]
-        if not self.settle() or desk is None:
+            state = BatchState(WORLD, WALL)
+            self.memory.load_states(state, merchants)
+            self.database.fill(state, batch)
+            answers = [visible_result(result) for result in self.database.decide(state, batch)]
+        if not self.settle() or state is None:
             self.take_locked(batch)
             return
-        self.memory.remember_batch(desk)
-        self.pending = (desk, batch, answers)
+        self.memory.remember_batch(state)
+        self.pending = (state, batch, answers)
 
     def settle(self) -> bool:
         """The commit of the batch before: it holds if every book is still where it was."""
         if self.pending is None:
             return True
-        (desk, batch, answers), self.pending = self.pending, None
+        (state, batch, answers), self.pending = self.pending, None
         if all(
-            self.shelf.book(merchant_id).version == desk.expected_versions[merchant_id]
-            for merchant_id in desk.merchant_states
+            self.database.book(merchant_id).version == state.expected_versions[merchant_id]
+            for merchant_id in state.merchant_states
         ):
-            self.shelf.commit(desk)
-            self.memory.forget_closed(desk)
+            self.database.commit(state)
+            self.memory.forget_closed(state)
             self.log.append((batch, answers))
             self.on_memory += 1
             return True
-        self.memory.mark_contended(desk.merchant_states)
+        self.memory.mark_contended(state.merchant_states)
         self.memory.forget_all()
         self.take_locked(batch)
         return False
 
     def take_locked(self, batch: list[Submission]) -> None:
         for merchant_id in {made.merchant.merchant_id for made in batch}:
-            self.memory.check_version(self.shelf.book(merchant_id))
-        desk = self.shelf.batch_state(batch)
-        answers = [visible_result(result) for result in self.shelf.decide(desk, batch)]
-        self.shelf.commit(desk)
-        self.memory.remember_batch(desk)
-        self.memory.forget_closed(desk)
+            self.memory.check_version(self.database.book(merchant_id))
+        state = self.database.batch_state(batch)
+        answers = [visible_result(result) for result in self.database.decide(state, batch)]
+        self.database.commit(state)
+        self.memory.remember_batch(state)
+        self.memory.forget_closed(state)
         self.log.append((batch, answers))
 
     def stranger(self, batch: list[Submission]) -> None:
         """Another process commits in between, and this memory hears nothing of it."""
-        desk = MemoryDatabase.batch_state(Bare(self.shelf), batch)
-        answers = [visible_result(result) for result in Bare(self.shelf).decide(desk, batch)]
-        self.shelf.commit(desk)
+        state = MemoryDatabase.batch_state(Bare(self.database), batch)
+        answers = [visible_result(result) for result in Bare(self.database).decide(state, batch)]
+        self.database.commit(state)
         self.log.append((batch, answers))
 
 
@@ -110,8 +110,8 @@ class Bare(MemoryDatabase):
 
 def opened() -> Writer:
     writer = Writer()
-    writer.shelf.rows |= funded().rows
-    writer.shelf.postings += funded().postings
+    writer.database.rows |= funded().rows
+    writer.database.postings += funded().postings
     return writer
 
 
@@ -130,9 +130,9 @@ def test_with_a_memory_the_same_is_committed_and_answered_as_without(
     writer.settle()
     for batch, answers in writer.log:
         assert [visible_result(result) for result in plain.run(batch)] == answers
-    assert writer.shelf.contents(versions=False) == plain.contents(versions=False)
+    assert writer.database.contents(versions=False) == plain.contents(versions=False)
     assert sum(len(batch) for batch, _ in writer.log) == sum(len(chosen) for chosen, _ in turns)
-    check_invariants(writer.shelf)
+    check_invariants(writer.database)
 
 
 TURNS = ["start", "try_later", "finish", "give_back", "stranger start", "stranger try_later", "stranger finish"]
@@ -149,18 +149,18 @@ def test_every_short_life_of_one_ticket_is_the_same_with_a_memory(first: str) ->
         writer.settle()
         for batch, answers in writer.log:
             assert [visible_result(result) for result in plain.run(batch)] == answers, (first, *rest)
-        assert writer.shelf.contents(versions=False) == plain.contents(versions=False), (first, *rest)
+        assert writer.database.contents(versions=False) == plain.contents(versions=False), (first, *rest)
 
 
 def test_the_memory_is_used_and_saves_reads() -> None:
     writer = opened()
     writer.take([submission(ToyRequest("start"))])
-    before = writer.shelf.reads
+    before = writer.database.reads
     for verb in ("try_later", "finish"):
         writer.take([submission(ToyRequest(verb))])
     writer.settle()
     assert writer.on_memory == 2
-    assert writer.shelf.reads - before <= 2  # the job is a worker's once it is for later, and read anew
+    assert writer.database.reads - before <= 2  # the job is a worker's once it is for later, and read anew
 
 
 def test_a_batch_on_top_of_one_that_did_not_hold_is_decided_again() -> None:
@@ -171,7 +171,7 @@ def test_a_batch_on_top_of_one_that_did_not_hold_is_decided_again() -> None:
     writer.take([submission(ToyRequest("spend", amount=100))])
     writer.settle()
     assert [answers[0][0] for _, answers in writer.log] == ["done", "done", "done", "refused"]
-    check_invariants(writer.shelf)
+    check_invariants(writer.database)
 
 
 def test_what_somebody_else_wrote_is_seen_when_the_books_are_locked() -> None:
@@ -181,10 +181,10 @@ def test_what_somebody_else_wrote_is_seen_when_the_books_are_locked() -> None:
     assert not writer.memory.can_decide([1, 2])  # of the second merchant nothing is remembered: both are locked
     writer.take([submission(ToyRequest("spend", amount=100)), submission(ToyRequest("fund", 2))])
     assert [answer[0] for answer in writer.log[-1][1]] == ["refused", "done"]
-    check_invariants(writer.shelf)
+    check_invariants(writer.database)
 
 
-def test_an_unwary_memory_is_wary_for_a_while_after_somebody_else_wrote() -> None:
+def test_a_cache_stops_deciding_for_a_while_after_another_process_wrote() -> None:
     writer = opened()
     writer.take([submission(ToyRequest("fund"))])
     assert writer.memory.can_decide([1])

@@ -21,7 +21,7 @@ def cluster(deployments: Deployments) -> embedded.Cluster:
 def on_pool(cluster: embedded.Cluster, work: Callable[[Pool], Awaitable[None]], **options: Any) -> None:
     async def run() -> None:
         async with asyncio.timeout(60):
-            opened = await connections.open_pool("probes", cluster.dsn, {}, **{"most": 2, **options})
+            opened = await connections.open_pool("probes", cluster.dsn, {}, **{"max_size": 2, **options})
             await work(opened)
             await opened.close()
 
@@ -79,7 +79,7 @@ def test_without_the_setting_of_tests_it_is_said_once_and_goes_on(
     assert (said.out + said.err).count("taken under one of the same pool") == 1
 
 
-def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: embedded.Cluster) -> None:
+def test_an_exhausted_pool_raises_is_counted_and_fails_readiness(cluster: embedded.Cluster) -> None:
     meter = Metrics(SharedCounters("api 1"))
 
     async def hold(opened: Pool, held: asyncio.Event, over: asyncio.Event) -> None:
@@ -105,7 +105,7 @@ def test_who_waits_in_vain_is_told_so_and_counted_and_readiness_knows(cluster: e
         await holding
         assert await find_pool_problem([opened]) is None
 
-    on_pool(cluster, work, most=1)
+    on_pool(cluster, work, max_size=1)
 
 
 def test_a_statement_that_times_out_frees_its_connection(
@@ -118,7 +118,7 @@ def test_a_statement_that_times_out_frees_its_connection(
         assert await opened.fetchval("select 1") == 1
         assert opened.used_count == 0
 
-    on_pool(cluster, work, most=1, seconds=0.1)
+    on_pool(cluster, work, max_size=1, statement_seconds=0.1)
 
 
 LIMITS = {

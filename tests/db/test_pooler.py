@@ -68,10 +68,10 @@ def test_a_pooler_that_shares_sessions_is_named_and_refused(
             done = run_command(words, environ)
             assert done.returncode == 1
             assert re.fullmatch(r"kasuwa: .*transaction or statement mode.*pool_mode = session.*\n", done.stderr)
-        told = run_command(["doctor"], environ)
-        assert told.returncode == 1
-        assert "wrong  a connection pooler shares sessions" in told.stdout
-        assert "pool_mode = session" in told.stdout
+        reported = run_command(["doctor"], environ)
+        assert reported.returncode == 1
+        assert "wrong  a connection pooler shares sessions" in reported.stdout
+        assert "pool_mode = session" in reported.stdout
         # The probe leaves the pooler's connections as they were: it says the same the next time.
         with pytest.raises(TransactionPooling):
             asyncio.run(refuse_transaction_pooling(url))
@@ -90,8 +90,8 @@ def test_a_service_behind_a_pooler_in_session_mode_works(deployments: Deployment
         shop.connection.close()
         assert deployment.new_stderr() == ""
         assert deployment.broken_invariants([shop.mid]) == []
-        told = run_command(["doctor"], {"KASUWA_DATABASE_URL": url, "KASUWA_DATA": str(tmp_path / "serve")})
-        assert "wrong  a connection pooler" not in told.stdout
+        reported = run_command(["doctor"], {"KASUWA_DATABASE_URL": url, "KASUWA_DATA": str(tmp_path / "serve")})
+        assert "wrong  a connection pooler" not in reported.stdout
 
 
 def test_through_a_pooler_sessions_have_our_settings_and_know_their_backend(deployments: Deployments) -> None:
@@ -102,14 +102,14 @@ def test_through_a_pooler_sessions_have_our_settings_and_know_their_backend(depl
         seqscan = await connection.fetchval("show enable_seqscan")
         name = await connection.fetchval("show application_name")
         backend = await connection.fetchval("select pg_backend_pid()")
-        told = connection.get_server_pid()
+        reported = connection.get_server_pid()
         await connection.close()
-        return seqscan, name, backend, told
+        return seqscan, name, backend, reported
 
     with pooled(deployments, "kasuwa", "session") as url:
-        seqscan, name, backend, told = asyncio.run(look(url))
+        seqscan, name, backend, reported = asyncio.run(look(url))
     assert (seqscan, name) == ("off", "kasuwa writer")
-    assert told == backend
+    assert reported == backend
 
 
 def test_a_connection_through_a_pooler_that_cannot_be_set_up_is_closed(deployments: Deployments) -> None:

@@ -43,7 +43,7 @@ def cluster() -> Iterator[embedded.Cluster]:
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """Of a machine that takes the connection and never says a word, as one behind a firewall does."""
+    """Yields a port that accepts connections and never answers, like a machine behind a firewall."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -73,8 +73,8 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-def test_a_machine_that_falls_silent_is_looked_after_by_the_system(cluster: embedded.Cluster) -> None:
-    """As far as it can be seen without pulling a cable: the system is told to ask on a line over the network."""
+def test_a_network_connection_to_the_primary_has_keepalive_set(cluster: embedded.Cluster) -> None:
+    """Checks that TCP keepalive is set on a network connection; a real network failure is not simulated."""
     inside = embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}"
 
     async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -119,7 +119,7 @@ def test_a_place_that_is_handed_to_one_who_leaves_is_not_lost() -> None:
     asyncio.run(run())
 
 
-def test_whoever_waits_too_long_is_told_so_and_takes_no_place() -> None:
+def test_waiting_too_long_for_a_share_raises_and_takes_no_share() -> None:
     async def run() -> None:
         shares = Shares(1, wait_seconds=0.01)
         assert shares.try_take(BUSY)

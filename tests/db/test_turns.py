@@ -14,7 +14,7 @@ from tests.db.test_batch_state import answering, funded, posting
 from tests.db.toy import RAIL, WALLET, ToyRequest, submission
 
 
-async def run_beside(steps: "Interruptible[list[int]]") -> tuple[list[int], int]:
+async def run_interleaved(steps: "Interruptible[list[int]]") -> tuple[list[int], int]:
     """Returns the result of the steps and how often another task ran meanwhile."""
     ran = 0
 
@@ -34,12 +34,12 @@ async def run_beside(steps: "Interruptible[list[int]]") -> tuple[list[int], int]
 
 def test_others_run_after_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_slices, "SLICE_SECONDS", -1.0)
-    assert asyncio.run(run_beside(collect(range(50)))) == (list(range(50)), 50)
+    assert asyncio.run(run_interleaved(collect(range(50)))) == (list(range(50)), 50)
 
 
 def test_what_is_shorter_than_a_turn_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_slices, "SLICE_SECONDS", 3600.0)
-    assert asyncio.run(run_beside(collect(range(50)))) == (list(range(50)), 0)
+    assert asyncio.run(run_interleaved(collect(range(50)))) == (list(range(50)), 0)
 
 
 def payments() -> Iterator[Decision]:
@@ -56,19 +56,19 @@ def bulk() -> Decision:
     )
 
 
-def holdings_after(shelf: MemoryDatabase, *, in_turns: bool) -> object:
+def holdings_after(database: MemoryDatabase, *, in_turns: bool) -> object:
     batch = [
         submission(ToyRequest("spend", amount=0)),
         answering(bulk()),
         submission(ToyRequest("spend", ref="late", amount=1)),
     ]
-    desk = shelf.batch_state(batch)
-    steps = decide_batch(desk, batch)
+    state = database.batch_state(batch)
+    steps = decide_batch(state, batch)
     results = asyncio.run(run_in_slices(steps)) if in_turns else run_to_completion(steps)
-    desk.raise_versions()
-    shelf.commit(desk)
-    assert wallet_of(shelf).posted == 0
-    return [visible_result(result) for result in results], shelf.contents()
+    state.raise_versions()
+    database.commit(state)
+    assert wallet_of(database).posted == 0
+    return [visible_result(result) for result in results], database.contents()
 
 
 def test_a_batch_decided_in_turns_is_the_same_as_one_decided_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,12 +77,12 @@ def test_a_batch_decided_in_turns_is_the_same_as_one_decided_at_once(monkeypatch
 
 
 def test_a_batch_state_left_between_sub_decisions_has_written_nothing() -> None:
-    shelf = funded()
-    desk = shelf.batch_state([answering(bulk())])
-    before = shelf.contents()
-    [made] = desk.requested_keys
-    steps = decide_batch(desk, [made])
+    database = funded()
+    state = database.batch_state([answering(bulk())])
+    before = database.contents()
+    [made] = state.requested_keys
+    steps = decide_batch(state, [made])
     for _ in range(5):
         next(steps)
     steps.close()
-    assert shelf.contents() == before
+    assert database.contents() == before

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kasuwa.core.decision import Merchant
-from tests.db.probes import WAYS, Ground, fund, make_ready, moved, new_merchant, prepared, run, told, writing
+from tests.db.probes import WAYS, Ground, fund, make_ready, moved, new_merchant, outcome_of, prepared, run, writing
 
 pytestmark = pytest.mark.xdist_group("writer faults")
 
@@ -20,23 +20,23 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 def test_an_error_of_the_listener_of_commits_changes_nothing(ground: Ground, way: str) -> None:
     """The batch is durable when the listener hears of it: it is answered as such and not run a second time."""
     made: list[Merchant] = []
-    heard: list[bool] = []
+    received: list[bool] = []
 
-    def fail_to_hear(locked: bool, size: int, seconds: float) -> None:
-        heard.append(locked)
+    def fail_on_commit(locked: bool, size: int, seconds: float) -> None:
+        received.append(locked)
         raise RuntimeError("a bug of the listener")
 
     async def work() -> None:
         made[:] = [await new_merchant(ground) for _ in range(3)]
-        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, heard=fail_to_hear) as writer:
+        async with writing(ground, ground.cluster.dsn, statement_seconds=5.0, on_commit=fail_on_commit) as writer:
             for merchant in made:
                 await make_ready(writer, merchant, way)
             waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(2)]
-            assert [await told(future) for future in waiting] == ["fund"] * 6
+            assert [await outcome_of(future) for future in waiting] == ["fund"] * 6
             assert writer.find_problem() is None
 
     run(work)
-    assert (way == "locked") in heard
+    assert (way == "locked") in received
     assert [moved(ground, merchant) for merchant in made] == [[100, 100]] * 3
 
 
@@ -57,10 +57,10 @@ def test_an_error_after_the_commit_fails_neither_its_batch_nor_the_next(
             with monkeypatch.context() as broken:
                 broken.setattr(writer._cache, "forget_closed", fail_to_forget)
                 for merchant in made:
-                    assert await told(writer.submit(fund(merchant))) == "fund"
+                    assert await outcome_of(writer.submit(fund(merchant))) == "fund"
                 waiting = [writer.submit(fund(merchant)) for merchant in made for _ in range(3)]
-                assert [await told(future) for future in waiting] == ["fund"] * 6
-            assert await told(writer.submit(fund(made[0], 7))) == "fund"
+                assert [await outcome_of(future) for future in waiting] == ["fund"] * 6
+            assert await outcome_of(writer.submit(fund(made[0], 7))) == "fund"
 
     run(work)
     assert [moved(ground, merchant) for merchant in made] == [[100] * 4 + [7], [100] * 4]

@@ -29,12 +29,12 @@ from tests.db.probes import (
     make_ready,
     moved,
     new_merchant,
+    outcome_of,
     prepared,
     reserve,
     rows_of,
     run,
     spend,
-    told,
     writing,
 )
 from tests.simulate.faulty_proxy import FaultyProxy
@@ -68,7 +68,7 @@ def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground,
             waiting = writer.submit(fund(merchant))
             await asyncio.sleep(0.2)
             line.state = "passing"
-            assert await told(waiting) == "fund"
+            assert await outcome_of(waiting) == "fund"
 
     run(work)
     assert moved(ground, merchants_made[0]) == [100]
@@ -89,15 +89,15 @@ def test_a_statement_that_never_arrives_is_sent_again_and_done_once(ground: Grou
             waiting = writer.submit(fund(merchant))
             await asyncio.sleep(0.2)
             line.state = "passing"
-            assert await told(waiting) == "fund"
+            assert await outcome_of(waiting) == "fund"
 
     run(work)
     assert moved(ground, merchants_made[0]) == [100]
 
 
 def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground) -> None:
-    """What is locked and read on one connection is not written on another, where each statement would commit by
-    itself: the batch is decided again."""
+    """The batch is decided again. On another connection, outside the transaction, each statement would commit by
+    itself."""
     made, times = [], []
 
     async def work() -> None:
@@ -115,7 +115,7 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground
                 return decide(context, seen)
 
             submission.decide = lose_connection
-            assert await told(writer.submit(submission)) == "fund"
+            assert await outcome_of(writer.submit(submission)) == "fund"
 
     run(work)
     assert (len(times), moved(ground, made[0])) == (2, [100])
@@ -130,12 +130,12 @@ def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_kno
         async with line.open(), writing(ground, line.dsn, timeout_seconds=1.5) as writer:
             await make_ready(writer, merchant, "on memory")
             line.state = "deaf"
-            assert await told(writer.submit(fund(merchant))) == "not known"
+            assert await outcome_of(writer.submit(fund(merchant))) == "not known"
 
     run(work)
 
 
-def test_a_silent_database_is_told_within_patience_and_used_again_by_itself(ground: Ground) -> None:
+def test_a_silent_database_is_reported_within_the_timeout_and_used_again_later(ground: Ground) -> None:
     line, made = FaultyProxy(ground.cluster), []
 
     async def work() -> None:
@@ -146,13 +146,13 @@ def test_a_silent_database_is_told_within_patience_and_used_again_by_itself(grou
             assert writer.find_problem() is None
             line.state = "frozen"
             writer._cache.forget_all()
-            answers = await asyncio.gather(*(told(writer.submit(fund(merchant))) for _ in range(5)))
+            answers = await asyncio.gather(*(outcome_of(writer.submit(fund(merchant))) for _ in range(5)))
             assert set(answers) == {"nothing happened"}
             assert writer.find_problem() is not None
             line.state = "passing"
             while writer.find_problem() is not None:
                 await asyncio.sleep(0.05)
-            assert await told(writer.submit(fund(merchant, 7, "after"))) == "after"
+            assert await outcome_of(writer.submit(fund(merchant, 7, "after"))) == "after"
 
     run(work)
     assert (moved(ground, made[0]), moved(ground, made[0], "after")) == ([], [7])
@@ -168,9 +168,9 @@ def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: G
         async with line.open(), writing(ground, line.dsn, **limits) as writer:
             await make_ready(writer, merchant, "on memory")
             line.state = "frozen"
-            first = asyncio.create_task(told(writer.submit(fund(merchant))))
+            first = asyncio.create_task(outcome_of(writer.submit(fund(merchant))))
             await asyncio.sleep(0.1)
-            second = asyncio.create_task(told(writer.submit(fund(other))))
+            second = asyncio.create_task(outcome_of(writer.submit(fund(other))))
             assert await second == "nothing happened"
             assert await first == "not known"
             line.state = "passing"
@@ -211,18 +211,18 @@ def test_a_held_book_holds_up_no_other_merchant(ground: Ground, way: str) -> Non
                 for n in range(5):
                     more = [writer.submit(fund(merchant, n + 1)) for merchant in others]
                     waiting.append(writer.submit(fund(held, 200 + n)))
-                    assert [await told(future) for future in more] == ["fund"] * 3
+                    assert [await outcome_of(future) for future in more] == ["fund"] * 3
                 assert not any(future.done() for future in waiting)
                 assert writer.find_problem() is None
-            assert [await told(future) for future in waiting] == ["fund"] * 8
-            assert await told(writer.submit(fund(held, 300))) == "fund"
+            assert [await outcome_of(future) for future in waiting] == ["fund"] * 8
+            assert await outcome_of(writer.submit(fund(held, 300))) == "fund"
 
     run(work)
     assert moved(ground, made[0]) == [100, 101, 102, 200, 201, 202, 203, 204, 300]
     assert [moved(ground, merchant) for merchant in made[1:]] == [[1, 2, 3, 4, 5]] * 3
 
 
-def test_who_waits_for_a_held_book_in_vain_is_told_that_nothing_happened(ground: Ground) -> None:
+def test_a_submission_that_waits_too_long_for_a_held_book_did_nothing(ground: Ground) -> None:
     made = []
 
     async def work() -> None:
@@ -230,7 +230,7 @@ def test_who_waits_for_a_held_book_in_vain_is_told_that_nothing_happened(ground:
         made.append(held)
         limits = {"statement_seconds": 5.0, "timeout_seconds": 1.0}
         async with writing(ground, ground.cluster.dsn, **limits) as writer, holding(ground, held):
-            assert await told(writer.submit(fund(held))) == "nothing happened"
+            assert await outcome_of(writer.submit(fund(held))) == "nothing happened"
 
     run(work)
     assert moved(ground, made[0]) == []
@@ -246,15 +246,15 @@ def test_more_merchants_with_held_books_than_lanes_are_all_answered(ground: Grou
                 await connection.fetch(HOLD_BOOK, merchant.merchant_id)
             waiting = [writer.submit(fund(merchant)) for merchant in made]
             other = await new_merchant(ground)
-            assert await told(writer.submit(fund(other))) == "fund"
+            assert await outcome_of(writer.submit(fund(other))) == "fund"
             await connection.close()
-            assert [await told(future) for future in waiting] == ["fund"] * 10
+            assert [await outcome_of(future) for future in waiting] == ["fund"] * 10
 
     run(work)
 
 
 def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground: Ground) -> None:
-    """As many merchants as there are places wait for books that nobody lets go; one more waited for a moment."""
+    """MAX_SESSIONS merchants wait for locks that stay held, and one more waits for a lock that is soon released."""
 
     async def work() -> None:
         *stuck, brief = [await new_merchant(ground) for _ in range(MAX_SESSIONS + 1)]
@@ -269,10 +269,10 @@ def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground
                 ours = writer.submit(fund(brief))
                 while len(writer._blocked.running) < MAX_SESSIONS:
                     await asyncio.sleep(0.01)
-            assert await told(ours) == "fund"
+            assert await outcome_of(ours) == "fund"
             assert not any(future.done() for future in waiting)
             await stay_held.aclose()
-            assert [await told(future) for future in waiting] == ["fund"] * MAX_SESSIONS
+            assert [await outcome_of(future) for future in waiting] == ["fund"] * MAX_SESSIONS
 
     run(work)
 
@@ -287,7 +287,7 @@ def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> Non
         await stopped.fetch(HOLD_BOOK, held.merchant_id)
         limits = {"statement_seconds": 5.0, "timeout_seconds": 20.0}
         async with writing(ground, ground.cluster.dsn, **limits) as writer:
-            assert await told(writer.submit(fund(held))) == "fund"
+            assert await outcome_of(writer.submit(fund(held))) == "fund"
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError)) as ended:
             await stopped.fetch("select 1")
         assert connections.is_connection_error(ended.value)
@@ -309,10 +309,10 @@ def test_two_writers_that_take_turns_on_one_merchant_never_overwrite_each_other(
     async def work() -> None:
         merchant = await new_merchant(ground)
         async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
-            assert await told(one.submit(fund(merchant, 1_000_000))) == "fund"
+            assert await outcome_of(one.submit(fund(merchant, 1_000_000))) == "fund"
             for turn in range(TURNS):
                 writer = (one, other)[turn % 2] if turn < 4 else (one, one, other)[turn % 3]
-                assert await told(writer.submit(reserve(merchant, 10, f"hold {turn}"))) == f"hold {turn}"
+                assert await outcome_of(writer.submit(reserve(merchant, 10, f"hold {turn}"))) == f"hold {turn}"
                 [[posted, held]] = await rows_of(ground, ACCOUNT, merchant.merchant_id, WALLET)
                 assert (posted, held) == (1_000_000, 10 * (turn + 1))
 
@@ -327,7 +327,7 @@ def test_a_writer_alone_for_a_while_is_still_checked_when_another_comes(ground: 
             for turn in range(60):
                 writer = other if turn % 20 == 19 else one
                 amount += 1
-                assert await told(writer.submit(fund(merchant, 1, f"turn {turn}"))) == f"turn {turn}"
+                assert await outcome_of(writer.submit(fund(merchant, 1, f"turn {turn}"))) == f"turn {turn}"
             [[posted, _]] = await rows_of(ground, ACCOUNT, merchant.merchant_id, WALLET)
             assert posted == amount
 
@@ -340,11 +340,11 @@ def test_a_refusal_on_what_another_writer_has_changed_is_not_given(ground: Groun
     async def work() -> None:
         merchant = await new_merchant(ground)
         async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
-            assert await told(one.submit(fund(merchant, 1))) == "fund"
-            assert await told(one.submit(spend(merchant, 500))) == SHORT
-            assert await told(other.submit(fund(merchant, 1_000))) == "fund"
-            assert await told(one.submit(spend(merchant, 500))) == "spend"
-            assert await told(one.submit(spend(merchant, 502))) == SHORT
+            assert await outcome_of(one.submit(fund(merchant, 1))) == "fund"
+            assert await outcome_of(one.submit(spend(merchant, 500))) == SHORT
+            assert await outcome_of(other.submit(fund(merchant, 1_000))) == "fund"
+            assert await outcome_of(one.submit(spend(merchant, 500))) == "spend"
+            assert await outcome_of(one.submit(spend(merchant, 502))) == SHORT
 
     run(work)
 
@@ -364,9 +364,9 @@ def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Groun
             return Submission(merchant, Needs(((Hold, key),), (WALLET,)), look, os.urandom(32))
 
         async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
-            assert await told(one.submit(fund(merchant, 100))) == "fund"
-            assert await told(one.submit(looking())) is None
-            assert await told(other.submit(reserve(merchant, 10, "shared"))) == "shared"
-            assert await told(one.submit(looking())) == 10
+            assert await outcome_of(one.submit(fund(merchant, 100))) == "fund"
+            assert await outcome_of(one.submit(looking())) is None
+            assert await outcome_of(other.submit(reserve(merchant, 10, "shared"))) == "shared"
+            assert await outcome_of(one.submit(looking())) == 10
 
     run(work)

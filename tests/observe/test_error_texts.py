@@ -59,9 +59,9 @@ def check_logged(said: str, event: str) -> None:
 def test_a_rule_that_raises_in_a_request(
     planted: LocalService, shop: MerchantClient, logged: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    heard = Local(shop, planted).send_fields("disburse", {**TRANSFER, "orderRef": new_reference("order")})
-    assert heard.body["txnStatus"] == "processing"
-    assert NUMBER.encode() not in heard.raw
+    reply = Local(shop, planted).send_fields("disburse", {**TRANSFER, "orderRef": new_reference("order")})
+    assert reply.body["txnStatus"] == "processing"
+    assert NUMBER.encode() not in reply.raw
     check_logged(capsys.readouterr().err, "request failed")
 
 

@@ -62,13 +62,13 @@ def test_who_begins_on_a_board_counts_on_from_what_stands_there() -> None:
     assert board.read()[REQUESTS.name, ("/bills", "pay", "200")] == [2]
 
 
-def test_boards_are_added_up() -> None:
-    boards = [SharedCounters("api-1"), SharedCounters("api-2")]
-    for size, board in enumerate(boards, 1):
+def test_counters_are_added_up() -> None:
+    counters = [SharedCounters("api-1"), SharedCounters("api-2")]
+    for size, board in enumerate(counters, 1):
         meter = Metrics(board)
         meter.observe(BATCH_SIZE, size, "locked")
         meter.publish()
-    total = sum_counters(boards)
+    total = sum_counters(counters)
     assert total[BATCH_SIZE.name, ("locked",)] == [1, 1, *[0] * (len(BATCH_SIZE.bounds) - 1), 3]
     assert {labels for name, labels in total if name == MEMORY_BYTES.name} == {("api-1",), ("api-2",)}
 
@@ -104,7 +104,7 @@ def test_more_than_a_board_holds_is_not_written_into_the_other_half() -> None:
     assert board.read() == {(STARTS.name, ("api-1",)): [1]}
 
 
-def test_every_measure_is_told_with_its_help_and_each_name_once() -> None:
+def test_every_metric_has_its_help_and_each_name_appears_once() -> None:
     said = generate_latest(ScrapeCollector({}, Backlog({"bank": (2, 7.5)}, 1, 2, 3))).decode()
     assert len({measure.name for measure in ALL_METRICS}) == len(ALL_METRICS)
     for measure in ALL_METRICS:

@@ -21,11 +21,11 @@ def burn(seconds: float) -> None:
         pass
 
 
-def watched(work: Callable[[], Coroutine[Any, Any, None]], meter: Metrics) -> list[Any]:
-    """What the watchdog says while a task does this work."""
+def watched(work: Callable[[], Coroutine[Any, Any, None]], metrics: Metrics) -> list[Any]:
+    """Returns the log lines that the watchdog writes while a task does this work."""
 
     async def run() -> None:
-        with watch_event_loop("api", meter, MOST_SECONDS):
+        with watch_event_loop("api", metrics, MOST_SECONDS):
             await asyncio.create_task(work())
 
     with structlog.testing.capture_logs() as said:
@@ -49,22 +49,22 @@ async def wait() -> None:
     await asyncio.sleep(0.3)
 
 
-def test_a_step_that_holds_the_loop_is_told_of_with_its_place() -> None:
-    [told] = watched(hold, Metrics())
-    assert (told["event"], told["log_level"], told["part"]) == ("the event loop is held", "warning", "api")
-    assert told["ms"] >= MOST_SECONDS * 1000
-    assert any(place.endswith(" burn") for place in told["places"])
-    assert not any("runners.py" in place for place in told["places"])
+def test_a_step_that_blocks_the_loop_is_logged_with_its_place() -> None:
+    [logged] = watched(hold, Metrics())
+    assert (logged["event"], logged["log_level"], logged["part"]) == ("the event loop is held", "warning", "api")
+    assert logged["ms"] >= MOST_SECONDS * 1000
+    assert any(place.endswith(" burn") for place in logged["places"])
+    assert not any("runners.py" in place for place in logged["places"])
 
 
 @pytest.mark.parametrize("work", [take_turns, wait])
-def test_short_steps_and_waiting_are_not_told_of(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def test_short_steps_and_waiting_are_not_logged(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     assert watched(work, Metrics()) == []
 
 
 def test_lag_is_measured() -> None:
-    meter = Metrics()
-    watched(hold, meter)
-    *counts, total = meter.series[LOOP_LAG.name, ("api",)]
+    metrics = Metrics()
+    watched(hold, metrics)
+    *counts, total = metrics.series[LOOP_LAG.name, ("api",)]
     assert sum(counts) >= 1
     assert total > 0.3

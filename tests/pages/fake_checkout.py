@@ -112,11 +112,11 @@ class PageRequestHandler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def running_page_server(
-    till: InMemoryCheckout | None = None, pages: dict[str, str] | None = None
+    checkout: InMemoryCheckout | None = None, pages: dict[str, str] | None = None
 ) -> Iterator[PageServer]:
     server = PageServer(("127.0.0.1", 0), PageRequestHandler)
     server.checkout_pages, server.pages, server.requested_paths = (
-        (None if till is None else CheckoutPages(till)),
+        (None if checkout is None else CheckoutPages(checkout)),
         pages or {},
         [],
     )

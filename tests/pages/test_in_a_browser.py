@@ -36,9 +36,9 @@ def test_a_payers_page_is_accessible_in_every_width_and_theme(kind: str, theme: 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_receipt_and_notice_pages_are_accessible(theme: str, open_page: OpenPage) -> None:
-    till = InMemoryCheckout(make_view("qr", merchant_name=LONG_NAME, redirect_url="https://shop.example/done"))
-    till.end("failed")
-    with running_page_server(till) as stall:
+    checkout = InMemoryCheckout(make_view("qr", merchant_name=LONG_NAME, redirect_url="https://shop.example/done"))
+    checkout.end("failed")
+    with running_page_server(checkout) as stall:
         page = open_page(width=WIDTHS["narrow"], theme=theme)
         for path in (ADDRESS, "/pay/nowhere"):
             page.goto(stall.origin + path)
@@ -48,8 +48,8 @@ def test_receipt_and_notice_pages_are_accessible(theme: str, open_page: OpenPage
 
 def test_the_challenge_works_without_script_and_returns_to_the_merchant(open_page: OpenPage) -> None:
     with running_page_server(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
-        till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done?order=7"))
-        with running_page_server(till) as stall:
+        checkout = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done?order=7"))
+        with running_page_server(checkout) as stall:
             page = open_page(width=WIDTHS["narrow"], java_script_enabled=False)
             page.goto(stall.origin + ADDRESS)
             page.get_by_label("One-time code").fill("000000")
@@ -59,36 +59,36 @@ def test_the_challenge_works_without_script_and_returns_to_the_merchant(open_pag
             page.get_by_label("One-time code").press("Enter")  # As the keyboard of a phone does it.
             page.wait_for_url(re.compile("/done"))
             assert page.url == f"{shop.origin}/done?order=7&txnRef={REFERENCE}&txnStatus=successful"
-    assert till.answers == ["000000", RIGHT_CODE]
+    assert checkout.answers == ["000000", RIGHT_CODE]
 
 
 def test_declining_does_not_ask_for_the_code(open_page: OpenPage) -> None:
     with running_page_server(pages={"/done": "<h1>Pity</h1>"}) as shop:
-        till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done"))
-        with running_page_server(till) as stall:
+        checkout = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done"))
+        with running_page_server(checkout) as stall:
             page = open_page()
             page.goto(stall.origin + ADDRESS)
             page.get_by_role("button", name="Decline").click()
             page.wait_for_url(re.compile("txnStatus=failed"))
-    assert till.answers == [None]
+    assert checkout.answers == [None]
 
 
 def test_an_empty_code_does_not_leave_the_page(open_page: OpenPage) -> None:
-    till = InMemoryCheckout(make_view())
-    with running_page_server(till) as stall:
+    checkout = InMemoryCheckout(make_view())
+    with running_page_server(checkout) as stall:
         page = open_page()
         page.goto(stall.origin + ADDRESS)
         page.get_by_role("button", name="Approve").click()
         assert page.get_by_label("One-time code").evaluate("field => field.validity.valueMissing")
-    assert till.answers == []
+    assert checkout.answers == []
 
 
 @pytest.mark.parametrize("sandbox", ["", ' sandbox="allow-forms"'], ids=["plain", "sandboxed"])
 def test_the_challenge_works_in_a_frame_of_another_site(sandbox: str, open_page: OpenPage) -> None:
     """The shop and the pages are two origins; the frame goes back to the shop, which still stands around it."""
     with running_page_server(pages={"/done": "<title>Shop</title><h1>Thank you</h1>"}) as shop:
-        till = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done"))
-        with running_page_server(till) as stall:
+        checkout = InMemoryCheckout(make_view(redirect_url=f"{shop.origin}/done"))
+        with running_page_server(checkout) as stall:
             shop.pages["/checkout"] = f'<h1>Checkout</h1><iframe src="{stall.origin}{ADDRESS}"{sandbox}></iframe>'
             page = open_page()
             page.goto(f"{shop.origin}/checkout")
@@ -98,7 +98,7 @@ def test_the_challenge_works_in_a_frame_of_another_site(sandbox: str, open_page:
             expect(frame.get_by_role("heading")).to_have_text("Thank you")
             assert page.url == f"{shop.origin}/checkout"
             assert f"/done?txnRef={REFERENCE}&txnStatus=successful" in shop.requested_paths
-    assert till.answers == [RIGHT_CODE]
+    assert checkout.answers == [RIGHT_CODE]
 
 
 def test_the_transfer_page_cannot_be_framed(browser: Browser) -> None:
@@ -115,8 +115,8 @@ def test_the_transfer_page_cannot_be_framed(browser: Browser) -> None:
 
 
 def test_without_a_redirect_url_the_browser_shows_the_result_as_json(open_page: OpenPage) -> None:
-    till = InMemoryCheckout(make_view("handoff"))
-    with running_page_server(till) as stall:
+    checkout = InMemoryCheckout(make_view("handoff"))
+    with running_page_server(checkout) as stall:
         page = open_page()
         page.goto(stall.origin + ADDRESS)
         page.get_by_role("button", name="Pay").click()
@@ -130,13 +130,13 @@ def test_without_a_redirect_url_the_browser_shows_the_result_as_json(open_page: 
 
 @pytest.mark.parametrize("kind", ["qr", "transfer"])
 def test_a_polling_page_shows_the_outcome_without_a_click(kind: str, open_page: OpenPage) -> None:
-    till = InMemoryCheckout(make_view(kind, redirect_url="https://shop.example/done"))
-    with running_page_server(till) as stall:
+    checkout = InMemoryCheckout(make_view(kind, redirect_url="https://shop.example/done"))
+    with running_page_server(checkout) as stall:
         page = open_page()
         page.clock.install()
         page.goto(stall.origin + ADDRESS)
         expect(page.get_by_role("link", name="I have paid")).to_be_visible()
-        till.end("successful")
+        checkout.end("successful")
         page.clock.run_for(3_000)
         expect(page.get_by_role("heading")).to_have_text("Payment successful")
         back = page.get_by_role("link", name="Back to Ada Stores").get_attribute("href")

@@ -12,12 +12,12 @@ from kasuwa.pages.router import MAX_FORM_FIELDS, OTP_REQUIRED, CheckoutPages, re
 from tests.pages.fake_checkout import ADDRESS, RIGHT_CODE, InMemoryCheckout, make_view
 
 
-def visit(till: InMemoryCheckout, verb: str = "GET", path: str = ADDRESS, form: bytes = b"") -> Page:
-    return asyncio.run(CheckoutPages(till).serve(verb, path, form))
+def visit(checkout: InMemoryCheckout, verb: str = "GET", path: str = ADDRESS, form: bytes = b"") -> Page:
+    return asyncio.run(CheckoutPages(checkout).serve(verb, path, form))
 
 
-def send(till: InMemoryCheckout, **fields: str) -> Page:
-    return visit(till, "POST", ADDRESS, urlencode(fields).encode())
+def send(checkout: InMemoryCheckout, **fields: str) -> Page:
+    return visit(checkout, "POST", ADDRESS, urlencode(fields).encode())
 
 
 @pytest.mark.parametrize(
@@ -45,28 +45,28 @@ def test_other_http_methods_are_not_allowed(verb: str) -> None:
 
 @pytest.mark.parametrize("kind", ["qr", "transfer"])
 def test_a_page_without_a_form_refuses_a_post(kind: str) -> None:
-    till = InMemoryCheckout(make_view(kind))
-    assert send(till, decision="approve").http == 405
-    assert till.answers == []
+    checkout = InMemoryCheckout(make_view(kind))
+    assert send(checkout, decision="approve").http == 405
+    assert checkout.answers == []
 
 
 def test_the_right_code_approves() -> None:
-    till = InMemoryCheckout(make_view())
-    assert send(till, otp=f" {RIGHT_CODE} ", decision="approve").body == till.view.result_json
-    assert till.answers == [RIGHT_CODE]
+    checkout = InMemoryCheckout(make_view())
+    assert send(checkout, otp=f" {RIGHT_CODE} ", decision="approve").body == checkout.view.result_json
+    assert checkout.answers == [RIGHT_CODE]
 
 
 def test_declining_ignores_the_code() -> None:
-    till = InMemoryCheckout(make_view(redirect_url="https://shop.example/"))
-    page = send(till, otp=RIGHT_CODE, decision="decline")
+    checkout = InMemoryCheckout(make_view(redirect_url="https://shop.example/"))
+    page = send(checkout, otp=RIGHT_CODE, decision="decline")
     assert page.http == 303
     assert dict(page.headers)["location"].endswith("txnStatus=failed")
-    assert till.answers == [None]
+    assert checkout.answers == [None]
 
 
 def test_a_wrong_code_is_asked_for_again() -> None:
-    till = InMemoryCheckout(make_view())
-    page = send(till, otp="000000", decision="approve")
+    checkout = InMemoryCheckout(make_view())
+    page = send(checkout, otp="000000", decision="approve")
     assert b"The code is not right" in page.body
     assert b"<form" in page.body
     assert b"000000 is wrong" in page.body  # The hint of the test environment; what was typed is not repeated.
@@ -75,15 +75,15 @@ def test_a_wrong_code_is_asked_for_again() -> None:
 
 @pytest.mark.parametrize("otp", ["", "123", "123456789", "12345a", "١٢٣٤٥٦"])
 def test_an_invalid_code_is_not_submitted(otp: str) -> None:
-    till = InMemoryCheckout(make_view())
-    assert OTP_REQUIRED.encode() in send(till, otp=otp, decision="approve").body
-    assert till.answers == []
+    checkout = InMemoryCheckout(make_view())
+    assert OTP_REQUIRED.encode() in send(checkout, otp=otp, decision="approve").body
+    assert checkout.answers == []
 
 
 def test_a_handoff_is_approved_without_a_code() -> None:
-    till = InMemoryCheckout(make_view("handoff", redirect_url="https://shop.example/"))
-    assert dict(send(till, decision="approve").headers)["location"].endswith("txnStatus=successful")
-    assert till.answers == [""]
+    checkout = InMemoryCheckout(make_view("handoff", redirect_url="https://shop.example/"))
+    assert dict(send(checkout, decision="approve").headers)["location"].endswith("txnStatus=successful")
+    assert checkout.answers == [""]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_handoff_is_approved_without_a_code() -> None:
     [b"", b"decision=maybe", b"otp=123456", b"\xff\xfe", b"decision=%FF", b"&".join([b"a=1"] * (MAX_FORM_FIELDS + 1))],
 )
 def test_an_invalid_form_changes_nothing(form: bytes) -> None:
-    till = InMemoryCheckout(make_view())
-    assert visit(till, "POST", ADDRESS, form).http == 400
-    assert till.answers == []
+    checkout = InMemoryCheckout(make_view())
+    assert visit(checkout, "POST", ADDRESS, form).http == 400
+    assert checkout.answers == []
 
 
 def test_the_first_value_of_a_repeated_field_counts() -> None:
@@ -102,22 +102,22 @@ def test_the_first_value_of_a_repeated_field_counts() -> None:
 
 @pytest.mark.parametrize("form", [b"otp=123456&decision=approve", b"decision=decline", b"whatever"])
 def test_a_post_to_an_answered_payment_returns_its_outcome(form: bytes) -> None:
-    till = InMemoryCheckout(make_view(redirect_url="https://shop.example/"))
-    till.end("successful")
-    page = visit(till, "POST", ADDRESS, form)
+    checkout = InMemoryCheckout(make_view(redirect_url="https://shop.example/"))
+    checkout.end("successful")
+    page = visit(checkout, "POST", ADDRESS, form)
     assert dict(page.headers)["location"].endswith("txnStatus=successful")
-    assert till.answers == []
+    assert checkout.answers == []
 
 
 def test_the_state_path_returns_the_current_status() -> None:
-    till = InMemoryCheckout(make_view("qr"))
-    assert visit(till, path=ADDRESS + "/state").body == b'{"txnStatus":"pending"}'
-    till.end("successful")
-    assert visit(till, path=ADDRESS + "/state").body == b'{"txnStatus":"successful"}'
-    assert b"Payment successful" in visit(till).body
+    checkout = InMemoryCheckout(make_view("qr"))
+    assert visit(checkout, path=ADDRESS + "/state").body == b'{"txnStatus":"pending"}'
+    checkout.end("successful")
+    assert visit(checkout, path=ADDRESS + "/state").body == b'{"txnStatus":"successful"}'
+    assert b"Payment successful" in visit(checkout).body
 
 
-class BrokenTill(InMemoryCheckout):
+class BrokenCheckout(InMemoryCheckout):
     def __init__(self, error: Exception) -> None:
         super().__init__(make_view())
         self.error = error
@@ -131,6 +131,6 @@ class BrokenTill(InMemoryCheckout):
     [(DatabaseUnreachable(unsure=False), 503), (ConnectionResetError(), 503), (KeyError("secret"), 500)],
 )
 def test_a_server_error_is_a_page_without_internal_details(error: Exception, http: int) -> None:
-    page = visit(BrokenTill(error))
+    page = visit(BrokenCheckout(error))
     assert page.http == http
     assert b"secret" not in page.body

@@ -20,7 +20,7 @@ NEEDED_FACTS = ("auth", "session", "ussd_code")
 
 
 class Payer(msgspec.Struct, frozen=True):
-    """Who pays: with a card, from an account, or on a page of a wallet. `saved` is a card without CVV and PIN."""
+    """A payer with a card, an account, or a wallet's page. A saved card has neither CVV nor PIN."""
 
     method: str = "card"
     card: CardSecrets | None = None
@@ -58,7 +58,7 @@ Step = Callable[[CollectionOrder], Coroutine[Any, Any, Answer]]
 def compare(
     bench: RailHarness, order: CollectionOrder, sent: Step, asked: CollectionOrder, recalled: CardSecrets | None
 ) -> Answer:
-    """What is found after a lost answer, which is what the step answers when it is not lost."""
+    """Asserts that a query after a lost answer finds what the step answers when it is not lost, and returns it."""
     expected = bench.run(sent(order))
     lost = bench.losing(order)
     try:
@@ -95,7 +95,7 @@ def check_lost_begin(bench: RailHarness, payer: Payer) -> Answer:
 
 
 def check_lost_charge(bench: RailHarness, payer: Payer) -> Answer:
-    """Of a card: approved or declined by its PIN, else the payer is still to be asked."""
+    """Checks a lost charge. A card is approved or declined by its PIN, else the payer is still to be asked."""
     order = begun(bench, payer)
     asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
     return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, None)

@@ -76,10 +76,10 @@ class SandboxBench:
     def asked(
         self, order: CollectionOrder, step: str, card: CardSecrets | None, otp: str | None = ""
     ) -> CollectionOrder:
-        told = order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
+        outcome = order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
         if step == ports.VALIDATE:
-            told = msgspec.structs.replace(told, proof=proof_of(otp))
-        return msgspec.structs.replace(order, step=step, sandbox_outcome=told, age_seconds=FIRST_REQUERY_SECONDS)
+            outcome = msgspec.structs.replace(outcome, proof=proof_of(otp))
+        return msgspec.structs.replace(order, step=step, sandbox_outcome=outcome, age_seconds=FIRST_REQUERY_SECONDS)
 
 
 @pytest.fixture(params=["timeout", "500"])

@@ -22,8 +22,8 @@ OURS = CardSecrets("4000001234567899", "03", "29", "321", "1111")
 THEIRS = CardSecrets("4111110000000013", "12", "30", "100", "1234")
 
 
-class Desk:
-    """The issuer, as it was told to answer; it remembers what it was asked."""
+class FakeIssuer:
+    """An issuer that always gives the same answer and records what it was asked."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -42,9 +42,9 @@ class Desk:
         return self.answer
 
 
-def rail(answer: Answer = PAID) -> tuple[IssuedCardRail, Desk]:
-    desk = Desk(answer)
-    return IssuedCardRail(SandboxCards(), desk, DEFAULT_ISSUING), desk
+def rail(answer: Answer = PAID) -> tuple[IssuedCardRail, FakeIssuer]:
+    issuer = FakeIssuer(answer)
+    return IssuedCardRail(SandboxCards(), issuer, DEFAULT_ISSUING), issuer
 
 
 def order(method: str = "card", **changes: Any) -> CollectionOrder:
@@ -61,29 +61,29 @@ def run(call: Any) -> Answer:
 
 
 def test_a_card_of_ours_begins_with_nobody_asked() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     begun = run(cards.begin(order(), OURS))
     assert (begun.status, begun.facts) == (ports.SUCCESSFUL, {"session": "issued", "auth": "PIN"})
-    assert desk.asked == []
+    assert issuer.asked == []
 
 
 def test_its_charge_is_a_purchase_under_the_merchants_key() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     answer = run(cards.charge(order(session="issued"), OURS))
     assert (answer.status, answer.code, answer.facts) == (ports.SUCCESSFUL, "00", {"session": "issued"})
-    assert desk.asked == [PurchaseOrder("7 GP1", OURS.number, "2029-03", "321", 150_000, "NGN", "Ada Stores")]
+    assert issuer.asked == [PurchaseOrder("7 GP1", OURS.number, "2029-03", "321", 150_000, "NGN", "Ada Stores")]
 
 
 def test_a_saved_card_is_charged_without_its_cvv() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     answer = run(cards.charge(order("token"), msgspec.structs.replace(OURS, cvv="")))
-    assert (answer.facts, desk.asked[0].cvv) == ({"session": "issued"}, None)
+    assert (answer.facts, issuer.asked[0].cvv) == ({"session": "issued"}, None)
 
 
 def test_a_card_without_a_cvv_is_asked_for_with_none_that_could_be_right() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     run(cards.charge(order(session="issued"), msgspec.structs.replace(OURS, cvv="")))
-    assert desk.asked[0].cvv == ""
+    assert issuer.asked[0].cvv == ""
 
 
 def test_a_decline_is_the_issuers_and_a_number_never_issued_is_invalid() -> None:
@@ -95,40 +95,40 @@ def test_a_decline_is_the_issuers_and_a_number_never_issued_is_invalid() -> None
 
 @pytest.mark.parametrize("answer", [PAID, SHORT, NEVER])
 def test_what_became_of_it_is_asked_by_its_key(answer: Answer) -> None:
-    cards, desk = rail(answer)
+    cards, issuer = rail(answer)
     for asked, card in ((order(session="issued"), None), (order("token"), OURS)):
-        heard = run(cards.query(asked, card))
-        assert (heard.status, heard.code) == (answer.status, answer.code)
-    assert desk.asked == ["7 GP1", "7 GP1"]
+        found = run(cards.query(asked, card))
+        assert (found.status, found.code) == (answer.status, answer.code)
+    assert issuer.asked == ["7 GP1", "7 GP1"]
 
 
 @pytest.mark.parametrize(("http", "status"), [("timeout", ports.SUCCESSFUL), ("reset", ports.NOT_FOUND)])
 def test_a_lost_session_of_an_issued_card_is_found_here_and_not_at_the_rail_behind(http: str, status: str) -> None:
-    cards, desk = rail(NEVER)
-    told = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
+    cards, issuer = rail(NEVER)
+    outcome = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
     lost = order(
-        step=ports.BEGIN, is_issued_here=True, sandbox_outcome=told, age_seconds=5, scenario=Scenario(http=http)
+        step=ports.BEGIN, is_issued_here=True, sandbox_outcome=outcome, age_seconds=5, scenario=Scenario(http=http)
     )
     found = run(cards.query(lost, None))
     assert found.status == status
     assert found.facts == ({"session": "issued", "auth": "PIN"} if status == ports.SUCCESSFUL else {})
-    assert desk.asked == []
+    assert issuer.asked == []
 
 
-def test_a_charge_of_an_issued_card_that_never_arrived_is_not_asked_of_the_rail_behind() -> None:
-    told = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
-    lost = order(step=ports.CHARGE, is_issued_here=True, sandbox_outcome=told, age_seconds=5)
+def test_a_lost_charge_of_an_issued_card_is_not_asked_of_the_rail_behind() -> None:
+    outcome = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
+    lost = order(step=ports.CHARGE, is_issued_here=True, sandbox_outcome=outcome, age_seconds=5)
     assert run(rail(NEVER)[0].query(lost, None)).status == ports.NOT_FOUND
 
 
 def test_it_is_refunded_by_the_keys_of_both() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     back = order(key="7 GP|RF|1", refund_of="7 GP1", amount=400, session="issued")
     assert run(cards.refund(back)).status == run(cards.query_refund(back)).status == ports.SUCCESSFUL
-    assert desk.asked == [RefundOrder("7 GP|RF|1", "7 GP1", 400), "7 GP|RF|1"]
+    assert issuer.asked == [RefundOrder("7 GP|RF|1", "7 GP1", 400), "7 GP|RF|1"]
 
 
-def test_a_delay_is_heard_in_its_time() -> None:
+def test_a_delayed_answer_arrives_after_its_delay() -> None:
     cards, _ = rail()
     later = Scenario(delay=60)
     waiting = order(session="issued", scenario=later)
@@ -147,18 +147,18 @@ def test_a_line_may_break_before_anything_was_begun(http: str, raised: type[Exce
 
 
 def test_a_line_that_refused_is_back_for_the_next_call() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     refused = order("token", scenario=Scenario(http="unavailable", webhook="dup"))
     run(cards.charge(refused, OURS))
     run(cards.charge(msgspec.structs.replace(refused, age_seconds=5), OURS))
-    assert [asked.scenario.http for asked in desk.asked] == ["unavailable", None]
+    assert [asked.scenario.http for asked in issuer.asked] == ["unavailable", None]
 
 
 # --- somebody else's ------------------------------------------------------------------------------------------------
 
 
 def test_any_other_card_goes_on_to_the_rail_behind_and_our_issuer_hears_nothing() -> None:
-    cards, desk = rail()
+    cards, issuer = rail()
     begun = run(cards.begin(order(), THEIRS))
     assert begun.facts["auth"] == "PIN"
     session = begun.facts["session"]
@@ -167,21 +167,21 @@ def test_any_other_card_goes_on_to_the_rail_behind_and_our_issuer_hears_nothing(
     for call in (cards.charge(known, THEIRS), cards.refund(known)):
         assert run(call).status == ports.SUCCESSFUL
     assert run(cards.validate(known, "123456")).status == ports.SUCCESSFUL
-    told = outcome_of_card(THEIRS.number, THEIRS.cvv, THEIRS.pin)
-    late = msgspec.structs.replace(known, step=ports.CHARGE, sandbox_outcome=told, age_seconds=5)
+    outcome = outcome_of_card(THEIRS.number, THEIRS.cvv, THEIRS.pin)
+    late = msgspec.structs.replace(known, step=ports.CHARGE, sandbox_outcome=outcome, age_seconds=5)
     for call in (cards.query(late, None), cards.query_refund(late)):
         assert run(call).status == ports.SUCCESSFUL
     assert run(cards.charge(order("token"), THEIRS)).facts["session"].startswith("sbx-")
-    assert desk.asked == []
+    assert issuer.asked == []
 
 
-def test_where_nobody_heard_of_a_session_our_issuer_is_asked_first() -> None:
+def test_an_order_without_a_session_is_asked_of_our_issuer_first() -> None:
     """Begun and charged in one step, and whoever did it died: it may have been a purchase."""
     lost = order(age_seconds=5)
     assert run(rail(PAID)[0].query(lost, None)).status == ports.SUCCESSFUL
-    cards, desk = rail(NEVER)
+    cards, issuer = rail(NEVER)
     assert run(cards.query(lost, None)).status == ports.NOT_FOUND
     assert run(cards.query(order("token", age_seconds=5), THEIRS)).status == ports.SUCCESSFUL
     assert run(cards.query_refund(lost)).status == ports.SUCCESSFUL
     assert run(cards.refund(lost)).status == ports.SUCCESSFUL
-    assert len(desk.asked) == 4
+    assert len(issuer.asked) == 4

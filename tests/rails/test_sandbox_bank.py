@@ -119,7 +119,7 @@ def test_with_v_1_it_is_processing_first_and_then_as_its_code_says(row: dict[str
 
 
 @pytest.mark.parametrize("row", ACCOUNTS, ids=by_code)
-def test_with_v_2_it_is_pending_until_told(row: dict[str, Any]) -> None:
+def test_with_v_2_it_is_pending_until_settled(row: dict[str, Any]) -> None:
     account = manner(row["account"], 2)
     assert send(account).status == ports.UNKNOWN
     for age in (0, 5, DAY, 300 * DAY):
@@ -140,8 +140,8 @@ def test_a_scenario_overrides_whatever_the_account_says(row: dict[str, Any], acc
     scenario = Scenario(rr=by_code(row))
     assert send(account, scenario) == send(row["account"])
     for age in (0, 5, DAY):
-        told, expected = ask(account, age, scenario), ask(row["account"], age)
-        assert (told.status, told.code) == (expected.status, expected.code)
+        actual, expected = ask(account, age, scenario), ask(row["account"], age)
+        assert (actual.status, actual.code) == (expected.status, expected.code)
 
 
 def test_a_scenario_may_name_a_code_that_cannot_be_read() -> None:
@@ -203,8 +203,8 @@ def test_the_name_on_a_magic_account_is_as_the_table_says(row: dict[str, Any]) -
 
 
 def test_the_table_of_name_enquiries_is_the_one_tested_here() -> None:
-    told = load_reference_data("magic_values")["accounts"]["name_enquiry"]
-    assert set(told) == {"00..", "07,25,16", "06", "91,96", "97"}
+    magic_accounts = load_reference_data("magic_values")["accounts"]["name_enquiry"]
+    assert set(magic_accounts) == {"00..", "07,25,16", "06", "91,96", "97"}
 
 
 def test_an_ordinary_account_always_has_the_same_name_and_others_have_others() -> None:
@@ -228,20 +228,20 @@ FAILING = [code for code, row in response_codes().items() if row.txn_status == "
 
 @pytest.mark.parametrize("code", sorted(set(FAILING) - {"06", "07", "16"}))
 @pytest.mark.parametrize("account", [ORDINARY, "0000000000", "0000000700"])
-def test_an_enquiry_that_is_told_to_fail_is_declined_in_the_codes_words(code: str, account: str) -> None:
+def test_an_enquiry_with_a_failing_scenario_is_declined_in_the_codes_words(code: str, account: str) -> None:
     with pytest.raises(LookupDeclined, match=re.escape(response_codes()[code].meaning)):
         name_of(account, Scenario(rr=code))
 
 
 @pytest.mark.parametrize("code", ["01", "09", "26", "68", "94", "99"])
-def test_an_enquiry_that_is_told_to_stay_open_has_no_answer(code: str) -> None:
+def test_an_enquiry_with_a_pending_scenario_has_no_answer(code: str) -> None:
     with pytest.raises(NoAnswer) as caught:
         name_of(ORDINARY, Scenario(rr=code))
     assert not isinstance(caught.value, UnreadableAnswer)
 
 
 @pytest.mark.parametrize("code", ["ZZ", "02", "A1"])
-def test_an_enquiry_that_is_told_what_nobody_knows_cannot_be_read(code: str) -> None:
+def test_an_enquiry_with_an_unknown_code_has_an_unreadable_answer(code: str) -> None:
     with pytest.raises(UnreadableAnswer):
         name_of(ORDINARY, Scenario(rr=code))
 

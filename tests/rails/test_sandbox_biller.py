@@ -66,7 +66,7 @@ PHONES = {
 
 
 def call(rails: Rails, sent: SentBill, age: float) -> Answer:
-    """As the stepper does it: a rail that refuses or says nothing is an answer too."""
+    """Calls the biller as the stepper does: a rail that is unavailable or silent gives an answer too."""
     try:
         return asyncio.run(call_biller(rails, sent.job, sent.row.created_at + timedelta(seconds=age), None))
     except Unavailable:
@@ -157,14 +157,14 @@ class Recorder(SandboxBiller):
 
     def __init__(self, known: Answer) -> None:
         self.known = known
-        self.heard: list[str] = []
+        self.calls: list[str] = []
 
     async def query(self, order: BillOrder) -> Answer:
-        self.heard.append(f"query {order.key}")
+        self.calls.append(f"query {order.key}")
         return self.known
 
     async def pay(self, order: BillOrder) -> Answer:
-        self.heard.append(f"pay {order.key}")
+        self.calls.append(f"pay {order.key}")
         return await super().pay(order)
 
 
@@ -182,7 +182,7 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
     sent, biller = SentBill.new(), Recorder(known)
     sent.job.claims = claims
     call(Rails(bank=ports.NOT_CONFIGURED, biller=biller), sent, 25.0)
-    assert biller.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
+    assert biller.calls == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
 # --- what it delivers -------------------------------------------------------------------------------------------
@@ -217,11 +217,11 @@ def test_an_exam_gets_a_pin_and_a_receipt_nothing() -> None:
 @pytest.mark.parametrize("name", [PREPAID, EXAM])
 def test_a_call_back_of_success_brings_the_goods_along(name: str) -> None:
     sent = SentBill.new(name)
-    told = Answer(ports.SUCCESSFUL, "00", "Approved")
-    heard = asyncio.run(fetch_delivery(SANDBOX, sent.job, told))
-    assert heard.facts
-    assert heard == call(SANDBOX, sent, 0).__class__(told.status, told.code, told.message, heard.facts)
-    assert heard.facts == call(SANDBOX, sent, 0).facts
+    answer = Answer(ports.SUCCESSFUL, "00", "Approved")
+    delivery = asyncio.run(fetch_delivery(SANDBOX, sent.job, answer))
+    assert delivery.facts
+    assert delivery == call(SANDBOX, sent, 0).__class__(answer.status, answer.code, answer.message, delivery.facts)
+    assert delivery.facts == call(SANDBOX, sent, 0).facts
     failed = Answer(ports.FAILED, "05", "Do not honour")
     assert asyncio.run(fetch_delivery(SANDBOX, sent.job, failed)) is failed
 
@@ -258,7 +258,7 @@ def test_most_magic_references_are_somebodys(code: str) -> None:
     assert customer(f"000000{code}") == CustomerAnswer(f"SANDBOX {code} CUSTOMER")
 
 
-def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart() -> None:
+def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_differ() -> None:
     assert customer("00000007") == CustomerAnswer(None)
     assert customer("00000008").is_name_mismatch
     for outage in ("00000030", "08000000091"):
@@ -276,7 +276,7 @@ def test_an_unknown_customer_a_mismatch_an_outage_and_a_timeout_are_told_apart()
 
 @pytest.mark.parametrize("required", [True, False])
 @pytest.mark.parametrize("reference", ["45012345678", "00000000", "00000007"])
-def test_a_question_that_is_told_to_fail_says_nothing_of_the_customer(reference: str, required: bool) -> None:
+def test_a_lookup_with_a_failing_scenario_says_nothing_of_the_customer(reference: str, required: bool) -> None:
     for rr, words in (("05", "Do not honour"), ("16", "Refused"), ("25", "Unable to locate record")):
         with pytest.raises(LookupDeclined, match=words):
             customer(reference, Scenario(rr=rr), required=required)

@@ -52,9 +52,9 @@ def charge(number: str, pin: str = "1234", **changes: Any) -> Answer:
 
 
 def ask_card(number: str, age: float = REQUERY_SECONDS, **changes: Any) -> Answer:
-    """What became of a charge with the right PIN."""
-    told = outcome_of_card(number, "100", "1234")
-    sent = order(step=ports.CHARGE, session=session(number), sandbox_outcome=told, age_seconds=age, **changes)
+    """Queries a charge that was sent with the right PIN."""
+    outcome = outcome_of_card(number, "100", "1234")
+    sent = order(step=ports.CHARGE, session=session(number), sandbox_outcome=outcome, age_seconds=age, **changes)
     return run(CARDS.query(sent, None))
 
 
@@ -162,7 +162,7 @@ def test_a_session_of_which_neither_number_nor_card_is_known_was_never_opened() 
 
 
 def test_a_saved_card_whose_answer_was_lost_is_refunded_as_its_number_says() -> None:
-    """Whoever asks what became of the charge learns the session, under which the refund goes."""
+    """A query of the charge returns the session that the refund needs."""
     found = run(CARDS.query(order("token", age_seconds=60), card("4111110000050018")))
     assert found.facts == token("4111110000050018").facts
     assert run(CARDS.refund(order("token", session=found.facts["session"]))).code == "05"
@@ -204,15 +204,15 @@ def test_every_magic_account_answers_after_its_otp_as_a_transfer_to_it_would(row
 
 
 def test_the_third_figure_of_an_account_says_how_the_answer_comes() -> None:
-    slow, told = order("account", payer="0000000010"), order("account", payer="0000000020")
+    slow, manual = order("account", payer="0000000010"), order("account", payer="0000000020")
     assert run(DEBIT.validate(slow, RIGHT)).status in OPEN
     late = sent_with(ports.VALIDATE, slow, age_seconds=REQUERY_SECONDS)
     assert run(DEBIT.query(late, None)).status == ports.SUCCESSFUL
-    assert run(DEBIT.validate(told, RIGHT)).status in OPEN
-    assert run(DEBIT.query(sent_with(ports.VALIDATE, told, age_seconds=1e6), None)).status in OPEN
+    assert run(DEBIT.validate(manual, RIGHT)).status in OPEN
+    assert run(DEBIT.query(sent_with(ports.VALIDATE, manual, age_seconds=1e6), None)).status in OPEN
 
 
-def test_an_ordinary_account_is_debited_and_an_inbound_transfer_waits_to_be_told() -> None:
+def test_an_ordinary_account_is_debited_and_an_inbound_transfer_stays_pending() -> None:
     assert run(DEBIT.validate(order("account", payer="0123456785"), RIGHT)).status == ports.SUCCESSFUL
     shown = order("bank_transfer", age_seconds=1e6)
     assert run(DEBIT.begin(shown, None)).status == ports.CHALLENGE

@@ -31,7 +31,9 @@ EVENTS = """
     select payload::json ->> 'txnStatus' as status from event e join merchant m using (merchant_id)
     where m.mid = $1 and e.reference = $2
 """
-NOTICES = "select what from operator_notice n join merchant m using (merchant_id) where m.mid = $1 and n.reference = $2"
+NOTICES = (
+    "select message from operator_notice n join merchant m using (merchant_id) where m.mid = $1 and n.reference = $2"
+)
 JOBS = "select kind from scheduled_job j join merchant m using (merchant_id) where m.mid = $1 and j.reference = $2"
 HOLDS = "select state, taken from hold h join merchant m using (merchant_id) where m.mid = $1 and h.reference = $2"
 

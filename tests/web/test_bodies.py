@@ -29,7 +29,7 @@ def head(path: str, headers: dict[str, str], *more: str, verb: str = "PUT") -> b
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-def heard(door: socket.socket) -> tuple[int, Any]:
+def read_reply(door: socket.socket) -> tuple[int, Any]:
     """HTTP status and JSON of the one reply on a connection that ends."""
     said = b""
     while chunk := door.recv(65536):
@@ -78,7 +78,7 @@ def test_a_body_that_breaks_off_is_refused_and_nothing_is_done(
         door.sendall(broken_request(shop, ending, transfer_body(order_ref)))
         if ending != "trailers":
             door.shutdown(socket.SHUT_WR)
-        http, reply = heard(door)
+        http, reply = read_reply(door)
     assert (http, reply["status"]) == (400, 103)
     assert "broke off" in reply["message"]
     assert shop.verify(order_ref)["status"] == 104
@@ -106,7 +106,7 @@ def test_a_complete_chunked_body_is_taken(shop: MerchantClient, deployment: Depl
     with connected(deployment) as door:
         pieces = b"".join(chunk(body[at : at + 7]) for at in range(0, len(body), 7))
         door.sendall(head("/disburse", shop.headers, CHUNKED) + pieces + b"0\r\n\r\n")
-        http, reply = heard(door)
+        http, reply = read_reply(door)
     assert (http, reply["txnStatus"]) == (200, "successful")
     assert shop.status_of(order_ref) == "successful"
 
@@ -118,7 +118,7 @@ def test_a_payers_form_that_breaks_off_is_refused(deployment: Deployment, more: 
         sent = chunk(form) if more == CHUNKED else form
         door.sendall(head("/pay/Zz00Zz00Zz00Zz00Zz00Zz", {}, more, verb="POST") + sent)
         door.shutdown(socket.SHUT_WR)
-        http, reply = heard(door)
+        http, reply = read_reply(door)
     assert (http, reply["status"]) == (400, 103)
 
 
@@ -140,7 +140,7 @@ def test_a_stranger_is_refused_before_the_body_comes(deployment: Deployment) -> 
         door.sendall(
             head("/disburse", {"mid": "GP0000001", "key": "wrong"}, "content-length: 900000", "expect: 100-continue")
         )
-        http, reply = heard(door)
+        http, reply = read_reply(door)
     assert (http, reply["status"]) == (401, 101)
 
 
@@ -154,7 +154,7 @@ def test_a_stranger_with_a_small_body_keeps_the_connection(deployment: Deploymen
     with connected(deployment) as door:
         for _ in range(3):
             door.sendall(head("/disburse", {"mid": "GP0000001", "key": "wrong"}, "content-length: 2") + b"{}")
-            http, reply = heard(door)
+            http, reply = read_reply(door)
             assert (http, reply["status"]) == (401, 101)
 
 
@@ -259,10 +259,10 @@ def test_large_bodies_of_one_merchant_leave_others_alone(shop: MerchantClient, d
         for door in doors[:16]:
             door.sendall(body[10:])
         for door in doors[:16]:
-            assert heard(door)[1]["status"] == 104
+            assert read_reply(door)[1]["status"] == 104
         for door in doors[16:]:
             door.sendall(body[10:])
-            assert heard(door)[1]["status"] == 104
+            assert read_reply(door)[1]["status"] == 104
     finally:
         for door in doors:
             door.close()
@@ -315,6 +315,6 @@ def test_a_bad_body_is_explained_in_bounded_work(shop: MerchantClient, deploymen
 
 
 def test_at_most_fifty_faults_are_listed_and_the_rest_is_counted(shop: MerchantClient) -> None:
-    heard = shop.send_fields("payment", charge(split=[{"ref_code": 1, "share": "x"}] * 50)).body
-    assert len(heard["errors"]) == 50
-    assert heard["message"].endswith("; and 97 more")
+    reply = shop.send_fields("payment", charge(split=[{"ref_code": 1, "share": "x"}] * 50)).body
+    assert len(reply["errors"]) == 50
+    assert reply["message"].endswith("; and 97 more")

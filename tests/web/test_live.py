@@ -19,8 +19,8 @@ def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> Non
         assert demo.send_fields("resources", {"inquire": "wallet"}).http == 401
         mid, key = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
         shop = MerchantClient(wire, mid, key)
-        heard = shop.send_fields("sandbox", {"action": "clock"})
-        assert (heard.http, heard.body["status"]) == (404, 102)
+        reply = shop.send_fields("sandbox", {"action": "clock"})
+        assert (reply.http, reply.body["status"]) == (404, 102)
         assert "/sandbox" not in wire.send("GET", "/openapi.json").body["paths"]
         # The first merchant of an empty database has the mid that was just refused: that is forgotten in a second.
         wait_until("the merchant is known", lambda: shop.send_fields("resources", {"inquire": "wallet"}).http == 200)

@@ -17,9 +17,9 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 def scrape(deployment: Deployment) -> Samples:
     with HttpConnection("127.0.0.1", deployment.metrics_port) as wire:
-        heard = wire.send("GET", "/metrics")
-    assert (heard.http, heard.headers["content-type"].partition(";")[0]) == (200, "text/plain")
-    samples = [s for family in text_string_to_metric_families(heard.raw.decode()) for s in family.samples]
+        reply = wire.send("GET", "/metrics")
+    assert (reply.http, reply.headers["content-type"].partition(";")[0]) == (200, "text/plain")
+    samples = [s for family in text_string_to_metric_families(reply.raw.decode()) for s in family.samples]
     return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
 
 

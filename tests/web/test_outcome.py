@@ -135,10 +135,10 @@ class LocalService:
             CheckoutPayments(house.reader, house.vault, house.merchant_directory, self.dispatch, "http://pay")
         )
 
-    async def run(self, job: Any, merchant: Any, now: Any, beside: Any = None) -> Any:
+    async def run(self, job: Any, merchant: Any, now: Any, secrets: Any = None) -> Any:
         """A step, noted."""
         self.ran.append(job.kind)
-        return await self._stepper.run(job, merchant, now, beside)
+        return await self._stepper.run(job, merchant, now, secrets)
 
     def answer(self, method: str, headers: Mapping[str, str], body: bytes) -> RawReply:
         path = self._table[f"/{method}"]
@@ -259,10 +259,10 @@ class NotingShop(Local):
         self, method: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
     ) -> RawReply:
         before = len(self._local.ran)
-        heard = super().send_fields(method, fields, headers=headers)
+        reply = super().send_fields(method, fields, headers=headers)
         if len(self._local.ran) > before:
             self.followed_up.add(title_of(method, fields))
-        return heard
+        return reply
 
 
 def title_of(method: str, fields: Mapping[str, Any]) -> str:
@@ -281,17 +281,17 @@ def test_a_failure_after_the_first_commit_is_not_denied(
     fields = prepare_example(shop, row)
     before = everything_of(deployment, shop)
     with failing(deployment, how) as local:
-        heard = Local(shop, local).send_fields(row.method, fields)
+        reply = Local(shop, local).send_fields(row.method, fields)
     assert len(local.ran) == 1
     assert everything_of(deployment, shop) != before, "the first commit is durable"
-    check_open(row, heard)
+    check_open(row, reply)
 
 
-def check_open(row: ActionRow, heard: RawReply) -> None:
+def check_open(row: ActionRow, reply: RawReply) -> None:
     """The reply that the action gives while its outcome is open, in the shape that it promises."""
-    body = heard.body
-    assert (heard.http, body["status"]) == (200, 200), body
-    assert msgspec.to_builtins(msgspec.json.decode(heard.raw, type=row.action.reply)) == body
+    body = reply.body
+    assert (reply.http, body["status"]) == (200, 200), body
+    assert msgspec.to_builtins(msgspec.json.decode(reply.raw, type=row.action.reply)) == body
     if row.method == "loans" and row.action.name == "process":
         assert body["data"]["state"] == "disbursing", body
         return
@@ -339,9 +339,9 @@ def test_an_outage_before_the_first_commit_changes_nothing_and_says_so(
         wait_until("nothing of the merchant is due", lambda: deployment.fetch(UNFINISHED, shop.mid)[0][0] == 0)
         before = everything_of(deployment, shop)
         cable.cut()
-        heard = here.send_fields(row.method, fields)
+        reply = here.send_fields(row.method, fields)
         cable.restore()
-    assert (heard.http, heard.body) == (503, {"status": ERROR, "message": UNREACHABLE.message})
+    assert (reply.http, reply.body) == (503, {"status": ERROR, "message": UNREACHABLE.message})
     assert everything_of(deployment, shop) == before
 
 
@@ -355,9 +355,9 @@ def test_a_command_that_fails_on_its_way_does_not_deny(
         here = Local(shop, local)
         here.wallet()
         cable.cut()
-        heard = here.send_fields(row.method, fields)
+        reply = here.send_fields(row.method, fields)
         cable.restore()
-    assert (heard.http, heard.body) == (503, {"status": ERROR, "message": OUTCOME_UNKNOWN.message})
+    assert (reply.http, reply.body) == (503, {"status": ERROR, "message": OUTCOME_UNKNOWN.message})
 
 
 def test_commands_that_only_read_say_that_nothing_was_changed() -> None:

@@ -94,8 +94,8 @@ def test_a_list_of_long_loans_is_a_list_of_summaries(shop: MerchantClient, deplo
     client_id = bank.client()
     for _ in range(20):
         assert bank.request(client_id, period=366)["status"] == 200
-    heard = shop.send_fields("loans", {"action": "list", "limit": 200})
-    assert len(heard.body["data"]) == 20
-    assert all("schedule" not in loan and loan["period"] == 366 for loan in heard.body["data"])
-    assert len(heard.raw) < 20 * 1024
+    reply = shop.send_fields("loans", {"action": "list", "limit": 200})
+    assert len(reply.body["data"]) == 20
+    assert all("schedule" not in loan and loan["period"] == 366 for loan in reply.body["data"])
+    assert len(reply.raw) < 20 * 1024
     assert deployment.new_stderr() == ""

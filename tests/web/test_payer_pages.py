@@ -15,12 +15,12 @@ STRANGE = "/pay/Zz00Zz00Zz00Zz00Zz00Zz"
 def test_a_token_that_nobody_was_given_is_a_page_that_says_so(deployment: Deployment) -> None:
     with deployment.connect() as wire:
         for path in (STRANGE, f"{STRANGE}/qr.svg", f"{STRANGE}/state", "/pay/", "/pay/x"):
-            heard = wire.send("GET", path)
-            assert heard.http == 404
-            assert heard.headers["content-type"] == "text/html; charset=utf-8"
-            assert "default-src 'none'" in heard.headers["content-security-policy"]
-            assert heard.headers["x-request-id"]
-            assert b"There is no such payment" in heard.raw
+            reply = wire.send("GET", path)
+            assert reply.http == 404
+            assert reply.headers["content-type"] == "text/html; charset=utf-8"
+            assert "default-src 'none'" in reply.headers["content-security-policy"]
+            assert reply.headers["x-request-id"]
+            assert b"There is no such payment" in reply.raw
 
 
 def test_a_form_for_nobody_changes_nothing(deployment: Deployment) -> None:
@@ -31,15 +31,15 @@ def test_a_form_for_nobody_changes_nothing(deployment: Deployment) -> None:
 @pytest.mark.parametrize("body", [b"x" * 5_000, [b"x" * 1_000] * 5], ids=["announced", "in pieces"])
 def test_a_form_has_a_bound(deployment: Deployment, body: bytes | Iterable[bytes]) -> None:
     with deployment.connect() as wire:
-        heard = wire.send("POST", STRANGE, body)
-        assert (heard.http, heard.headers["connection"]) == (413, "close")
+        reply = wire.send("POST", STRANGE, body)
+        assert (reply.http, reply.headers["connection"]) == (413, "close")
 
 
 def test_what_only_looks_like_a_page_is_no_path(deployment: Deployment) -> None:
     with deployment.connect() as wire:
         for path in ("/pay", "/payments/", "/Pay/x"):
-            heard = wire.send("GET", path)
-            assert (heard.http, heard.body["status"]) == (404, 102)
+            reply = wire.send("GET", path)
+            assert (reply.http, reply.body["status"]) == (404, 102)
 
 
 def test_the_log_does_not_know_a_pages_address(deployment: Deployment) -> None:

@@ -39,11 +39,11 @@ def test_an_amount_is_repeated_in_the_type_and_digits_that_were_sent(shop: Merch
     assert (code["status"], code["amount"], type(code["amount"])) == (200, amount, type(amount)), code
 
 
-def test_what_the_payer_pays_is_told_where_it_is_another_amount(shop: MerchantClient) -> None:
+def test_the_amount_that_the_payer_pays_is_shown_where_it_differs(shop: MerchantClient) -> None:
     fields: dict[str, Any] = {"paymentType": "bank_transfer", "amount": "1500", "bearer": "customer"}
-    told = shop.put("payment", action="charge", **fields).body["amount"]
-    assert isinstance(told, str)
-    assert float(told) > 1500
+    charged = shop.put("payment", action="charge", **fields).body["amount"]
+    assert isinstance(charged, str)
+    assert float(charged) > 1500
 
 
 def test_the_paycode_of_public_samples_buys_airtime(shop: MerchantClient) -> None:

@@ -27,9 +27,9 @@ def in_pieces(body: bytes) -> Any:
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
 def test_a_body_over_its_bound_is_413(shop: MerchantClient, size: int, chunked: bool) -> None:
     body = wallet_body(size)
-    heard = shop.send("resources", in_pieces(body) if chunked else body)
-    assert (heard.http, heard.body["status"]) == (413, 103)
-    assert heard.body["message"]
+    reply = shop.send("resources", in_pieces(body) if chunked else body)
+    assert (reply.http, reply.body["status"]) == (413, 103)
+    assert reply.body["message"]
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
@@ -59,17 +59,17 @@ def replies(wire: HttpConnection, shop: MerchantClient, headers: dict[str, str])
 
 
 def test_every_reply_is_json_with_a_version_and_a_request_id_of_its_own(shop: MerchantClient) -> None:
-    heard = replies(shop.connection, shop, {})
-    assert {reply.headers["content-type"] for reply in heard} == {"application/json"}
-    assert {reply.headers["x-api-version"] for reply in heard} == {"1"}
-    ids = [reply.headers["x-request-id"] for reply in heard]
+    received = replies(shop.connection, shop, {})
+    assert {reply.headers["content-type"] for reply in received} == {"application/json"}
+    assert {reply.headers["x-api-version"] for reply in received} == {"1"}
+    ids = [reply.headers["x-request-id"] for reply in received]
     assert all(OURS.fullmatch(said) for said in ids)
     assert len(set(ids)) == len(ids)
 
 
 def test_a_request_id_is_handed_back(shop: MerchantClient) -> None:
-    heard = replies(shop.connection, shop, {"x-request-id": "mine_1.2-3"})
-    assert {reply.headers["x-request-id"] for reply in heard} == {"mine_1.2-3"}
+    received = replies(shop.connection, shop, {"x-request-id": "mine_1.2-3"})
+    assert {reply.headers["x-request-id"] for reply in received} == {"mine_1.2-3"}
 
 
 @pytest.mark.parametrize("said", ["", "a b", "x" * 65, "<script>", "é", "a\tb", '"'])
@@ -81,6 +81,6 @@ def test_a_request_id_that_is_none_is_replaced(shop: MerchantClient, said: str) 
 def test_health_and_readiness_need_no_key(deployment: Deployment) -> None:
     with deployment.connect() as wire:
         for path in ("/healthz", "/readyz"):
-            heard = wire.send("GET", path)
-            assert (heard.http, heard.body["status"]) == (200, 200)
+            reply = wire.send("GET", path)
+            assert (reply.http, reply.body["status"]) == (200, 200)
             assert wire.send("HEAD", path).http == 200

@@ -36,7 +36,7 @@ def provoke(shop: MerchantClient) -> dict[int, int]:
     """HTTP status by the code of the body, for every code that can be had from here."""
     order = {"action": "transfer", "amount": "9999999.00", "bankcode": "058", "accountnumber": "0000000000"}
     unavailable = {"inquire": "accountname", "accountnumber": "0000009100", "bankcode": "058"}
-    heard = [
+    replies = [
         shop.send_fields("disburse", {"action": "nothing"}),
         shop.send("disburse", b"garbage"),
         shop.send_fields("disburse", {"action": "verify", "txnRef": "x"}),
@@ -46,7 +46,7 @@ def provoke(shop: MerchantClient) -> dict[int, int]:
         shop.send_fields("resources", WALLET),
         shop.send_fields("disburse", {"action": "transfer", "type": "bulk", "data": [order | {"amount": "1.00"}]}),
     ]
-    return {reply.body["status"]: reply.http for reply in heard}
+    return {reply.body["status"]: reply.http for reply in replies}
 
 
 def test_a_merchant_may_ask_for_strict_http_codes_and_go_back(shop: MerchantClient, deployment: Deployment) -> None:
@@ -72,7 +72,7 @@ def test_a_key_rolled_without_overlap_is_refused_after_a_second(shop: MerchantCl
     assert http_with(shop, fresh) == 200
 
 
-def test_a_key_rolled_with_overlap_works_beside_the_new_one_until_it_is_cut_off(
+def test_a_key_rolled_with_overlap_works_with_the_new_one_until_it_is_cut_off(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
     second = key_of(deployment.run_command("merchant", "roll-key", shop.mid, "--overlap-hours", "24"))
@@ -90,14 +90,14 @@ def test_without_a_rate_the_test_environment_limits_nobody(shop: MerchantClient)
     assert {http_with(shop, shop.key) for _ in range(300)} == {200}
 
 
-def test_a_merchant_over_its_rate_is_told_when_to_come_back(shop: MerchantClient, deployment: Deployment) -> None:
+def test_a_merchant_over_its_rate_gets_the_time_to_retry(shop: MerchantClient, deployment: Deployment) -> None:
     deployment.run_command("merchant", "set", shop.mid, "--rate", "1,5")
     time.sleep(SETTLES_SECONDS)
-    heard = [shop.send_fields("resources", WALLET) for _ in range(12)]
-    codes = [reply.http for reply in heard]
+    replies = [shop.send_fields("resources", WALLET) for _ in range(12)]
+    codes = [reply.http for reply in replies]
     assert codes[:5] == [200] * 5
     assert set(codes) == {200, 429}
-    limited = next(reply for reply in heard if reply.http == 429)
+    limited = next(reply for reply in replies if reply.http == 429)
     assert limited.body["status"] == 204
     assert limited.body["message"]
     assert int(limited.headers["retry-after"]) >= 1

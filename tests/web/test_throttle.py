@@ -1,4 +1,4 @@
-"""Failed authentications are limited by address, and nobody is locked out by a neighbour's failures."""
+"""Failed authentications are limited by address, and nobody is locked out by a neighbor's failures."""
 
 import base64
 from typing import Any

@@ -12,13 +12,13 @@ VERIFY = b'{"action":"verify","txnRef":"x"}'
 UNKNOWN = {"status": 104, "message": "Invalid Transaction Reference"}
 
 
-def refused(heard: RawReply) -> tuple[int, int]:
+def refused(reply: RawReply) -> tuple[int, int]:
     """HTTP status and code of a refusal, whose shape is the same everywhere."""
-    body = heard.body
+    body = reply.body
     assert set(body) <= {"status", "message", "errors"}, body
     assert isinstance(body["message"], str)
     assert body["message"]
-    return heard.http, body["status"]
+    return reply.http, body["status"]
 
 
 # --- who asks: 101 ------------------------------------------------------------------------------------------
@@ -101,17 +101,17 @@ def test_an_unknown_or_missing_action_is_102(shop: MerchantClient, body: bytes) 
     assert refused(shop.send("disburse", body)) == (200, 102)
 
 
-def test_an_unknown_action_is_told_which_there_are(shop: MerchantClient) -> None:
-    told = shop.send("disburse", b'{"action":"fly"}').body["message"]
-    assert told == "Invalid method call: /disburse takes action, one of transfer, verify"
-    told = shop.send("resources", b'{"request":"ticket"}').body["message"]
-    assert "inquire, one of banks, accountname, bvn, card" in told
-    assert told.endswith("; or request, one of personalized-accounts, personalized_account, resend")
+def test_the_error_of_an_unknown_action_lists_the_known_ones(shop: MerchantClient) -> None:
+    message = shop.send("disburse", b'{"action":"fly"}').body["message"]
+    assert message == "Invalid method call: /disburse takes action, one of transfer, verify"
+    message = shop.send("resources", b'{"request":"ticket"}').body["message"]
+    assert "inquire, one of banks, accountname, bvn, card" in message
+    assert message.endswith("; or request, one of personalized-accounts, personalized_account, resend")
 
 
 def test_what_is_only_read_says_so(shop: MerchantClient) -> None:
-    heard = shop.connection.send("PUT", "/healthz", b"{}")
-    assert (heard.http, heard.body) == (200, {"status": 102, "message": "Invalid method call: use GET"})
+    reply = shop.connection.send("PUT", "/healthz", b"{}")
+    assert (reply.http, reply.body) == (200, {"status": 102, "message": "Invalid method call: use GET"})
 
 
 def test_post_is_taken_as_put(shop: MerchantClient) -> None:
@@ -210,22 +210,22 @@ def test_all_other_json_is_read_and_extra_fields_are_ignored(shop: MerchantClien
 
 
 def test_every_fault_of_a_body_is_named_with_its_reason(shop: MerchantClient) -> None:
-    heard = shop.send_fields("disburse", {"action": "transfer", "amount": "1e5", "bankcode": 58, "orderRef": 7})
-    assert refused(heard) == (200, 104)
-    assert {fault["field"] for fault in heard.body["errors"]} == {"amount", "bankcode", "accountnumber", "orderRef"}
-    assert all(set(fault) == {"field", "reason"} and fault["reason"] for fault in heard.body["errors"])
+    reply = shop.send_fields("disburse", {"action": "transfer", "amount": "1e5", "bankcode": 58, "orderRef": 7})
+    assert refused(reply) == (200, 104)
+    assert {fault["field"] for fault in reply.body["errors"]} == {"amount", "bankcode", "accountnumber", "orderRef"}
+    assert all(set(fault) == {"field", "reason"} and fault["reason"] for fault in reply.body["errors"])
 
 
 def test_the_message_names_the_first_faults(shop: MerchantClient) -> None:
-    heard = shop.send_fields(
+    reply = shop.send_fields(
         "disburse", {"action": "transfer", "amuont": "5", "bankcode": 58, "sender_name": [], "orderRef": 7}
     )
-    assert heard.body["message"] == (
+    assert reply.body["message"] == (
         "amount: required (did you mean it by amuont?); "
         "bankcode: text, not a number: a bank code of 3, 5 or 6 digits; accountnumber: required; and 2 more"
     )
-    heard = shop.send_fields("payment", {"action": "validate", "txnRef": "x", "otp": 123456})
-    assert heard.body["message"] == "otp: text, not a number: 4 to 8 digits"
+    reply = shop.send_fields("payment", {"action": "validate", "txnRef": "x", "otp": 123456})
+    assert reply.body["message"] == "otp: text, not a number: 4 to 8 digits"
 
 
 def test_an_empty_optional_field_is_an_absent_one(shop: MerchantClient) -> None:
@@ -233,14 +233,14 @@ def test_an_empty_optional_field_is_an_absent_one(shop: MerchantClient) -> None:
     assert shop.transfer(**empty)["txnStatus"] == "successful"
     card = {"card_no": "5123450000000008", "expiry_month": "01", "expiry_year": "39", "ccv": "100", "pin": ""}
     said: dict[str, Any] = {"user": [], "currency": "", "customer_txnref": "", "redirect_url": "", "card": card}
-    heard = shop.put("payment", action="initiate", paymentType="card", amount="100", **said)
-    assert heard.body["status"] == 202, heard
+    reply = shop.put("payment", action="initiate", paymentType="card", amount="100", **said)
+    assert reply.body["status"] == 202, reply
 
 
 @pytest.mark.parametrize("said", ["1", 1.0, "1.0", 1])
 def test_a_whole_number_is_one_however_it_is_written(shop: MerchantClient, said: object) -> None:
-    heard = shop.put("resources", inquire="events", limit=said, offset=said).body
-    assert (heard["status"], heard["limit"], heard["offset"]) == (200, 1, 1)
+    reply = shop.put("resources", inquire="events", limit=said, offset=said).body
+    assert (reply["status"], reply["limit"], reply["offset"]) == (200, 1, 1)
     assert shop.put("bills", action="pull", bills_id=said).body["data"]["bills"][0]["id"] == 1
 
 
@@ -270,9 +270,9 @@ def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missi
     ],
 )
 def test_a_nul_character_is_refused_wherever_it_stands(shop: MerchantClient, body: bytes, field: str) -> None:
-    heard = shop.send("disburse", body)
-    assert refused(heard) == (200, 104)
-    assert [fault["field"] for fault in heard.body["errors"]] == [field]
+    reply = shop.send("disburse", body)
+    assert refused(reply) == (200, 104)
+    assert [fault["field"] for fault in reply.body["errors"]] == [field]
 
 
 def test_checks_come_in_their_order(shop: MerchantClient) -> None:

@@ -99,7 +99,7 @@ class Receiver(ThreadingHTTPServer):
     inbox: Inbox
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who hangs up in the middle is no news here: the tests kill senders."""
+        """Ignores broken connections: the tests kill senders."""
 
 
 class WebhookRequestHandler(BaseHTTPRequestHandler):
@@ -122,12 +122,12 @@ class WebhookRequestHandler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_GET(self) -> None:
-        """What a sender that follows redirects would ask for."""
+        """Records the request that a sender would make if it followed redirects."""
         self.headers["content-length"] = "0"
         self.do_POST()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is printed: the letters are kept."""
+        """Prints nothing: the letters are kept."""
 
 
 @contextlib.contextmanager

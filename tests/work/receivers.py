@@ -19,7 +19,7 @@ PATIENT = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=
 
 
 class Receiver:
-    """What a server has seen: how many connections, and each request as its head and its body."""
+    """The record of a server: the number of connections, and each request as its head and its body."""
 
     def __init__(self) -> None:
         self.host = ""
@@ -125,7 +125,7 @@ async def sending(
 
 
 def on_both_loops(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """What holds under the loop of production holds under Python's own as well."""
+    """Runs a test under uvloop, as in production, and under Python's own event loop."""
 
     @functools.wraps(test)
     def run(**given: Any) -> None:

@@ -126,8 +126,8 @@ def test_paycodes_nobody_can_pay_by_are_thrown_away_in_time(own: Deployment, sho
 
 
 async def keep_all(dsn: str, count: int) -> list[int | None]:
-    keepers = [CatalogueRefresher(dsn, SandboxBiller()) for _ in range(count)]
-    return await asyncio.gather(*(keeper.run_once() for keeper in keepers))
+    refreshers = [CatalogueRefresher(dsn, SandboxBiller()) for _ in range(count)]
+    return await asyncio.gather(*(refresher.run_once() for refresher in refreshers))
 
 
 def test_many_workers_take_one_edition_when_one_is_due_and_none_before(own: Deployment) -> None:
@@ -164,12 +164,12 @@ def test_a_rail_with_nothing_to_sell_leaves_the_edition_before_it(
     assert editions(own) == before
 
 
-def test_a_keeper_outlives_a_rail_that_does_not_answer(own: Deployment) -> None:
+def test_a_refresher_outlives_a_rail_that_does_not_answer(own: Deployment) -> None:
     async def run() -> None:
-        keeper = CatalogueRefresher(own.dsn, NoBiller())
-        running = asyncio.create_task(keeper.run())
+        refresher = CatalogueRefresher(own.dsn, NoBiller())
+        running = asyncio.create_task(refresher.run())
         await asyncio.sleep(0)
-        keeper.stop()
+        refresher.stop()
         await running
 
     make_old(own)

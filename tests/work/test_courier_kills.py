@@ -91,7 +91,7 @@ def outlive_kills(deployment: Deployment, killer: Killer) -> None:
         deployment.fetch(EXPIRE)
 
 
-def test_every_event_arrives_however_often_its_courier_is_killed(deployments: Deployments) -> None:
+def test_every_event_arrives_however_often_its_sender_is_killed(deployments: Deployments) -> None:
     stopping = threading.Event()
     with running_inbox() as inbox, deployments.fresh("courier_kills") as deployment, ThreadPoolExecutor(1) as pool:
         killer = Killer(deployment.directory)

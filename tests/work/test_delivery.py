@@ -86,8 +86,8 @@ def test_the_payload_has_the_fields_of_the_contract(listening: MerchantClient, i
 def test_a_failed_transfer_says_so_and_that_nothing_was_charged(listening: MerchantClient, inbox: Inbox) -> None:
     listening.transfer(accountnumber=FAILING)
     [letter] = inbox.wait_for(1)
-    told = letter.payload
-    assert (told["status"], told["txnStatus"], told["chargedAmount"]) == (200, "failed", "0.00")
+    payload = letter.payload
+    assert (payload["status"], payload["txnStatus"], payload["chargedAmount"]) == (200, "failed", "0.00")
 
 
 def test_nothing_is_sent_before_the_transfer_is_final(listening: MerchantClient, inbox: Inbox) -> None:
@@ -152,18 +152,18 @@ def test_without_a_url_an_event_waits_in_the_log_until_it_is_asked_for(shop: Mer
     silent = shop.transfer()["txnRef"]
     assert event_of(shop, silent)["state"] == "no_endpoint"
     send_events_to(shop, inbox.url)
-    heard = shop.transfer()["txnRef"]
-    wait_for_state(shop, heard, "delivered")
+    delivered = shop.transfer()["txnRef"]
+    wait_for_state(shop, delivered, "delivered")
     kept = event_of(shop, silent)
     assert (kept["state"], kept["attempts"]) == ("no_endpoint", [])
     assert resend(shop, event_id=kept["event_id"]) == {"status": 200, "message": "Sent again", "sent": 1}
     wait_for_state(shop, silent, "delivered")
-    assert [letter.payload["txnRef"] for letter in inbox.requests] == [heard, silent]
+    assert [letter.payload["txnRef"] for letter in inbox.requests] == [delivered, silent]
 
 
 def test_an_endpoint_that_was_switched_off_hears_nothing(listening: MerchantClient, inbox: Inbox) -> None:
-    heard = listening.transfer()["txnRef"]
-    wait_for_state(listening, heard, "delivered")
+    delivered = listening.transfer()["txnRef"]
+    wait_for_state(listening, delivered, "delivered")
     send_events_to(listening, "")
     unheard = listening.transfer()["txnRef"]
     assert event_of(listening, unheard)["state"] == "no_endpoint"
@@ -206,7 +206,7 @@ def test_a_late_event_comes_when_its_time_has_come(listening: MerchantClient, in
     assert [letter.payload["txnRef"] == late for letter in inbox.requests] == [False, True]
 
 
-def test_a_badly_signed_event_can_be_told_by_both_of_its_signatures(listening: MerchantClient, inbox: Inbox) -> None:
+def test_a_badly_signed_event_fails_both_of_its_signatures(listening: MerchantClient, inbox: Inbox) -> None:
     listening.transfer(headers=tell("bad-hash"))
     [letter] = inbox.wait_for(1)
     assert letter.headers["service-hash"] != hash_of(letter, listening.key)

@@ -59,7 +59,7 @@ def test_two_attempts_of_one_event_recorded_together_are_both_kept(
     assert deployment.fetch(WAITING, shop.mid, txn_ref) == []
 
 
-def test_of_very_many_attempts_the_newest_are_told_with_their_numbers(
+def test_of_very_many_attempts_the_newest_are_shown_with_their_numbers(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
     """An event may be sent again any number of times."""

@@ -42,7 +42,7 @@ def fail_once(shop: MerchantClient, inbox: Inbox, *script: Answer) -> str:
 
 
 def moments(event: Any) -> list[float]:
-    """When it was tried, in business seconds since the merchant's clock was set."""
+    """Returns the times of the attempts, in business seconds since the merchant's clock was set."""
     start = datetime.fromisoformat(START)
     return [(datetime.fromisoformat(a["at"]) - start).total_seconds() for a in event["attempts"]]
 
@@ -113,7 +113,7 @@ def test_the_second_attempt_delivers_what_the_first_did_not(listening: MerchantC
 
 
 @pytest.mark.parametrize(("asked", "waited"), [("60", 60), ("1", 5), ("9999999", 24 * HOUR), ("soon", 5)])
-def test_a_receiver_that_asks_for_time_is_given_it_up_to_a_day_and_never_less_than_the_ladder(
+def test_retry_after_is_honored_up_to_a_day_and_never_below_the_schedule(
     listening: MerchantClient, inbox: Inbox, asked: str, waited: int
 ) -> None:
     fail_once(listening, inbox, Answer(503, (("retry-after", asked),)))

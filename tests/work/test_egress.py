@@ -38,7 +38,7 @@ def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
 async def test_a_body_arrives_byte_for_byte(body: bytes) -> None:
     async with receiving(answering(OK)) as shop, sending() as egress:
         await egress.post(shop.url, body, {"content-type": "application/json"})
-        assert [heard for _, heard in shop.requests] == [body]
+        assert [received for _, received in shop.requests] == [body]
 
 
 @on_both_loops
@@ -153,8 +153,8 @@ def test_when_to_come_again_is_read(text: str, seconds: int | None) -> None:
 async def test_when_to_come_again_comes_with_the_answer() -> None:
     busy = answering(answer("503 Busy", "Retry-After: 30"), answer("429 Busy", "Retry-After: whenever"))
     async with receiving(busy) as shop, sending() as egress:
-        told = [await egress.post(shop.url, b"{}", {}) for _ in range(2)]
-        assert [(sent.status, sent.retry_after) for sent in told] == [(503, 30), (429, None)]
+        answers = [await egress.post(shop.url, b"{}", {}) for _ in range(2)]
+        assert [(sent.status, sent.retry_after) for sent in answers] == [(503, 30), (429, None)]
 
 
 # --- connections ----------------------------------------------------------------------------------------------------
@@ -171,8 +171,8 @@ async def test_a_connection_is_used_again() -> None:
 @on_both_loops
 async def test_a_host_has_so_many_connections_and_no_more() -> None:
     async with receiving(answering(OK)) as shop, sending() as egress:
-        told = await asyncio.gather(*(egress.post(shop.url, b"%d" % n, {}) for n in range(500)))
-        assert {sent.status for sent in told} == {200}
+        answers = await asyncio.gather(*(egress.post(shop.url, b"%d" % n, {}) for n in range(500)))
+        assert {sent.status for sent in answers} == {200}
         assert sorted(int(body) for _, body in shop.requests) == list(range(500))
         assert 1 < shop.connections <= MAX_PER_HOST
 
@@ -196,7 +196,7 @@ async def test_loopback_of_the_sixth_version_works_too() -> None:
 
 
 def write_certificate(path: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """What a server shows who signed for itself; and the contexts of that server and of a client that trusts it."""
+    """Writes a self-signed certificate. Returns the contexts of its server and of a client that trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     names = x509.SubjectAlternativeName([x509.DNSName(name), x509.IPAddress(ip_address("127.0.0.1"))])

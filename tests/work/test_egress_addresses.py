@@ -70,7 +70,7 @@ HOSTILE = [
 
 
 async def refusals(egress: EgressClient, urls: Sequence[str]) -> list[str]:
-    """Those of the URLs that were refused, with a reason that can be shown."""
+    """Returns the URLs that were refused with a reason that can be shown."""
     refused = []
     for url in urls:
         try:
@@ -245,10 +245,10 @@ async def test_many_who_ask_for_a_name_at_once_are_refused_together() -> None:
         return ["10.0.0.1"]
 
     async with sending(resolve=resolve) as egress:
-        told = await asyncio.gather(
+        results = await asyncio.gather(
             *(egress.post("http://shop.example/", b"{}", {}) for _ in range(20)), return_exceptions=True
         )
-        assert [type(one) for one in told] == [TargetRefused] * 20
+        assert [type(one) for one in results] == [TargetRefused] * 20
 
 
 def test_no_socket_is_opened_to_a_special_address_whoever_asks() -> None:

@@ -108,10 +108,10 @@ async def test_a_body_that_breaks_off_does_not_undo_the_status() -> None:
 
 @on_both_loops
 async def test_a_receiver_that_never_answers_is_not_waited_for() -> None:
-    told = await failure(
+    error = await failure(
         keep_silent, EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=0.2, total_seconds=0.3)
     )
-    assert (str(told), told.may_have_arrived) == (LATE, True)
+    assert (str(error), error.may_have_arrived) == (LATE, True)
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
@@ -125,16 +125,16 @@ async def test_a_status_line_that_drips_is_late() -> None:
             writer.write(bytes([byte]))
             await asyncio.sleep(0.1)
 
-    told = await failure(
+    error = await failure(
         drip, EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=0.5, total_seconds=0.6)
     )
-    assert (str(told), told.may_have_arrived) == (LATE, True)
+    assert (str(error), error.may_have_arrived) == (LATE, True)
 
 
 @on_both_loops
 async def test_a_reset_may_have_arrived() -> None:
-    told = await failure(reset)
-    assert (str(told), told.may_have_arrived) == (LOST, True)
+    error = await failure(reset)
+    assert (str(error), error.may_have_arrived) == (LOST, True)
 
 
 @on_both_loops
@@ -198,8 +198,8 @@ async def test_what_is_no_answer_is_not_taken_for_one(raw: bytes, reason: str) -
         await seen.read_request(reader)
         writer.write(raw)
 
-    told = await failure(talk)
-    assert (str(told), told.may_have_arrived) == (reason, True)
+    error = await failure(talk)
+    assert (str(error), error.may_have_arrived) == (reason, True)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +216,8 @@ async def test_what_is_no_answer_is_not_taken_for_one(raw: bytes, reason: str) -
 )
 @on_both_loops
 async def test_headers_that_never_end_are_not_read_for_ever(first: bytes, more: bytes) -> None:
-    told = await failure(flooding(first, more))
-    assert str(told) in (NO_HTTP, LOST)
+    error = await failure(flooding(first, more))
+    assert str(error) in (NO_HTTP, LOST)
 
 
 # --- connections between requests -----------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def holding(answers: asyncio.Event) -> ServeConnection:
 
 
 @on_both_loops
-async def test_who_waits_too_long_for_a_turn_is_told_that_nothing_was_tried() -> None:
+async def test_waiting_too_long_for_a_turn_fails_and_nothing_was_tried() -> None:
     answers = asyncio.Event()
     async with receiving(holding(answers)) as shop, receiving(answering(OK)) as other, sending(limits=FEW) as egress:
         held = [asyncio.create_task(egress.post(shop.url, b"{}", {})) for _ in range(MAX_PER_HOST)]
@@ -334,7 +334,7 @@ async def test_who_is_cancelled_gives_the_turn_back() -> None:
             await asyncio.sleep(0.01)
             for post in posts:
                 post.cancel()
-            told = await asyncio.gather(*posts, return_exceptions=True)
-            assert {type(one) for one in told} == {asyncio.CancelledError}
+            results = await asyncio.gather(*posts, return_exceptions=True)
+            assert {type(one) for one in results} == {asyncio.CancelledError}
         answers.set()
         assert (await egress.post(shop.url, b"{}", {})).status == 200

@@ -68,7 +68,7 @@ def test_one_failure_takes_the_places_away_and_one_answer_gives_them_back() -> N
     assert failing.max_in_flight == MAX_IN_FLIGHT_HEALTHY
 
 
-def test_a_queue_that_does_not_move_goes_back_and_who_it_waited_for_is_a_stranger_again() -> None:
+def test_a_stuck_queue_is_released_and_its_endpoint_is_unhealthy_again() -> None:
     stuck = endpoint(0.001)
     for _ in range(5):
         stuck.add(delivery(), 0)

@@ -185,8 +185,8 @@ def test_the_event_ids_of_another_merchant_answer_exactly_as_unknown_ones(
     [theirs], before = events_of(other), len(inbox.requests)
 
     def ask(event_id: str) -> tuple[int, bytes]:
-        heard: RawReply = mine.send_fields("resources", {"request": "resend", "event_id": event_id})
-        return heard.http, heard.raw
+        reply: RawReply = mine.send_fields("resources", {"request": "resend", "event_id": event_id})
+        return reply.http, reply.raw
 
     made_up = theirs["event_id"][:-1] + ("0" if theirs["event_id"][-1] != "0" else "1")
     assert ask(theirs["event_id"]) == ask(made_up)

@@ -99,8 +99,8 @@ def test_endpoints_that_hang_hold_up_nobody_else(
     wait_until("all others are delivered", lambda: len(deployment.fetch(RECORDED, well_mids)) == len(well))
     assert deployment.fetch(RECORDED, stuck_mids) == []
     wait_until("each that hangs was tried", lambda: all(its_inbox.requests for its_inbox in hanging))
-    told = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, well_mids)]
-    assert told == [(1, 1)] * len(well)
+    recorded = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, well_mids)]
+    assert recorded == [(1, 1)] * len(well)
     assert len(set(inbox.ids)) == len(inbox.ids) == len(well)
     for shop in stuck:
         deployment.fetch(TAKE_AWAY, shop.mid)
@@ -149,8 +149,8 @@ def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
     send_all_late(shops, inbox.url)
     deployment.fetch(LET_GO, mids, [])
     wait_until("all are delivered", lambda: deployment.fetch(WAITING, mids)[0][0] == 0)
-    told = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, mids)]
-    assert told == [(1, 1)] * len(shops)
+    recorded = [(row["delivered"], row["attempts"]) for row in deployment.fetch(RECORDED, mids)]
+    assert recorded == [(1, 1)] * len(shops)
     assert len(inbox.ids) == len(shops)
 
 

@@ -66,7 +66,7 @@ def test_a_clock_with_very_many_jobs_moves_while_other_merchants_write(
     assert deployment.fetch(LEASES, number) == [(0,)]
 
 
-def test_jobs_that_a_standing_clock_reaches_are_due_at_once(
+def test_jobs_that_a_stopped_clock_reaches_are_due_at_once(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     number = add_jobs(deployment, open_shop(now=START), 2_500)

@@ -15,7 +15,7 @@ def story(entries: int, **more: Any) -> list[TimelineEntry]:
 
 
 @pytest.mark.parametrize("entries", [1, MAX_ENTRIES])
-def test_a_short_story_is_told_whole(entries: int) -> None:
+def test_a_short_timeline_is_shown_whole(entries: int) -> None:
     assert [line["said"] for line in render_timeline(story(entries))] == [str(n) for n in range(entries)]
 
 
@@ -31,7 +31,7 @@ def test_long_entries_are_left_out_by_their_bytes() -> None:
     assert [line["said"] for line in lines] == ["3", "4"]
 
 
-def test_one_entry_beyond_the_bound_is_told_alone() -> None:
+def test_one_entry_beyond_the_bound_is_shown_alone() -> None:
     assert [line["what"] for line in render_timeline(story(2, payload="x" * MAX_REPLY_BYTES))] == [
         "left out",
         "posting",

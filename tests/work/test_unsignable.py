@@ -25,7 +25,9 @@ WAITING = """
     select j.attempt, j.run_at > now() + interval '10 seconds' from scheduled_job j join merchant using (merchant_id)
     where mid = $1 and lane = 'webhook' and leased_until is null
 """
-NOTICES = "select what from operator_notice join merchant using (merchant_id) where mid = $1 and reference = 'webhook'"
+NOTICES = (
+    "select message from operator_notice join merchant using (merchant_id) where mid = $1 and reference = 'webhook'"
+)
 OF = "merchant_id = (select merchant_id from merchant where mid = $1)"
 BREAK = {
     "damaged": f"update merchant_key set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where {OF}",

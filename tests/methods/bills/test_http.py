@@ -177,7 +177,7 @@ def test_a_bill_in_another_currency_is_refused(shop: MerchantClient) -> None:
         ({"amount": "x", "orderRef": 5}, ["amount", "orderRef"]),
     ],
 )
-def test_a_resolve_that_means_to_pay_is_told_to_send_pay(
+def test_a_resolve_with_payment_fields_is_refused_and_names_pay(
     shop: MerchantClient, said: dict[str, Any], named: list[str]
 ) -> None:
     body = shop.put("bills", action="resolve", paycode=PREPAID, reference=METER, **said).body
@@ -314,8 +314,8 @@ def test_what_stays_pending_is_settled_by_the_call_back_once(
     pay(shop, orderRef="open", reference="00000099")
     shop.advance(days=2)
     assert status_of(shop, "open") == "pending"
-    told = shop.put("sandbox", action="settle", orderRef="open", outcome=outcome).body
-    assert (told["status"], told["txnStatus"]) == (200, outcome)
+    reply = shop.put("sandbox", action="settle", orderRef="open", outcome=outcome).body
+    assert (reply["status"], reply["txnStatus"]) == (200, outcome)
     other = {"successful": "failed", "failed": "successful"}[outcome]
     assert shop.put("sandbox", action="settle", orderRef="open", outcome=other).body["txnStatus"] == outcome
     assert ("token" in verify(shop, "open")) == (outcome == "successful")

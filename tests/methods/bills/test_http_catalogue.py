@@ -124,10 +124,10 @@ def test_a_resolve_names_every_fault_at_once(shop: MerchantClient, said: dict[st
 )
 def test_a_pull_is_compressed_if_the_client_accepts_it(shop: MerchantClient, accepted: str, packed: bool) -> None:
     asked = {"action": "pull"}
-    heard = shop.send_fields("bills", asked, headers={"accept-encoding": accepted})
-    assert heard.headers["vary"] == "accept-encoding"
-    assert heard.headers.get("content-encoding") == ("gzip" if packed else None)
-    raw = gzip.decompress(heard.raw) if packed else heard.raw
+    reply = shop.send_fields("bills", asked, headers={"accept-encoding": accepted})
+    assert reply.headers["vary"] == "accept-encoding"
+    assert reply.headers.get("content-encoding") == ("gzip" if packed else None)
+    raw = gzip.decompress(reply.raw) if packed else reply.raw
     assert raw == shop.send_fields("bills", asked).raw
     refused = shop.send_fields("bills", {**asked, "category": "none"}, headers={"accept-encoding": accepted})
     assert "content-encoding" not in refused.headers

@@ -106,7 +106,7 @@ def test_the_end_writes_one_event_and_its_delivery_where_somebody_listens() -> N
 # --- what was delivered -----------------------------------------------------------------------------------------
 
 
-def test_a_token_is_sealed_into_its_own_row_and_told_in_the_reply() -> None:
+def test_a_token_is_sealed_into_its_own_row_and_shown_in_the_reply() -> None:
     sent = SentBill.new()
     decision = sent.receive_answer(DELIVERED)
     voucher = decision.rows[1]

@@ -87,7 +87,7 @@ def test_another_amount_than_the_fixed_price_is_refused(amount: str) -> None:
     assert faults_of(AIRTIME_100, amount=amount) == {"amount": reason}
 
 
-def test_a_merchants_own_limits_stand_beside_the_billers() -> None:
+def test_a_merchants_own_limits_apply_in_addition_to_the_billers() -> None:
     narrow = context(merchant=merchant(limits={"NGN": ("600.00", "700.00")}))
     assert faults_of(PREPAID, narrow, amount="500.00") == {"amount": "between 600.00 and 700.00"}
     assert faults_of(PREPAID, narrow, amount="650.00") == {}
@@ -141,7 +141,7 @@ def test_a_new_bill_is_pending_and_holds_amount_fee_and_vat() -> None:
     )
 
 
-def test_its_job_is_run_at_once_and_knows_all_that_the_biller_is_told() -> None:
+def test_its_job_runs_at_once_and_holds_all_that_the_biller_needs() -> None:
     decision = decided(payment(), listed(PREPAID), context(scenario=Scenario(rr="09", webhook="dup")))
     (job,) = decision.jobs
     assert decision.follow_up is job

@@ -64,7 +64,7 @@ def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., Merchant
         "message": "Cashcode generated; it is shown this once",
     }
     assert shop.wallet() == held(COST)
-    standing = {
+    active = {
         "status": 200,
         "orderRef": "cash-1",
         "txnStatus": "pending",
@@ -77,14 +77,14 @@ def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., Merchant
         "expires_at": "2026-01-05T09:30:00.000Z",
         "message": "Cashcode generated; it is shown this once",
     }
-    assert verify(shop, "cash-1") == standing
+    assert verify(shop, "cash-1") == active
     assert redeem(shop, code)["txnStatus"] == "successful"
     paid = {"txnStatus": "successful", "state": "redeemed", "paid": "5000.00", "message": "Cash was paid"}
-    assert verify(shop, "cash-1") == standing | paid
+    assert verify(shop, "cash-1") == active | paid
     assert shop.wallet() == spent(COST)
     assert redeem(shop, code) == {"status": 104, "message": "This cashcode was used"}
     shop.advance(days=2)
-    assert verify(shop, "cash-1") == standing | paid
+    assert verify(shop, "cash-1") == active | paid
 
 
 @pytest.mark.parametrize("channel", ["POS", "WEB"])
@@ -103,8 +103,8 @@ def test_no_call_back_ends_a_code_and_none_is_recorded(
     shop: MerchantClient, deployment: Deployment, outcome: str
 ) -> None:
     made = generate(shop)
-    told = shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body
-    assert told == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
+    reply = shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body
+    assert reply == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
     assert verify(shop, made["orderRef"])["state"] == "active"
     notices = "select count(*) from operator_notice n join merchant m using (merchant_id) where m.mid = $1"
     assert deployment.fetch(notices, shop.mid)[0][0] == 0
@@ -126,9 +126,9 @@ def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: MerchantCli
 def test_a_repeat_by_order_ref_or_key_moves_nothing_and_shows_no_code(shop: MerchantClient) -> None:
     key = {"idempotency-key": "once"}
     first = generate(shop, headers=key, orderRef="twice")
-    told = {name: value for name, value in first.items() if name != "cashcode"}
-    assert generate(shop, orderRef="twice") == told
-    assert generate(shop, headers=key, orderRef="twice") == told
+    repeated = {name: value for name, value in first.items() if name != "cashcode"}
+    assert generate(shop, orderRef="twice") == repeated
+    assert generate(shop, headers=key, orderRef="twice") == repeated
     assert generate(shop, orderRef="twice", pin="2581")["status"] == 104
     assert shop.wallet() == held(COST)
     redeem(shop, first["cashcode"])

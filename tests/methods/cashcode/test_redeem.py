@@ -26,7 +26,7 @@ def decided(outcome: Any) -> Decision:
     return outcome
 
 
-def told(decision: Decision) -> dict[str, Any]:
+def event_payload(decision: Decision) -> dict[str, Any]:
     [event] = decision.events
     said: dict[str, Any] = msgspec.json.decode(event.payload)
     return said
@@ -68,13 +68,13 @@ def test_a_terminal_is_paid_up_to_the_amount_and_the_rest_returns(channel: str) 
     decision = decided(table.redeem(cashcode=code, channel=channel, amount="1200.50"))
     assert decision.groups[0].postings == (Posting(WALLET, RAIL, 120_050, "cash drawn"),)
     assert (decision.reply.amount, decision.reply.returned) == ("1200.50", "3799.50")
-    assert told(decision)["chargedAmount"] == "1200.50"
+    assert event_payload(decision)["chargedAmount"] == "1200.50"
 
 
 def test_its_event_names_the_order() -> None:
     table, code = active_cashcode()
     decision = decided(table.redeem(cashcode=code))
-    assert told(decision) == {
+    assert event_payload(decision) == {
         "status": 200,
         "txnStatus": "successful",
         "txnRef": "cash-1",
@@ -136,7 +136,7 @@ def test_the_third_wrong_pin_locks_and_gives_the_money_back() -> None:
     assert locked.reply.code == 203
     [group] = locked.groups
     assert (group.postings, group.closes_hold is not None) == ((), True)
-    assert (told(locked)["txnStatus"], told(locked)["chargedAmount"]) == ("failed", "0.00")
+    assert (event_payload(locked)["txnStatus"], event_payload(locked)["chargedAmount"]) == ("failed", "0.00")
     assert state_of(table) == ("locked", 3, 0)
     assert table.redeem(cashcode=code) == ENDED_REFUSALS["locked"]
 
@@ -189,7 +189,7 @@ def test_expiry_gives_the_hold_back_with_one_event() -> None:
     decision = table.apply(decided(table.expire(job)))
     assert decision.groups[0].postings == ()
     assert decision.jobs_done == (job,)
-    assert told(decision)["txnStatus"] == "failed"
+    assert event_payload(decision)["txnStatus"] == "failed"
     assert state_of(table) == ("expired", 0, 0)
     assert table.redeem(cashcode=code) == ENDED_REFUSALS["expired"]
     assert table.expire(job) == Decision()

@@ -34,10 +34,10 @@ class InMemoryClients:
     def seen(self, keys: list[bytes]) -> LoadedRows:
         return LoadedRows({key: self.rows.get(key) for key in keys})
 
-    def decide(self, rule: Any, request: Any, keys: list[bytes], **told: Any) -> Decision | Refusal:
+    def decide(self, rule: Any, request: Any, keys: list[bytes], **extra: Any) -> Decision | Refusal:
         """Runs the rule as the writer does: loads rows until the rule needs no more."""
         for _ in range(3):
-            outcome = rule(request, self.context, self.seen(keys), **told)
+            outcome = rule(request, self.context, self.seen(keys), **extra)
             if not isinstance(outcome, NeedsMore):
                 break
             keys = [*keys, *(key for _, key in outcome.needs.rows)]
@@ -47,24 +47,24 @@ class InMemoryClients:
         return outcome
 
     def create(
-        self, told: Any = None, *, entropy: int = 0, verify_bvn: bool = False, status: Any = None, **data: Any
+        self, answer: Any = None, *, entropy: int = 0, verify_bvn: bool = False, status: Any = None, **data: Any
     ) -> Any:
         """Returns the reply to a new client. Different `entropy` makes different clients."""
         self.context = msgspec.structs.replace(self.context, entropy=bytes([entropy]) * 32)
         said = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
-        return self.submit(CreateRequest, CREATE_RULES, decide_create, said, [], told)
+        return self.submit(CreateRequest, CREATE_RULES, decide_create, said, [], answer)
 
-    def update(self, client: Client, told: Any = None, **said: Any) -> Any:
+    def update(self, client: Client, answer: Any = None, **said: Any) -> Any:
         said = {"client_id": client.client_id, **said}
-        return self.submit(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], told)
+        return self.submit(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], answer)
 
-    def submit(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], told: Any) -> Decision | Refusal:
+    def submit(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], answer: Any) -> Decision | Refusal:
         """Returns the errors of the body, else the decision, as dispatch does."""
-        foresight = PreflightContext(self.context.now, None)
-        request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, foresight)
+        preflight = PreflightContext(self.context.now, None)
+        request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, preflight)
         if isinstance(request, tuple):
             return refuse_fields(*request)
-        return self.decide(rule, request, keys, answer=told)
+        return self.decide(rule, request, keys, answer=answer)
 
     def enroll(self, **said: Any) -> Client:
         decided = self.create(**said)

@@ -27,13 +27,13 @@ FOUND = RegistryAnswer(BVN, person())
 
 
 @pytest.fixture
-def desk() -> InMemoryClients:
+def clients() -> InMemoryClients:
     return InMemoryClients()
 
 
-def erase(desk: InMemoryClients, client_id: str, *traces: RowErasure) -> Any:
+def erase(clients: InMemoryClients, client_id: str, *traces: RowErasure) -> Any:
     keys = [key for _, key in need_erase(client_id, traces, MERCHANT).rows]
-    return desk.decide(partial(decide_erase, client_id), traces, keys)
+    return clients.decide(partial(decide_erase, client_id), traces, keys)
 
 
 # --- when the register is asked -----------------------------------------------------------------------------
@@ -47,48 +47,48 @@ def asked(decided: Any) -> str | None:
     return decided.question
 
 
-def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(desk: InMemoryClients) -> None:
-    assert asked(desk.create(bvn=BVN, verify_bvn=True)) == BVN
-    assert desk.rows == {}
-    assert asked(desk.create(bvn=BVN)) is None
-    assert asked(desk.create(entropy=1)) is None
+def test_the_register_is_asked_only_for_a_bvn_that_is_to_be_verified(clients: InMemoryClients) -> None:
+    assert asked(clients.create(bvn=BVN, verify_bvn=True)) == BVN
+    assert clients.rows == {}
+    assert asked(clients.create(bvn=BVN)) is None
+    assert asked(clients.create(entropy=1)) is None
 
 
-def test_a_request_that_is_refused_anyway_does_not_query_the_register(desk: InMemoryClients) -> None:
-    first = desk.enroll(bvn=BVN)
-    assert set(faults(desk.create(entropy=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
-    assert set(faults(desk.create(bvn=OTHER_BVN, verify_bvn=True, dob="2030-01-01"))) == {"data.dob"}
-    assert set(faults(desk.update(first, status="exited", verify_bvn=True))) == {"status"}
+def test_a_request_that_is_refused_anyway_does_not_query_the_register(clients: InMemoryClients) -> None:
+    first = clients.enroll(bvn=BVN)
+    assert set(faults(clients.create(entropy=1, bvn=BVN, verify_bvn=True))) == {"data.bvn"}
+    assert set(faults(clients.create(bvn=OTHER_BVN, verify_bvn=True, dob="2030-01-01"))) == {"data.dob"}
+    assert set(faults(clients.update(first, status="exited", verify_bvn=True))) == {"status"}
     nobody = UpdateRequest(client_id="CLx", verify_bvn=True, data=ClientChanges(bvn=BVN))
-    assert desk.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
+    assert clients.decide(decide_update, nobody, [client_key(MERCHANT.merchant_id, "CLx")]) == UNKNOWN_CLIENT
 
 
-def test_an_answer_about_another_bvn_is_ignored(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=OTHER_BVN)
-    assert asked(desk.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
-    assert asked(desk.create(FOUND, entropy=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
+def test_an_answer_about_another_bvn_is_ignored(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=OTHER_BVN)
+    assert asked(clients.update(client, FOUND, verify_bvn=True)) == OTHER_BVN
+    assert asked(clients.create(FOUND, entropy=1, bvn=OTHER_BVN[:-1] + "2", verify_bvn=True)) == OTHER_BVN[:-1] + "2"
 
 
-def test_the_stored_bvn_is_verified_if_the_request_has_none(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN)
+def test_the_stored_bvn_is_verified_if_the_request_has_none(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN)
     ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
     for said in ways:
-        assert asked(desk.update(client, verify_bvn=True, **said)) == BVN
-    assert shown(desk.update(client, FOUND, verify_bvn=True))["bvn_verified"] is True
-    assert set(faults(desk.update(client, FOUND, verify_bvn=True, data={"lastname": "Eze"}))) == {"data.lastname"}
-    assert desk.now(client.client_id).bvn_sealed == client.bvn_sealed
+        assert asked(clients.update(client, verify_bvn=True, **said)) == BVN
+    assert shown(clients.update(client, FOUND, verify_bvn=True))["bvn_verified"] is True
+    assert set(faults(clients.update(client, FOUND, verify_bvn=True, data={"lastname": "Eze"}))) == {"data.lastname"}
+    assert clients.now(client.client_id).bvn_sealed == client.bvn_sealed
 
 
 # --- verified, or not ---------------------------------------------------------------------------------------
 
 
-def test_a_client_who_matches_the_register_is_verified(desk: InMemoryClients) -> None:
-    assert shown(desk.create(FOUND, bvn=BVN, verify_bvn=True))["bvn_verified"] is True
-    assert shown(desk.create(entropy=1, bvn=OTHER_BVN))["bvn_verified"] is False
+def test_a_client_who_matches_the_register_is_verified(clients: InMemoryClients) -> None:
+    assert shown(clients.create(FOUND, bvn=BVN, verify_bvn=True))["bvn_verified"] is True
+    assert shown(clients.create(entropy=1, bvn=OTHER_BVN))["bvn_verified"] is False
 
 
 @pytest.mark.parametrize(
-    ("told", "named"),
+    ("registered", "named"),
     [
         (person(firstname="NGOZI"), ["data.firstname"]),
         (person(lastname="EZE", dob="1991-04-17"), ["data.lastname", "data.dob"]),
@@ -98,24 +98,26 @@ def test_a_client_who_matches_the_register_is_verified(desk: InMemoryClients) ->
     ],
 )
 def test_a_client_who_differs_from_the_register_is_refused_and_not_stored(
-    desk: InMemoryClients, told: Any, named: list[str]
+    clients: InMemoryClients, registered: Any, named: list[str]
 ) -> None:
     said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
-    assert list(faults(desk.create(RegistryAnswer(BVN, told), verify_bvn=True, **said))) == named
-    assert desk.rows == {}
+    assert list(faults(clients.create(RegistryAnswer(BVN, registered), verify_bvn=True, **said))) == named
+    assert clients.rows == {}
 
 
-def test_verify_bvn_without_a_bvn_is_refused(desk: InMemoryClients) -> None:
-    assert faults(desk.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
+def test_verify_bvn_without_a_bvn_is_refused(clients: InMemoryClients) -> None:
+    assert faults(clients.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
     ways: list[dict[str, Any]] = [{"data": {"middlename": "Grace"}}, {"data": {}}, {}]
     for said in ways:
-        assert faults(desk.update(desk.enroll(), verify_bvn=True, **said)) == {"data.bvn": "required, to be verified"}
+        assert faults(clients.update(clients.enroll(), verify_bvn=True, **said)) == {
+            "data.bvn": "required, to be verified"
+        }
 
 
-def test_an_update_is_compared_as_a_whole(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN, lastname="Eze")
-    assert set(faults(desk.update(client, FOUND, verify_bvn=True, data={"bvn": BVN}))) == {"data.lastname"}
-    changed = desk.update(client, FOUND, verify_bvn=True, data={"bvn": BVN, "lastname": "Obi"})
+def test_an_update_is_compared_as_a_whole(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN, lastname="Eze")
+    assert set(faults(clients.update(client, FOUND, verify_bvn=True, data={"bvn": BVN}))) == {"data.lastname"}
+    changed = clients.update(client, FOUND, verify_bvn=True, data={"bvn": BVN, "lastname": "Obi"})
     assert shown(changed)["bvn_verified"] is True
 
 
@@ -133,22 +135,24 @@ def test_an_update_is_compared_as_a_whole(desk: InMemoryClients) -> None:
         ({"phone": "08039999999", "meta": {"a": 1}}, True),
     ],
 )
-def test_changing_the_name_or_birth_date_ends_the_verification(desk: InMemoryClients, data: Any, stays: bool) -> None:
-    client = desk.enroll(told=FOUND, bvn=BVN, verify_bvn=True)
-    assert shown(desk.update(client, data=data))["bvn_verified"] is stays
+def test_changing_the_name_or_birth_date_ends_the_verification(
+    clients: InMemoryClients, data: Any, stays: bool
+) -> None:
+    client = clients.enroll(answer=FOUND, bvn=BVN, verify_bvn=True)
+    assert shown(clients.update(client, data=data))["bvn_verified"] is stays
 
 
 # --- kept ---------------------------------------------------------------------------------------------------
 
 
-def test_a_bvn_is_sealed_and_shown_masked(desk: InMemoryClients) -> None:
-    decided = desk.create(bvn=BVN)
+def test_a_bvn_is_sealed_and_shown_masked(clients: InMemoryClients) -> None:
+    decided = clients.create(bvn=BVN)
     client: Client = decided.rows[0]
     assert shown(decided)["bvn"] == "222******78"
-    assert BVN not in desk.detail_of(client.client_id)
+    assert BVN not in clients.detail_of(client.client_id)
     assert client.bvn_sealed is not None
     assert BVN.encode() not in client.bvn_sealed
-    assert desk.context.unseal(bvn_aad(client.client_id), client.bvn_sealed) == BVN.encode()
+    assert clients.context.unseal(bvn_aad(client.client_id), client.bvn_sealed) == BVN.encode()
     assert BVN.encode() not in msgspec.json.encode(decided.reply)
 
 
@@ -163,55 +167,55 @@ ANOTHER = msgspec.structs.replace(MERCHANT, merchant_id=8)
 # --- one client's alone -------------------------------------------------------------------------------------
 
 
-def test_the_same_bvn_twice_names_the_client_that_has_it(desk: InMemoryClients) -> None:
-    first = desk.enroll(bvn=BVN)
-    assert faults(desk.create(entropy=1, bvn=BVN)) == {"data.bvn": f"this is the BVN of client {first.client_id}"}
-    other = desk.enroll(entropy=2)
-    assert first.client_id in faults(desk.update(other, data={"bvn": BVN}))["data.bvn"]
-    assert desk.guards() == [first.client_id]
+def test_the_same_bvn_twice_names_the_client_that_has_it(clients: InMemoryClients) -> None:
+    first = clients.enroll(bvn=BVN)
+    assert faults(clients.create(entropy=1, bvn=BVN)) == {"data.bvn": f"this is the BVN of client {first.client_id}"}
+    other = clients.enroll(entropy=2)
+    assert first.client_id in faults(clients.update(other, data={"bvn": BVN}))["data.bvn"]
+    assert clients.guards() == [first.client_id]
 
 
-def test_a_client_may_be_updated_with_its_own_bvn(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN)
+def test_a_client_may_be_updated_with_its_own_bvn(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN)
     sealed = client.bvn_sealed
-    assert isinstance(desk.update(client, data={"bvn": BVN}), Decision)
-    assert desk.now(client.client_id).bvn_sealed == sealed
+    assert isinstance(clients.update(client, data={"bvn": BVN}), Decision)
+    assert clients.now(client.client_id).bvn_sealed == sealed
 
 
-def test_a_bvn_that_is_changed_is_free_for_another(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN)
-    desk.update(client, data={"bvn": OTHER_BVN})
-    assert sorted(desk.guards(), key=str) == [client.client_id, None]
-    second = desk.enroll(entropy=1, bvn=BVN)
-    assert set(desk.guards()) == {client.client_id, second.client_id}
-    assert second.client_id in faults(desk.update(client, data={"bvn": BVN}))["data.bvn"]
+def test_a_bvn_that_is_changed_is_free_for_another(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN)
+    clients.update(client, data={"bvn": OTHER_BVN})
+    assert sorted(clients.guards(), key=str) == [client.client_id, None]
+    second = clients.enroll(entropy=1, bvn=BVN)
+    assert set(clients.guards()) == {client.client_id, second.client_id}
+    assert second.client_id in faults(clients.update(client, data={"bvn": BVN}))["data.bvn"]
 
 
-def test_a_bvn_can_come_back_to_its_client(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN)
+def test_a_bvn_can_come_back_to_its_client(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN)
     for bvn in (OTHER_BVN, BVN):
-        assert shown(desk.update(client, data={"bvn": bvn}))["bvn"][-2:] == bvn[-2:]
-    assert sorted(desk.guards(), key=str) == [client.client_id, None]
+        assert shown(clients.update(client, data={"bvn": bvn}))["bvn"][-2:] == bvn[-2:]
+    assert sorted(clients.guards(), key=str) == [client.client_id, None]
 
 
 @pytest.mark.parametrize("bvn", sorted(magic_bvns()))
-def test_a_magic_bvn_may_be_many_clients(desk: InMemoryClients, bvn: str) -> None:
-    assert desk.enroll(bvn=bvn).client_id != desk.enroll(entropy=1, bvn=bvn).client_id
-    assert desk.guards() == []
+def test_a_magic_bvn_may_be_many_clients(clients: InMemoryClients, bvn: str) -> None:
+    assert clients.enroll(bvn=bvn).client_id != clients.enroll(entropy=1, bvn=bvn).client_id
+    assert clients.guards() == []
 
 
 def test_in_live_no_bvn_belongs_to_two_clients() -> None:
-    desk = InMemoryClients(context(merchant=merchant("live")))
-    desk.create(bvn=ANYONE)
-    assert set(faults(desk.create(entropy=1, bvn=ANYONE))) == {"data.bvn"}
+    clients = InMemoryClients(context(merchant=merchant("live")))
+    clients.create(bvn=ANYONE)
+    assert set(faults(clients.create(entropy=1, bvn=ANYONE))) == {"data.bvn"}
 
 
-def test_from_a_magic_bvn_to_a_real_one_and_back(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=ANYONE)
-    desk.update(client, data={"bvn": BVN})
-    assert desk.guards() == [client.client_id]
-    desk.update(client, data={"bvn": ANYONE})
-    assert desk.guards() == [None]
+def test_from_a_magic_bvn_to_a_real_one_and_back(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=ANYONE)
+    clients.update(client, data={"bvn": BVN})
+    assert clients.guards() == [client.client_id]
+    clients.update(client, data={"bvn": ANYONE})
+    assert clients.guards() == [None]
 
 
 # --- erased -------------------------------------------------------------------------------------------------
@@ -224,15 +228,17 @@ def test_from_a_magic_bvn_to_a_real_one_and_back(desk: InMemoryClients) -> None:
         *(("rejected", "exited"), ("exited", "exited"), ("blacklisted", "blacklisted")),
     ],
 )
-def test_an_erased_client_has_only_its_id_status_and_dates(desk: InMemoryClients, before: str, after: str) -> None:
-    client = msgspec.structs.replace(desk.enroll(told=FOUND, bvn=BVN, verify_bvn=True, meta={"a": 1}), status=before)
-    desk.rows[client.key] = client
-    erase(desk, client.client_id)
-    left = desk.now(client.client_id)
+def test_an_erased_client_has_only_its_id_status_and_dates(clients: InMemoryClients, before: str, after: str) -> None:
+    client = msgspec.structs.replace(
+        clients.enroll(answer=FOUND, bvn=BVN, verify_bvn=True, meta={"a": 1}), status=before
+    )
+    clients.rows[client.key] = client
+    erase(clients, client.client_id)
+    left = clients.now(client.client_id)
     assert (left.detail, left.bvn_hash, left.bvn_mask, left.bvn_sealed) == ("{}", None, None, None)
     assert (left.detail_sealed, left.phone_hash, left.email_hash) == (None, None, None)
     assert (left.client_id, left.number, left.created_at) == (client.client_id, client.number, client.created_at)
-    assert msgspec.to_builtins(erase(desk, client.client_id).reply) == {
+    assert msgspec.to_builtins(erase(clients, client.client_id).reply) == {
         "client_id": client.client_id,
         "status": after,
         "bvn_verified": False,
@@ -241,49 +247,49 @@ def test_an_erased_client_has_only_its_id_status_and_dates(desk: InMemoryClients
     }
 
 
-def test_an_erased_client_cannot_be_changed_and_its_bvn_is_free(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN)
-    erase(desk, client.client_id)
-    assert desk.update(client, data={"firstname": "Ada"}) == ERASED
-    assert desk.update(client, status="active") == ERASED
-    assert desk.guards() == [None]
-    assert desk.enroll(entropy=1, bvn=BVN).client_id != client.client_id
+def test_an_erased_client_cannot_be_changed_and_its_bvn_is_free(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN)
+    erase(clients, client.client_id)
+    assert clients.update(client, data={"firstname": "Ada"}) == ERASED
+    assert clients.update(client, status="active") == ERASED
+    assert clients.guards() == [None]
+    assert clients.enroll(entropy=1, bvn=BVN).client_id != client.client_id
 
 
-def test_erasing_twice_changes_nothing(desk: InMemoryClients) -> None:
-    client = desk.enroll(bvn=BVN)
-    first = erase(desk, client.client_id)
-    again = erase(desk, client.client_id)
+def test_erasing_twice_changes_nothing(clients: InMemoryClients) -> None:
+    client = clients.enroll(bvn=BVN)
+    first = erase(clients, client.client_id)
+    again = erase(clients, client.client_id)
     assert (again.reply, again.rows) == (first.reply, ())
 
 
-def test_a_client_with_an_open_account_is_not_erased(desk: InMemoryClients) -> None:
-    client = adjust_open_accounts(desk.enroll(status="active", bvn=BVN), 1)
-    desk.rows[client.key] = client
-    assert erase(desk, client.client_id) == ACCOUNTS_OPEN
-    assert desk.now(client.client_id) == client
+def test_a_client_with_an_open_account_is_not_erased(clients: InMemoryClients) -> None:
+    client = adjust_open_accounts(clients.enroll(status="active", bvn=BVN), 1)
+    clients.rows[client.key] = client
+    assert erase(clients, client.client_id) == ACCOUNTS_OPEN
+    assert clients.now(client.client_id) == client
 
 
-def test_an_unknown_client_cannot_be_erased(desk: InMemoryClients) -> None:
-    assert erase(desk, "CLx") == UNKNOWN_CLIENT
+def test_an_unknown_client_cannot_be_erased(clients: InMemoryClients) -> None:
+    assert erase(clients, "CLx") == UNKNOWN_CLIENT
 
 
-def test_traces_of_a_client_in_other_slices_are_erased_too(desk: InMemoryClients) -> None:
-    client, other = desk.enroll(), desk.enroll(entropy=1)
+def test_traces_of_a_client_in_other_slices_are_erased_too(clients: InMemoryClients) -> None:
+    client, other = clients.enroll(), clients.enroll(entropy=1)
     traces = [
         RowErasure(Client, other.key, lambda row: msgspec.structs.replace(row, detail_sealed=None)),
         RowErasure(Client, b"nowhere", lambda row: row),
     ]
-    erased = erase(desk, client.client_id, *traces)
+    erased = erase(clients, client.client_id, *traces)
     assert [row.client_id for row in erased.rows] == [client.client_id, other.client_id]
-    assert desk.detail_of(other.client_id) == "{}"
-    assert erase(desk, client.client_id, *traces).rows == ()
+    assert clients.detail_of(other.client_id) == "{}"
+    assert erase(clients, client.client_id, *traces).rows == ()
 
 
-def test_a_client_with_a_transaction_in_progress_is_not_erased(desk: InMemoryClients) -> None:
-    client = desk.enroll()
+def test_a_client_with_a_transaction_in_progress_is_not_erased(clients: InMemoryClients) -> None:
+    client = clients.enroll()
     assert (
-        erase(desk, client.client_id, RowErasure(Client, client.key, lambda row: TRANSACTION_IN_PROGRESS))
+        erase(clients, client.client_id, RowErasure(Client, client.key, lambda row: TRANSACTION_IN_PROGRESS))
         == TRANSACTION_IN_PROGRESS
     )
-    assert desk.now(client.client_id) == client
+    assert clients.now(client.client_id) == client

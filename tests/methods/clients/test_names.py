@@ -197,11 +197,11 @@ def test_nobody_is_accepted_who_has_not_said_the_surname_or_a_part_of_it(
 def test_a_second_name_that_is_another_is_never_accepted_wherever_it_is_written(
     first: str, last: str, one: str, other: str
 ) -> None:
-    told = [split_name(name) for name in (first, last, one, other)]
-    assume(all(len(words) == 1 for words in told))
-    assume(len({words[0] for words in told}) == 4)
-    assume(all("".join(pair) not in {words[0] for words in told} for pair in permutations((w[0] for w in told), 2)))
-    assume(not {words[0] for words in told} & PARTICLES)
+    parts = [split_name(name) for name in (first, last, one, other)]
+    assume(all(len(words) == 1 for words in parts))
+    assume(len({words[0] for words in parts}) == 4)
+    assume(all("".join(pair) not in {words[0] for words in parts} for pair in permutations((w[0] for w in parts), 2)))
+    assume(not {words[0] for words in parts} & PARTICLES)
     register = person(firstname=first, lastname=last, middlename=other)
     for claim in (
         ClaimedIdentity(first, last, one),

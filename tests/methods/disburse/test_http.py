@@ -196,9 +196,9 @@ def test_every_other_amount_is_refused_by_name(shop: MerchantClient) -> None:
     amounts = re.findall(r'"[^"]*"|\S+', REFUSED_AMOUNTS)
     for amount in amounts:
         body = b'{"action":"transfer","amount":%b,"bankcode":"058","accountnumber":"0000000000"}' % amount.encode()
-        heard = shop.send("disburse", body)
-        assert (heard.http, heard.body["status"]) == (200, 104), amount
-        assert [fault["field"] for fault in heard.body["errors"]] == ["amount"], amount
+        reply = shop.send("disburse", body)
+        assert (reply.http, reply.body["status"]) == (200, 104), amount
+        assert [fault["field"] for fault in reply.body["errors"]] == ["amount"], amount
     assert shop.wallet() == spent(0)
 
 

@@ -298,8 +298,8 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: MerchantClient) -> N
     most = body.replace(b'""', b'"' + b"x" * (1024 * 1024 - len(body)) + b'"')
     assert len(most) == 1024 * 1024
     assert shop.send("disburse", most).body["status"] == 202
-    heard = shop.send("disburse", most + b" ")
-    assert (heard.http, heard.body["status"]) == (413, 103)
+    reply = shop.send("disburse", most + b" ")
+    assert (reply.http, reply.body["status"]) == (413, 103)
 
 
 @pytest.mark.parametrize("said", ["Bulk", "BULK", " bulk "])

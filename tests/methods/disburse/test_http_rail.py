@@ -23,7 +23,7 @@ OPEN = Wallet(OPENING, OPENING - COST, COST)
 AFTER = {"successful": Wallet(OPENING - COST, OPENING - COST, 0), "failed": Wallet(OPENING, OPENING, 0)}
 
 NEVER_ENDING = "0000009900"
-UNTIL_TOLD = "0000000020"
+PENDING_ACCOUNT = "0000000020"
 
 # Ages at which an unknown outcome is asked after. (Contract: disburse#transfer)
 LADDER = [5, 30, 120, 600, 1800, 3600, 7200, 10800]
@@ -62,7 +62,7 @@ def test_an_account_can_be_processing_first(shop: MerchantClient, account: str, 
     assert shop.wallet() == AFTER[final]
 
 
-@pytest.mark.parametrize("account", [NEVER_ENDING, UNTIL_TOLD, "0000000523"])
+@pytest.mark.parametrize("account", [NEVER_ENDING, PENDING_ACCOUNT, "0000000523"])
 def test_some_magic_accounts_end_only_by_a_call_back(shop: MerchantClient, account: str) -> None:
     sent = shop.transfer(accountnumber=account)
     shop.advance(days=2)
@@ -96,10 +96,10 @@ def test_an_unknown_outcome_is_queried_at_each_scheduled_time_and_at_no_other(sh
 def test_a_contradiction_of_a_final_state_changes_nothing_and_is_noted(
     shop: MerchantClient, deployment: Deployment, first: str, second: str
 ) -> None:
-    sent = shop.transfer(accountnumber=UNTIL_TOLD)
-    told = shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome=first).body
+    sent = shop.transfer(accountnumber=PENDING_ACCOUNT)
+    reply = shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome=first).body
     before = shop.verify(sent["txnRef"])
-    assert (told["status"], told["txnStatus"], told["txnRef"]) == (200, first, sent["txnRef"])
+    assert (reply["status"], reply["txnStatus"], reply["txnRef"]) == (200, first, sent["txnRef"])
     again = shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome=second).body
     assert again["txnStatus"] == first
     assert shop.verify(sent["txnRef"]) == before
@@ -110,17 +110,17 @@ def test_a_contradiction_of_a_final_state_changes_nothing_and_is_noted(
         shop.mid,
     )
     assert [row["reference"] for row in notices] == [sent["txnRef"]]
-    assert second in notices[0]["what"]
+    assert second in notices[0]["message"]
 
 
 def test_contradictory_call_backs_at_once_leave_one_outcome(shop: MerchantClient, deployment: Deployment) -> None:
-    references = [shop.transfer(accountnumber=UNTIL_TOLD)["txnRef"] for _ in range(5)]
+    references = [shop.transfer(accountnumber=PENDING_ACCOUNT)["txnRef"] for _ in range(5)]
 
-    def settle(told: tuple[str, str]) -> tuple[str, str]:
+    def settle(given: tuple[str, str]) -> tuple[str, str]:
         with deployment.connect() as wire:
             one = MerchantClient(wire, shop.mid, shop.key)
-            body = one.put("sandbox", action="settle", txnRef=told[0], outcome=told[1]).body
-        return told[0], body["txnStatus"]
+            body = one.put("sandbox", action="settle", txnRef=given[0], outcome=given[1]).body
+        return given[0], body["txnStatus"]
 
     with ThreadPoolExecutor(12) as pool:
         said = list(pool.map(settle, [(ref, end) for ref in references for end in ("successful", "failed") * 2]))
@@ -130,7 +130,7 @@ def test_contradictory_call_backs_at_once_leave_one_outcome(shop: MerchantClient
 
 
 def test_the_same_call_back_twice_is_no_contradiction(shop: MerchantClient, deployment: Deployment) -> None:
-    sent = shop.transfer(accountnumber=UNTIL_TOLD)
+    sent = shop.transfer(accountnumber=PENDING_ACCOUNT)
     for _ in range(2):
         shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome="successful")
     notices = deployment.fetch(
@@ -142,7 +142,7 @@ def test_the_same_call_back_twice_is_no_contradiction(shop: MerchantClient, depl
 # --- told by a header ---------------------------------------------------------------------------------------
 
 
-def told(shop: MerchantClient, scenario: str, **fields: Any) -> Any:
+def transfer_with(shop: MerchantClient, scenario: str, **fields: Any) -> Any:
     return shop.transfer(headers={"x-sandbox-scenario": scenario}, **fields)
 
 
@@ -168,7 +168,7 @@ def told(shop: MerchantClient, scenario: str, **fields: Any) -> Any:
 def test_a_scenario_overrides_the_account_for_one_request(
     shop: MerchantClient, scenario: str, first: str, seconds: int, final: str
 ) -> None:
-    sent = told(shop, scenario, accountnumber="0000000500")
+    sent = transfer_with(shop, scenario, accountnumber="0000000500")
     assert sent["txnStatus"] == first
     if seconds:
         shop.advance(seconds=seconds - 1)
@@ -197,7 +197,7 @@ def test_an_unreadable_answer_is_status_201_and_stays_pending(shop: MerchantClie
 
 @pytest.mark.parametrize("scenario", ["rr=0", "rr=000", "delay=-1", "delay=x", "http=boom", "nonsense", "rr", "é"])
 def test_a_scenario_that_cannot_be_read_is_refused(shop: MerchantClient, scenario: str) -> None:
-    body = told(shop, scenario)
+    body = transfer_with(shop, scenario)
     assert body["status"] == 104
     assert [fault["field"] for fault in body["errors"]] == ["x-sandbox-scenario"]
     assert shop.wallet() == Wallet(OPENING, OPENING, 0)
@@ -236,7 +236,7 @@ def test_a_fault_strikes_the_next_call_and_ends_as_written(
     assert shop.transfer()["txnStatus"] == "successful"
 
 
-def test_a_fault_strikes_as_often_as_it_was_told(shop: MerchantClient) -> None:
+def test_a_fault_strikes_as_often_as_planned(shop: MerchantClient) -> None:
     plan(shop, "decline", times=2)
     assert [shop.transfer()["txnStatus"] for _ in range(3)] == ["failed", "failed", "successful"]
 
@@ -264,13 +264,13 @@ def test_a_probability_of_nothing_never_strikes_and_of_one_always(shop: Merchant
 
 def test_the_scenario_header_precedes_a_fault_and_does_not_use_it_up(shop: MerchantClient) -> None:
     plan(shop, "decline")
-    assert told(shop, "rr=00")["txnStatus"] == "successful"
+    assert transfer_with(shop, "rr=00")["txnStatus"] == "successful"
     assert shop.transfer()["txnStatus"] == "failed"
 
 
 def test_events_follow_business_time_in_order(shop: MerchantClient, deployment: Deployment) -> None:
     for name, delay in (("third", 100), ("second", 20), ("first", 5)):
-        told(shop, f"rr=00;delay={delay}", orderRef=name)
+        transfer_with(shop, f"rr=00;delay={delay}", orderRef=name)
     assert shop.advance(minutes=10)["ran"] == {"disburse": 6}
     rows = deployment.fetch(
         "select t.order_ref, e.at - t.created_at from event e join merchant m using (merchant_id)"

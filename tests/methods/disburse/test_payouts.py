@@ -86,7 +86,7 @@ def test_a_success_posts_both_holds_and_what_the_purpose_adds_in_the_amounts_gro
     assert decision.reply == {"status": SUCCESSFUL}
 
 
-def test_a_failure_gives_both_holds_back_and_posts_the_addition_beside() -> None:
+def test_a_failure_releases_both_holds_and_posts_the_extra_group() -> None:
     asked.clear()
     decision = hear(sent(), DECLINED)
     first, second, added = decision.groups

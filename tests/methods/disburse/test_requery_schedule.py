@@ -119,14 +119,14 @@ class Recorder(SandboxBank):
 
     def __init__(self, known: Answer) -> None:
         self.known = known
-        self.heard: list[str] = []
+        self.calls: list[str] = []
 
     async def query(self, order: ports.TransferOrder) -> Answer:
-        self.heard.append(f"query {order.key}")
+        self.calls.append(f"query {order.key}")
         return self.known
 
     async def transfer(self, order: ports.TransferOrder) -> Answer:
-        self.heard.append(f"transfer {order.key}")
+        self.calls.append(f"transfer {order.key}")
         return await super().transfer(order)
 
 
@@ -148,7 +148,7 @@ def test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent(
     sent, bank = SentTransfer.new(), Recorder(known)
     sent.job.claims = claims
     assert call(with_bank(bank), sent, 25.0).status == SUCCESSFUL
-    assert bank.heard == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
+    assert bank.calls == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
 def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:
@@ -156,4 +156,4 @@ def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:
     sent.job.kind = QUERY
     sent.job.claims = 2
     assert call(with_bank(bank), sent, 25.0).status == ports.NOT_FOUND
-    assert bank.heard == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]
+    assert bank.calls == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]

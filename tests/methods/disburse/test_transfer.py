@@ -104,7 +104,7 @@ def test_a_new_transfer_is_processing_and_holds_its_money() -> None:
     assert (decision.numbers_used, decision.events, decision.in_progress) == (1, (), False)
 
 
-def test_its_job_is_run_at_once_and_knows_all_that_the_bank_is_told() -> None:
+def test_its_job_runs_at_once_and_holds_all_that_the_bank_needs() -> None:
     decision = decided(order(), context(scenario=Scenario(rr="91", webhook="dup")))
     (job,) = decision.jobs
     assert decision.follow_up is job

@@ -59,9 +59,9 @@ def at(day: str, hour: int = 9) -> datetime:
 
 class InMemorySavings:
     def __init__(self, day: str = "2026-01-05", wallet: int = 1_000_000_000) -> None:
-        self.desk = BatchState(Deployment(VAULT, PERMUTATION, None, PURPOSES), at(day))
+        self.state = BatchState(Deployment(VAULT, PERMUTATION, None, PURPOSES), at(day))
         self.book = MerchantState(book_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
-        self.desk.add_merchant_state(self.book)
+        self.state.add_merchant_state(self.book)
         self.entropy = itertools.count(1)
         self.ran: list[str] = []
         if wallet:
@@ -73,13 +73,13 @@ class InMemorySavings:
         """Decides and applies a submission as the writer does. Rows that are not in memory do not exist."""
         submission = Submission(MERCHANT, needs, rule, next(self.entropy).to_bytes(32, "big"))
         for _ in range(MOST_ROUNDS + 1):
-            self.desk.request_rows(submission, needs)
+            self.state.request_rows(submission, needs)
             for _, key in needs.rows:
-                self.desk.rows.setdefault(key, None)
+                self.state.rows.setdefault(key, None)
             for name in needs.accounts:
-                self.desk.rows.setdefault(account_key(MERCHANT_ID, name), None)
-            self.desk.open_missing_accounts(MERCHANT_ID, needs.accounts)
-            result = run_to_completion(self.desk.decide(submission))
+                self.state.rows.setdefault(account_key(MERCHANT_ID, name), None)
+            self.state.open_missing_accounts(MERCHANT_ID, needs.accounts)
+            result = run_to_completion(self.state.decide(submission))
             if not isinstance(result, NeedsMore):
                 break
             needs = result.needs
@@ -110,7 +110,7 @@ class InMemorySavings:
     # --- time -----------------------------------------------------------------------------------------------
 
     def jobs(self, kind: str = "") -> list[Job]:
-        found = [row for row in self.desk.rows.values() if isinstance(row, Job) and row.kind.startswith(kind)]
+        found = [row for row in self.state.rows.values() if isinstance(row, Job) and row.kind.startswith(kind)]
         return sorted(found, key=lambda job: (job.due, job.key))
 
     def advance_to(self, day: str, hour: int = 9) -> None:
@@ -137,22 +137,22 @@ class InMemorySavings:
     # --- looking --------------------------------------------------------------------------------------------
 
     def row(self, kind: type[Row], key: bytes) -> Any:
-        return self.desk.rows.get(key)
+        return self.state.rows.get(key)
 
     def savings(self, savings_id: str) -> Savings:
-        found = self.desk.rows[savings_key(MERCHANT_ID, savings_id)]
+        found = self.state.rows[savings_key(MERCHANT_ID, savings_id)]
         assert isinstance(found, Savings)
         return found
 
     def plan(self, thrift_id: str) -> ThriftPlan:
-        found = self.desk.rows[thrift_plan_key(MERCHANT_ID, thrift_id)]
+        found = self.state.rows[thrift_plan_key(MERCHANT_ID, thrift_id)]
         assert isinstance(found, ThriftPlan)
         return found
 
     def members(self, thrift_id: str) -> list[Any]:
         plan = self.plan(thrift_id)
         return [
-            subscription_record(plan, member, self.today) for member in members_of(plan, LoadedRows(self.desk.rows))
+            subscription_record(plan, member, self.today) for member in members_of(plan, LoadedRows(self.state.rows))
         ]
 
     def record(self, savings_id: str) -> Any:
@@ -160,7 +160,7 @@ class InMemorySavings:
         return record_of(self.savings(savings_id), account.posted, account.held, [], self.today)
 
     def account(self, name: str) -> chart.Account:
-        accounts = self.desk.accounts.get(MERCHANT_ID, {})
+        accounts = self.state.accounts.get(MERCHANT_ID, {})
         return accounts[name] if name in accounts else chart.open_account(MERCHANT_ID, name)
 
     def balance(self, savings_id: str) -> int:
@@ -172,14 +172,14 @@ class InMemorySavings:
 
     def posted(self, kind: str = "") -> list[tuple[str, str, int]]:
         """Returns every posting as it was recorded."""
-        return [(p.debit, p.credit, p.amount) for p in self.desk.postings if p.kind.startswith(kind)]
+        return [(p.debit, p.credit, p.amount) for p in self.state.postings if p.kind.startswith(kind)]
 
     def transactions(self) -> list[Transaction]:
-        return [row for row in self.desk.rows.values() if isinstance(row, Transaction)]
+        return [row for row in self.state.rows.values() if isinstance(row, Transaction)]
 
     def check(self) -> None:
         """Checks that the books balance, no account is below its floor, and every pot is empty."""
-        accounts = self.desk.accounts.get(MERCHANT_ID, {}).values()
+        accounts = self.state.accounts.get(MERCHANT_ID, {}).values()
         assert sum(account.posted for account in accounts) == 0
         for account in accounts:
             assert account.floor is None or account.available >= account.floor, account.name
@@ -199,20 +199,20 @@ class InMemorySavings:
 
     def client(self, name: str = "CL1", status: str = ACTIVE, **detail: Any) -> str:
         bank = {"bankAccount": {"bank_code": "058", "account_number": "0000000000"}}
-        told = msgspec.json.encode({"firstname": "Ada", "lastname": "Obi", **bank, **detail}).decode()
+        details = msgspec.json.encode({"firstname": "Ada", "lastname": "Obi", **bank, **detail}).decode()
         key = client_key(MERCHANT_ID, name)
-        row = Client(key, MERCHANT_ID, name, 1, status, False, 0, None, None, None, told, self.now, self.now, None)
+        row = Client(key, MERCHANT_ID, name, 1, status, False, 0, None, None, None, details, self.now, self.now, None)
         self.submit(Needs(((Client, key),)), lambda context, seen: Decision(rows=(row,)))
         return name
 
     def open_accounts(self, name: str = "CL1") -> int:
-        found = self.desk.rows[client_key(MERCHANT_ID, name)]
+        found = self.state.rows[client_key(MERCHANT_ID, name)]
         assert isinstance(found, Client)
         return found.open_accounts
 
     def open_savings(self, client_id: str = "CL1", deposit: str | None = None, **fields: Any) -> str:
         """Opens savings for a client, which is created if missing, and makes the deposit if one is given."""
-        if client_key(MERCHANT_ID, client_id) not in self.desk.rows:
+        if client_key(MERCHANT_ID, client_id) not in self.state.rows:
             self.client(client_id)
         ordinary = {
             "name": "School fees",

@@ -33,7 +33,7 @@ def test_a_code_holds_the_amount_on_the_savings_and_its_fee_on_the_wallet() -> N
     assert (reply.status, reply.balance, reply.txn_ref[:6]) == (200, "600.00", "GP|CC|")
     assert (len(reply.cashcode), reply.pin) == (10, msgspec.UNSET)
     assert held(books, savings_id) == (40_000, CHARGE)
-    [code] = [row for row in books.desk.rows.values() if isinstance(row, Cashcode)]
+    [code] = [row for row in books.state.rows.values() if isinstance(row, Cashcode)]
     assert (code.channel, (code.expires_at - books.now).total_seconds()) == ("ATM", 1440 * 60)
     assert books.balance(savings_id) == 100_000
     assert books.cash_out(savings_id, "600.01") == SAVINGS_INSUFFICIENT
@@ -56,13 +56,17 @@ def test_cash_that_is_drawn_leaves_the_savings_and_loses_what_it_earned() -> Non
 def test_its_one_event_is_the_cashcodes_with_the_cash_outs_reference() -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
-    before = len(books.desk.events)
+    before = len(books.state.events)
     reply = books.cash_out(savings_id, "400.00", "cashcode", pin="2580")
-    assert len(books.desk.events) == before
+    assert len(books.state.events) == before
     draw(books, reply)
-    [event] = books.desk.events[before:]
-    told = msgspec.json.decode(event.payload)
-    assert (told["txnRef"], told["paymentMethod"], told["chargedAmount"]) == (reply.txn_ref, "cashcode", "400.00")
+    [event] = books.state.events[before:]
+    payload = msgspec.json.decode(event.payload)
+    assert (payload["txnRef"], payload["paymentMethod"], payload["chargedAmount"]) == (
+        reply.txn_ref,
+        "cashcode",
+        "400.00",
+    )
 
 
 @pytest.mark.parametrize("way", ["expired", "cancelled", "locked"])
@@ -78,7 +82,7 @@ def test_a_code_that_ends_unused_gives_all_back_with_its_interest(way: str) -> N
     else:
         for _ in range(3):
             draw(books, reply, pin="0000")
-    [code] = [row for row in books.desk.rows.values() if isinstance(row, Cashcode)]
+    [code] = [row for row in books.state.rows.values() if isinstance(row, Cashcode)]
     assert code.state == way
     assert (books.balance(savings_id), books.wallet, held(books, savings_id)) == (100_000, wallet, (0, 0))
     books.advance_to("2026-01-15")
@@ -96,12 +100,12 @@ def test_without_a_pin_one_is_made_and_draws_the_cash() -> None:
     assert draw(books, first, first.pin).status == 200
 
 
-def test_a_repeat_is_told_neither_code_nor_pin() -> None:
+def test_a_repeated_request_shows_neither_code_nor_pin() -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     said = {"savings_id": savings_id, "client_id": "CL1", "amount": "400.00", "method": "cashcode"}
     decision = books.decide("cashout", **said)
-    first, again = (msgspec.to_builtins(told) for told in (decision.reply, decision.replay_reply))
+    first, again = (msgspec.to_builtins(reply) for reply in (decision.reply, decision.replay_reply))
     assert set(first) - set(again) == {"cashcode", "pin"}
     assert again == {
         "status": 200,
@@ -142,7 +146,7 @@ def test_each_refusal_in_its_turn_and_nothing_kept() -> None:
 def test_a_dry_run_shows_the_fee_and_makes_no_code() -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
-    before = len(books.desk.rows)
+    before = len(books.state.rows)
     reply = books.cash_out(savings_id, "400.00", "cashcode", dry_run=True, pin="2580")
     assert [(figure.what, figure.amount) for figure in reply.explained] == [
         ("balance", "1000.00"),
@@ -153,4 +157,4 @@ def test_a_dry_run_shows_the_fee_and_makes_no_code() -> None:
         ("VAT", "7.50"),
         ("balance after", "600.00"),
     ]
-    assert (len(books.desk.rows), held(books, savings_id)) == (before, (0, 0))
+    assert (len(books.state.rows), held(books, savings_id)) == (before, (0, 0))

@@ -8,9 +8,9 @@ from kasuwa.methods.investments.rules.erase import ErasableDeposit, erase_payer_
 from tests.rule_context import NOW, context
 
 
-def test_what_was_told_with_a_deposit_is_forgotten_and_its_savings_are_kept() -> None:
-    told = {"savings_id": "SV1", "meta": '{"till":3}', "ip": "102.89.2.1", "fingerprint": "f0"}
-    row = begin_transaction(context(NOW), "deposit", "GP|SD|1", 100, detail=told)
+def test_payer_details_of_a_deposit_are_erased_and_its_savings_are_kept() -> None:
+    values = {"savings_id": "SV1", "meta": '{"till":3}', "ip": "102.89.2.1", "fingerprint": "f0"}
+    row = begin_transaction(context(NOW), "deposit", "GP|SD|1", 100, detail=values)
     assert payer_in(row.detail) == {"ip": "102.89.2.1", "fingerprint": "f0"}
     left = erase_payer_metadata(ErasableDeposit(*msgspec.structs.astuple(row)))
     assert (subject_in(left.detail), payer_in(left.detail)) == ({"savings_id": "SV1"}, {})

@@ -108,7 +108,7 @@ def test_wallet_and_savings_move_as_one_with_their_events(shop: MerchantClient, 
 # --- by transfer --------------------------------------------------------------------------------------------
 
 
-def test_a_transfer_that_waits_holds_the_savings_until_it_is_told(shop: MerchantClient) -> None:
+def test_a_pending_transfer_holds_the_savings_until_its_outcome(shop: MerchantClient) -> None:
     ada = enroll(shop, WAITS)
     savings_id = open_savings(shop, ada, "1000.00")
     taken = cash_out(shop, savings_id, ada, "400.00", "transfer")
@@ -190,7 +190,7 @@ def test_savings_that_a_code_empties_after_maturity_close(shop: MerchantClient) 
     assert view(shop, savings_id)["state"] == "closed"
 
 
-def test_neither_code_nor_pin_is_told_twice(shop: MerchantClient) -> None:
+def test_neither_code_nor_pin_is_shown_twice(shop: MerchantClient) -> None:
     ada = enroll(shop)
     savings_id = open_savings(shop, ada, "1000.00")
     key = {"idempotency-key": "once"}

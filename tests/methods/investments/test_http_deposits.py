@@ -51,13 +51,13 @@ def test_a_card_asks_for_its_otp_and_validate_brings_the_money(shop: MerchantCli
 
 
 @pytest.mark.parametrize("method", ["wallet", "card"])
-def test_what_is_told_with_a_deposit_is_kept_and_verify_shows_its_meta(
+def test_payer_details_of_a_deposit_are_kept_and_verify_shows_its_meta(
     shop: MerchantClient, deployment: Deployment, method: str
 ) -> None:
     savings_id, meta = open_savings(shop, enroll(shop)), {"till": 3, "rate": 1.5}
-    told: dict[str, Any] = {"ip": "102.89.2.1", "fingerprint": "f0e1", "meta": meta}
+    extra: dict[str, Any] = {"ip": "102.89.2.1", "fingerprint": "f0e1", "meta": meta}
     given: dict[str, Any] = {"card": card(auth="PIN")} if method == "card" else {}
-    done = pay_in(shop, savings_id, method, **given, **told)
+    done = pay_in(shop, savings_id, method, **given, **extra)
     assert done["txnStatus"] == "successful"
     assert shop.put("payment", action="verify", txnRef=done["txnRef"]).body["meta"] == meta
     story = shop.put("sandbox", action="explain", txnRef=done["txnRef"]).body["data"]

@@ -148,7 +148,7 @@ def test_a_deposit_from_the_wallet_is_a_final_transaction_with_its_event() -> No
     assert books.record(savings_id).state == "active"
     assert books.posted("savings deposit") == [(WALLET, chart.savings(savings_id), 150_000)]
     [row] = books.transactions()
-    [event] = books.desk.events
+    [event] = books.state.events
     assert (row.kind, row.status, row.fee) == ("deposit", "successful", 0)
     assert '"paymentMethod":"wallet"' in event.payload
     assert '"chargedAmount":"1500.00"' in event.payload
@@ -180,7 +180,7 @@ def test_amounts_keep_to_the_limits(amount: str) -> None:
 def test_a_dry_deposit_says_every_figure_and_changes_nothing() -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="100.00")
-    before = (len(books.desk.postings), books.balance(savings_id), books.book.last_number)
+    before = (len(books.state.postings), books.balance(savings_id), books.book.last_number)
     reply = books.deposit(savings_id, "50.00", dry_run=True)
     assert (reply.dry_run, reply.balance) == (True, "150.00")
     assert [(figure.what, figure.amount) for figure in reply.explained] == [
@@ -188,7 +188,7 @@ def test_a_dry_deposit_says_every_figure_and_changes_nothing() -> None:
         ("amount", "50.00"),
         ("balance after", "150.00"),
     ]
-    assert (len(books.desk.postings), books.balance(savings_id), books.book.last_number) == before
+    assert (len(books.state.postings), books.balance(savings_id), books.book.last_number) == before
 
 
 # --- cash-outs ----------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_cash_goes_back_to_the_wallet_of_who_paid_it_over_the_counter() -> None:
     assert (reply.status, reply.balance, reply.txn_status) == (200, "600.00", "successful")
     assert reply.txn_ref.startswith("GP|CO|")
     assert books.posted("savings cash-out") == [(chart.savings(savings_id), WALLET, 40_000)]
-    assert '"paymentMethod":"cash"' in books.desk.events[-1].payload
+    assert '"paymentMethod":"cash"' in books.state.events[-1].payload
 
 
 def test_the_contracts_own_spelling_is_read_too() -> None:
@@ -246,7 +246,7 @@ def test_a_transfer_is_held_and_taken_when_the_bank_has_paid_it() -> None:
 
 
 @pytest.mark.parametrize(("ending", "left"), [(APPROVED, "600.00"), (DECLINED, "1000.00")])
-def test_whoever_waits_for_the_bank_while_a_call_back_ends_it_is_told_the_balance(ending: Answer, left: str) -> None:
+def test_a_request_that_a_call_back_finishes_first_replies_with_the_balance(ending: Answer, left: str) -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
     books.cash_out(savings_id, "400.00", "transfer", answer=IN_PROGRESS)
@@ -383,9 +383,9 @@ def test_a_job_that_is_run_twice_posts_once() -> None:
     [job] = books.jobs("savings")
     books.advance_to("2026-02-05")
     [again] = books.jobs("savings")
-    postings = len(books.desk.postings)
+    postings = len(books.state.postings)
     assert books.step(job).groups == ()
-    assert len(books.desk.postings) == postings
+    assert len(books.state.postings) == postings
     assert books.jobs("savings") == [again]
 
 

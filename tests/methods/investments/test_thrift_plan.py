@@ -74,7 +74,7 @@ def test_a_plan_may_start_today() -> None:
     assert InMemorySavings("2026-01-05").ask("create_plan", **{**PLAN, "start_date": "2026-01-05"}).status == 200
 
 
-def test_who_may_not_join_is_told_why() -> None:
+def test_a_client_who_may_not_join_gets_the_reason() -> None:
     books = InMemorySavings("2026-01-05")
     first, second, third = three(books, "100.00", "100.00", "100.00")
     thrift_id = books.ask("create_plan", **{**PLAN, "member_required": 2}).data.thrift_id
@@ -157,9 +157,9 @@ def test_a_cycle_is_one_posting_group() -> None:
     books = InMemorySavings("2026-01-05")
     books.start_plan(three(books, "300.00", "300.00", "300.00"))
     books.advance_to("2026-01-05")
-    groups = {posting.group_seq for posting in books.desk.postings if posting.kind.startswith("thrift")}
+    groups = {posting.group_seq for posting in books.state.postings if posting.kind.startswith("thrift")}
     assert len(groups) == 1
-    assert [posting.kind for posting in books.desk.postings][-4:] == ["thrift contribution"] * 3 + ["thrift payout"]
+    assert [posting.kind for posting in books.state.postings][-4:] == ["thrift contribution"] * 3 + ["thrift payout"]
 
 
 def test_a_plan_that_fills_late_begins_on_the_day_it_fills() -> None:
@@ -192,10 +192,10 @@ def test_a_job_that_is_run_twice_pays_once() -> None:
     thrift_id = books.start_plan(three(books, "300.00", "300.00", "300.00"))
     [job] = books.jobs("thrift")
     books.advance_to("2026-01-05")
-    before = (len(books.desk.postings), books.members(thrift_id), books.jobs("thrift"))
+    before = (len(books.state.postings), books.members(thrift_id), books.jobs("thrift"))
     for _ in range(2):
         assert books.step(job) == Decision()
-    assert (len(books.desk.postings), books.members(thrift_id), books.jobs("thrift")) == before
+    assert (len(books.state.postings), books.members(thrift_id), books.jobs("thrift")) == before
 
 
 # --- who is short -------------------------------------------------------------------------------------------

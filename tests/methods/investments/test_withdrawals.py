@@ -136,16 +136,16 @@ def test_money_that_comes_back_from_a_failed_cash_out_settles_debts_first(books:
     assert isinstance(sent, Decision)
     assert sent.follow_up is not None
     job = sent.follow_up
-    books.desk.rows[job.key] = None  # kept from running by itself
+    books.state.rows[job.key] = None  # kept from running by itself
     books.start_plan([other, debtor])
-    books.desk.rows[job.key] = job
+    books.state.rows[job.key] = job
     held_back = books.jobs("disburse")
     for one in held_back:
-        books.desk.rows[one.key] = None
+        books.state.rows[one.key] = None
     books.advance_to("2026-01-09")
     assert owe(books, debtor) == 10_000
     for one in held_back:
-        books.desk.rows[one.key] = one
+        books.state.rows[one.key] = one
     books.step(held_back[0], DECLINED)
     assert owe(books, debtor) == 0
     assert books.balance(debtor) == 5_000

@@ -76,9 +76,9 @@ class Lender:
     # --- the world ------------------------------------------------------------------------------------------------
 
     def add_client(self, client_id: str, status: str = ACTIVE, bank: Any = BANK) -> None:
-        told = {"firstname": "Ada", "lastname": "Obi"} | ({"bankAccount": bank} if bank else {})
+        details = {"firstname": "Ada", "lastname": "Obi"} | ({"bankAccount": bank} if bank else {})
         key = client_key(self.merchant_id, client_id)
-        detail = msgspec.json.encode(told).decode()
+        detail = msgspec.json.encode(details).decode()
         self.database.rows[key] = Client(
             *(key, self.merchant_id, client_id, 1, status, False, 0, None, None, None, detail, START, START, None)
         )

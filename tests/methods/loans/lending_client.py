@@ -22,10 +22,10 @@ class LendingClient(MerchantClient):
     """A merchant client that lends."""
 
     def client(self, account: str | None = GOOD, status: str = "active") -> str:
-        told = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}
+        details = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}
         if account is not None:
-            told |= {"bankAccount": {"account_number": account, "bank_code": "058"}}  # type: ignore[dict-item]
-        made = self.put("clients", action="create", data=told, status=status).body
+            details |= {"bankAccount": {"account_number": account, "bank_code": "058"}}  # type: ignore[dict-item]
+        made = self.put("clients", action="create", data=details, status=status).body
         assert made["status"] == 200, made
         return str(made["data"]["client_id"])
 

@@ -174,9 +174,9 @@ def test_a_write_off_closes_the_loan_and_shows_what_was_lost() -> None:
     lender.pass_days(30)
     lender.repay(loan_id, "114.31")
     decision = write_off(lender, loan_id)
-    told = decision.reply.data
-    assert (told.state, told.outstanding.total, told.outstanding.payoff) == ("closed_written_off", "0.00", "0.00")
-    assert [line.state for line in told.schedule] == ["written_off"] * 4
+    data = decision.reply.data
+    assert (data.state, data.outstanding.total, data.outstanding.payoff) == ("closed_written_off", "0.00", "0.00")
+    assert [line.state for line in data.schedule] == ["written_off"] * 4
     assert lender.lending("written_off") == 100_000
     assert lender.lending("principal") == -100_000
     assert (lender.lending("interest_earned"), lender.lending("interest_agreed")) == (10_000, -10_000)

@@ -177,12 +177,12 @@ def test_each_disbursement_and_repayment_leaves_one_event(bank: LendingClient, d
     rows = deployment.fetch(
         "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", bank.mid
     )
-    told = [msgspec.json.decode(row[0]) for row in rows]
-    assert [(one["paymentMethod"], one["chargedAmount"], one["txnStatus"]) for one in told] == [
+    payloads = [msgspec.json.decode(row[0]) for row in rows]
+    assert [(one["paymentMethod"], one["chargedAmount"], one["txnStatus"]) for one in payloads] == [
         ("transfer", "120000.00", "successful"),
         ("wallet", "100.00", "successful"),
     ]
-    assert told[1]["txnRef"] == txn_ref
+    assert payloads[1]["txnRef"] == txn_ref
 
 
 # --- clients ------------------------------------------------------------------------------------------------------
@@ -269,10 +269,10 @@ def test_a_dry_run_says_what_happens_and_nothing_does(bank: LendingClient) -> No
     assert bank.loans("list")["total"] == 0
     loan_id = bank.lend()
     before = (bank.view(loan_id), bank.loans("statement", loan_id=loan_id), bank.wallet())
-    told = bank.repay(loan_id, amount="500.00", dry_run=True)
-    assert (told["dry_run"], "txnRef" in told, told["allocation"]["principal"]) == (True, False, "500.00")
+    preview = bank.repay(loan_id, amount="500.00", dry_run=True)
+    assert (preview["dry_run"], "txnRef" in preview, preview["allocation"]["principal"]) == (True, False, "500.00")
     assert (bank.view(loan_id), bank.loans("statement", loan_id=loan_id), bank.wallet()) == before
-    assert bank.repay(loan_id, amount="500.00")["data"] == told["data"]
+    assert bank.repay(loan_id, amount="500.00")["data"] == preview["data"]
 
 
 def test_repayments_at_once_never_pay_more_than_is_owed(bank: LendingClient, deployment: Deployment) -> None:
@@ -396,9 +396,9 @@ def test_missing_and_wrong_fields_are_all_named(bank: LendingClient) -> None:
 def test_dry_runs_of_a_decision_and_of_a_code_change_nothing(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.request(bank.client())["data"]["loan_id"]
     before = everything_of(deployment, bank)
-    told = bank.loans("process", loan_id=loan_id, status="approve", dry_run=True)
-    assert (told["dry_run"], told["data"]["state"], "txnRef" in told) == (True, "active", False)
-    assert told["explained"][-1]["amount"] == "120053.75"
+    preview = bank.loans("process", loan_id=loan_id, status="approve", dry_run=True)
+    assert (preview["dry_run"], preview["data"]["state"], "txnRef" in preview) == (True, "active", False)
+    assert preview["explained"][-1]["amount"] == "120053.75"
     for status, state in (("reject", "closed_rejected"), ("cancel", "closed_withdrawn")):
         assert bank.loans("process", loan_id=loan_id, status=status, dry_run=True)["data"]["state"] == state
     assert everything_of(deployment, bank) == before

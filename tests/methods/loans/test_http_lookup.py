@@ -73,14 +73,14 @@ def test_a_disbursement_that_failed_says_so_with_the_state(bank: LendingClient) 
 
 
 def test_a_repayment_by_card_names_its_loan_at_every_step(bank: LendingClient) -> None:
-    loan_id, told = bank.lend(), {"till": 3, "note": "kept"}
+    loan_id, sent_meta = bank.lend(), {"till": 3, "note": "kept"}
     asked = bank.loans(
         "repay",
         loan_id=loan_id,
         payment_method="card",
         amount="1000.00",
         card=card(),
-        meta=told,
+        meta=sent_meta,
         ip="102.89.2.1",
         fingerprint="f0",
     )
@@ -89,11 +89,11 @@ def test_a_repayment_by_card_names_its_loan_at_every_step(bank: LendingClient) -
     assert (done["txnStatus"], done["loan_id"]) == ("successful", loan_id)
     for reference in (asked["txnRef"], loan_id):
         found = bank.put("payment", action="verify", txnRef=reference).body
-        assert (found["txnRef"], found["loan_id"], found["meta"]) == (asked["txnRef"], loan_id, told)
+        assert (found["txnRef"], found["loan_id"], found["meta"]) == (asked["txnRef"], loan_id, sent_meta)
     assert event_of(bank, asked["txnRef"])["loan_id"] == loan_id
 
 
-def test_what_is_told_with_a_repayment_is_kept_with_it(bank: LendingClient, deployment: Deployment) -> None:
+def test_payer_details_of_a_repayment_are_kept_with_it(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     paid = bank.loans(
         "repay", loan_id=loan_id, payment_method="token", amount="10.00", token="x", ip="1.2.3.4", fingerprint="f0"

@@ -199,8 +199,8 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: LendingClie
     newest = bank.loans("statement", loan_id=loan_id)["data"][0]
     assert (newest["part"], newest["narration"], newest["amount"]) == ("credit", "paid too much", "120000.00")
     assert newest["origin"] == second["txnRef"]
-    [[told]] = deployment.fetch("select what from operator_notice where reference = $1", second["txnRef"])
-    assert told.startswith("120000.00 more than loan")
+    [[notice]] = deployment.fetch("select message from operator_notice where reference = $1", second["txnRef"])
+    assert notice.startswith("120000.00 was paid beyond what was owed on loan")
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
@@ -237,8 +237,8 @@ def test_each_method_names_what_it_needs(
 def test_validate_knows_repayments_alone_and_only_its_own_merchants(
     bank: LendingClient, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    till = PaymentClient(bank)
-    begun = till.initiate(card())
+    payments = PaymentClient(bank)
+    begun = payments.initiate(card())
     unknown = {"status": 104, "message": "Invalid Transaction Reference"}
     assert bank.loans("validate", txnRef=begun["txnRef"], otp=OTP) == unknown
     asked = pay(bank, bank.lend(), "card", card=card())
@@ -250,11 +250,11 @@ def test_validate_knows_repayments_alone_and_only_its_own_merchants(
 def test_a_dry_run_by_card_tells_the_fee_and_keeps_nothing(bank: LendingClient, deployment: Deployment) -> None:
     loan_id = bank.lend()
     before = bank.view(loan_id), bank.wallet()
-    told = pay(bank, loan_id, "card", card=card(auth="PIN"), dry_run=True)
-    figures = {figure["what"]: figure for figure in told["explained"]}
+    preview = pay(bank, loan_id, "card", card=card(auth="PIN"), dry_run=True)
+    figures = {figure["what"]: figure for figure in preview["explained"]}
     assert figures["collection"]["amount"] == "16.13"
     assert figures["collection"]["how"] == "fee 15.00, VAT 1.13: the merchant's, out of what is settled"
-    assert (told["dry_run"], told["payment_method"], "txnRef" in told) == (True, "card", False)
+    assert (preview["dry_run"], preview["payment_method"], "txnRef" in preview) == (True, "card", False)
     assert (bank.view(loan_id), bank.wallet()) == before
     [[payments]] = deployment.fetch(
         "select count(*) from payment p join merchant m using (merchant_id) where m.mid = $1", bank.mid

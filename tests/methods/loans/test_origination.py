@@ -92,10 +92,10 @@ def test_only_an_active_client_may_borrow(lender: Lender) -> None:
 def test_a_new_loan_awaits_approval_with_the_schedule_it_would_have(lender: Lender) -> None:
     reply = lender.request()
     assert (reply.status, reply.message) == (200, "Loan Requested")
-    told = msgspec.to_builtins(reply.data)
-    assert re.fullmatch("LN[0-9A-Za-z]{22}", told.pop("loan_id"))
-    schedule = told.pop("schedule")
-    assert told == {
+    data = msgspec.to_builtins(reply.data)
+    assert re.fullmatch("LN[0-9A-Za-z]{22}", data.pop("loan_id"))
+    schedule = data.pop("schedule")
+    assert data == {
         "client_id": "CL1",
         "state": "pending_approval",
         "amount": "1000.00",
@@ -137,8 +137,8 @@ def test_a_client_may_have_several_loans_each_with_an_id_of_its_own(lender: Lend
 
 def test_method_tolerance_and_penalty_are_the_merchants_of_that_day() -> None:
     lender = Lender(method="flat", tolerance_days=3, penalty_rate="0.1")
-    told = lender.request().data
-    assert (told.method, told.tolerance_days, told.penalty_rate) == ("flat", 3, "0.1")
+    data = lender.request().data
+    assert (data.method, data.tolerance_days, data.penalty_rate) == ("flat", 3, "0.1")
     assert lender.request(method="equal_principal").data.method == "equal_principal"
 
 
@@ -154,16 +154,16 @@ def test_a_dry_run_tells_every_figure_and_keeps_nothing(lender: Lender) -> None:
     reply = lender.request(dry_run=True, tax_applied=True, tax_rate=7.5)
     assert lender.database.contents() == before
     assert (reply.dry_run, reply.data.loan_id) == (True, None)
-    told = {figure.what: (figure.amount, figure.how) for figure in reply.explained}
-    assert told["instalment"] == ("315.47", "1000.00 × r ÷ (1 − (1 + r)^−4), half up; r is 10 % every_month")
-    assert told["instalment 2"] == (
+    explained = {figure.what: (figure.amount, figure.how) for figure in reply.explained}
+    assert explained["instalment"] == ("315.47", "1000.00 × r ÷ (1 − (1 + r)^−4), half up; r is 10 % every_month")
+    assert explained["instalment 2"] == (
         "321.35",
         "interest 10 % of 784.53 = 78.45; principal 315.47 − 78.45 = 237.02; tax 7.5 % of 78.45 = 5.88",
     )
-    assert told["instalment 4"][1].split("; ")[1] == "principal: all that is left, 286.79"
-    assert told["interest"][0] == "261.88"
-    assert told["total"][0] == "1281.52"
-    assert told["disbursement"] == (
+    assert explained["instalment 4"][1].split("; ")[1] == "principal: all that is left, 286.79"
+    assert explained["interest"][0] == "261.88"
+    assert explained["total"][0] == "1281.52"
+    assert explained["disbursement"] == (
         "1010.75",
         "1000.00 and fee 10.00, VAT 0.75, stamp duty 0.00: taken from the wallet when the loan is approved",
     )
@@ -248,7 +248,7 @@ def test_cash_and_claim_move_in_one_group_under_the_transfers_reference(lender: 
     assert msgspec.json.decode(event.payload)["chargedAmount"] == "1000.00"
 
 
-def test_the_bank_is_told_whose_account_and_which_loan(lender: Lender) -> None:
+def test_the_order_to_the_bank_names_the_account_and_the_loan(lender: Lender) -> None:
     loan_id = lender.request().data.loan_id
     lender.process(loan_id, bank=SLOW)
     (job,) = lender.waiting("disburse.ask")
@@ -296,7 +296,7 @@ def test_while_the_bank_has_not_said_the_loan_is_disbursing(lender: Lender) -> N
         (BAD, "approved", "The disbursement failed (The beneficiary's bank: Do not honour); approve again to retry"),
     ],
 )
-def test_whoever_waits_for_the_bank_while_a_call_back_ends_it_is_told_the_loan(
+def test_a_request_that_a_call_back_finishes_first_replies_with_the_loan(
     lender: Lender, ending: Answer, state: str, said: str
 ) -> None:
     loan_id = lender.request().data.loan_id

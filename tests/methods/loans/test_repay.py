@@ -100,8 +100,12 @@ def test_a_repayment_is_a_final_transaction_with_its_event(lender: Lender) -> No
     assert reply.txn_ref.startswith("GP|LR|")
     row = next(row for row in lender.database.all(Transaction, lender.merchant_id) if row.txn_ref == reply.txn_ref)
     assert (row.status, row.amount, row.fee, row.final_at) == (SUCCESSFUL, 10_000, 0, lender.now)
-    told = msgspec.json.decode(lender.database.events[-1].payload)
-    assert (told["paymentMethod"], told["chargedAmount"], told["txnRef"]) == ("wallet", "100.00", reply.txn_ref)
+    payload = msgspec.json.decode(lender.database.events[-1].payload)
+    assert (payload["paymentMethod"], payload["chargedAmount"], payload["txnRef"]) == (
+        "wallet",
+        "100.00",
+        reply.txn_ref,
+    )
 
 
 # --- what closes it -----------------------------------------------------------------------------------------------
@@ -221,8 +225,8 @@ def test_a_dry_run_of_a_repayment_tells_what_the_real_one_does_and_changes_nothi
     before = lender.database.contents()
     dry = lender.repay(loan_id, dry_run=True)
     assert lender.database.contents() == before
-    told = {figure.what: (figure.amount, figure.how) for figure in dry.explained}
-    assert told == {
+    explained = {figure.what: (figure.amount, figure.how) for figure in dry.explained}
+    assert explained == {
         "amount": ("327.62", "all that is due up to today"),
         "due": ("327.62", "owed of installments due up to 2026-03-10"),
         "payoff": ("1139.99", "penalty 2.15, interest 125.31, tax 12.53, principal 1000.00"),
@@ -299,7 +303,7 @@ def test_a_payment_that_is_not_successful_adds_nothing(lender: Lender, status: s
     assert collect(lender, loan_id, 31_547, status) == NO_EFFECTS
 
 
-def test_what_the_loan_has_no_use_for_stays_the_clients_and_an_operator_is_told(lender: Lender) -> None:
+def test_an_overpayment_stays_the_clients_and_an_operator_is_notified(lender: Lender) -> None:
     loan_id = lender.lend()
     added = collect(lender, loan_id, 100_500)
     assert lender.loan(loan_id).state == "closed_repaid"

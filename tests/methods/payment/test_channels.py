@@ -68,7 +68,7 @@ def test_every_method_refuses_these_fields(
 
 
 @pytest.mark.parametrize(
-    ("method", "told"),
+    ("method", "instructions"),
     [
         ("account", {"auth_type": "OTP", "validate": "Enter the OTP that the bank sent to the customer"}),
         ("ussd", {"auth_type": "ussd", "ussd_code": "*737*000*1234#", "expires": 600}),
@@ -77,10 +77,10 @@ def test_every_method_refuses_these_fields(
         ("bank_transfer", {"auth_type": "device", "accountExpires": 600, "amount": "1500.00"}),
     ],
 )
-def test_the_payer_is_told_what_to_do(payments: InMemoryPayments, method: str, told: dict[str, Any]) -> None:
+def test_the_reply_instructs_the_payer(payments: InMemoryPayments, method: str, instructions: dict[str, Any]) -> None:
     paying = begin(payments, method)
     reply = msgspec.to_builtins(paying.receive_answer(BEGUN[method]).reply)
-    assert reply.items() >= {"status": 202, "txnRef": paying.txn_ref, **told}.items()
+    assert reply.items() >= {"status": 202, "txnRef": paying.txn_ref, **instructions}.items()
     assert "txnStatus" not in reply
 
 

@@ -50,7 +50,7 @@ def payments() -> InMemoryPayments:
 # --- initiate -------------------------------------------------------------------------------------------------------
 
 
-def test_a_card_payment_begins_at_the_rail_with_its_secrets_beside_the_job(payments: InMemoryPayments) -> None:
+def test_a_card_payment_begins_at_the_rail_with_its_secrets_outside_the_job(payments: InMemoryPayments) -> None:
     paying = initiate(payments)
     assert paying.state == ("pending", "opening", "payment.open")
     assert paying.begun.follow_up == paying.job
@@ -127,7 +127,7 @@ def test_cards_are_charged_in_their_countrys_currency_or_in_dollars(
 
 
 @pytest.mark.parametrize(
-    ("auth", "told"),
+    ("auth", "instructions"),
     [
         ("PIN", {"apply_auth": "PIN"}),
         ("OTP", {"apply_auth": "OTP", "validate": "Enter the OTP that the bank sent to the customer"}),
@@ -135,13 +135,13 @@ def test_cards_are_charged_in_their_countrys_currency_or_in_dollars(
     ],
 )
 def test_an_opened_session_asks_for_the_cards_authentication(
-    payments: InMemoryPayments, auth: str, told: dict[str, str]
+    payments: InMemoryPayments, auth: str, instructions: dict[str, str]
 ) -> None:
     paying = initiate(payments)
     reply = msgspec.to_builtins(paying.receive_answer(opened(auth)).reply)
     assert paying.state == ("pending", "initiated", "payment.expire")
     assert paying.job.due == paying.payment.expires_at
-    assert reply.items() >= {"status": 202, "txnRef": paying.txn_ref, **told}.items()
+    assert reply.items() >= {"status": 202, "txnRef": paying.txn_ref, **instructions}.items()
     assert ("authURL" in reply) == (auth == "3DSecure")
     assert (paying.payment.session, paying.payment.auth) == ("S-1", auth)
     assert JOB_DATA_DECODER.decode(paying.job.work).session == "S-1"
@@ -244,7 +244,7 @@ def test_a_code_may_come_straight_after_initiate(payments: InMemoryPayments) -> 
     assert validate(payments, otp.txn_ref) == VALIDATION_NOT_AWAITED
 
 
-def test_a_validated_payment_is_told_so_with_its_token(payments: InMemoryPayments) -> None:
+def test_a_validated_payment_replies_with_its_token(payments: InMemoryPayments) -> None:
     paying = awaiting(payments)
     validate(payments, paying.txn_ref)
     reply = paying.receive_answer(APPROVED).reply
@@ -302,8 +302,13 @@ def test_an_otp_while_the_outcome_of_the_last_one_is_unknown_gets_pending(paymen
     lost = awaiting(payments)
     validate(payments, lost.txn_ref)
     lost.receive_answer(SILENT)
-    told = validate(payments, lost.txn_ref)
-    assert (told.reply.status, told.reply.txn_status, told.follow_up, told.rows) == (200, "pending", None, ())
+    validated = validate(payments, lost.txn_ref)
+    assert (validated.reply.status, validated.reply.txn_status, validated.follow_up, validated.rows) == (
+        200,
+        "pending",
+        None,
+        (),
+    )
 
 
 def test_a_second_code_while_the_first_is_at_the_rail_waits_for_it(payments: InMemoryPayments) -> None:

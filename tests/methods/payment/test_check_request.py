@@ -69,18 +69,18 @@ def test_a_payment_costs_exactly_what_charges_quotes(
 ) -> None:
     name, variant, body, priced = METHODS[method]
     said = {"amount": format_minor(amount), "bearer": bearer}
-    told = charges(of, **said, **priced)
+    charged = charges(of, **said, **priced)
     payments = InMemoryPayments(of=of)
     if method == "token":
         body = {"token": paid_card(payments).payment.token}
     asked = payments.put(name, variant, **said, **body)
-    if isinstance(told, Refusal):
+    if isinstance(charged, Refusal):
         # Outside of what a merchant takes, both say so, alike.
         assert isinstance(asked, Refusal)
-        assert asked.field_errors == told.field_errors
+        assert asked.field_errors == charged.field_errors
         return
     paying = PaymentInProgress(payments, asked)
-    row, payment, price = paying.row, paying.payment, told.data
+    row, payment, price = paying.row, paying.payment, charged.data
     kept = (row.amount, row.fee, row.vat, payment.charged, payment.settled)
     said_before = (price.amount, price.fee, price.vat, price.total_charge, price.settled)
     assert tuple(format_minor(figure) for figure in kept) == said_before
@@ -90,8 +90,8 @@ def test_a_payment_costs_exactly_what_charges_quotes(
 @given(st.integers(100, 2_000_000), st.sampled_from(["card", "account", "phone"]), st.sampled_from(MERCHANTS))
 @without_deadline(100)
 def test_the_quoted_charges_are_posted(amount: int, method: str, of: Merchant) -> None:
-    told = charges(of, amount=format_minor(amount), type=method)
-    assert isinstance(told, ChargesReply)
+    charged = charges(of, amount=format_minor(amount), type=method)
+    assert isinstance(charged, ChargesReply)
     payments = InMemoryPayments(of=of)
     if method == "card":
         paying = paid_card(payments, amount=format_minor(amount))
@@ -101,7 +101,7 @@ def test_the_quoted_charges_are_posted(amount: int, method: str, of: Merchant) -
         )
         paying.receive_answer(APPROVED)
     posted = [payments.balance(f"{name}:NGN") for name in ("wallet:main", "income:collection", "tax:vat")]
-    assert [format_minor(figure) for figure in posted] == [told.data.settled, told.data.fee, told.data.vat]
+    assert [format_minor(figure) for figure in posted] == [charged.data.settled, charged.data.fee, charged.data.vat]
     assert paying.row.status == "successful"
 
 
@@ -139,25 +139,25 @@ def test_a_country_or_currency_without_payments_has_no_price(
 ) -> None:
     name, variant, body, priced = METHODS[method]
     money = {field: said for field, said in (("country", country), ("currency", currency)) if said is not None}
-    told = charges(MERCHANT, amount="100.00", **priced, **money)
+    charged = charges(MERCHANT, amount="100.00", **priced, **money)
     asked = InMemoryPayments().put(name, variant, amount="100.00", **{**body, **money})
-    assert isinstance(told, Refusal) == isinstance(asked, Refusal)
-    if isinstance(told, Refusal) and isinstance(asked, Refusal):
-        assert told.field_errors == asked.field_errors
+    assert isinstance(charged, Refusal) == isinstance(asked, Refusal)
+    if isinstance(charged, Refusal) and isinstance(asked, Refusal):
+        assert charged.field_errors == asked.field_errors
 
 
 @pytest.mark.parametrize(("currency", "country"), [("GHS", "GH"), ("KES", "KE"), ("NGN", "NG"), (None, "NG")])
 def test_the_country_of_mobile_money_follows_from_its_currency(currency: str | None, country: str) -> None:
-    told = charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency)
-    assert isinstance(told, ChargesReply)
-    assert told == charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency, country=country)
+    charged = charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency)
+    assert isinstance(charged, ChargesReply)
+    assert charged == charges(MERCHANT, amount="100.00", type="mobile_money", currency=currency, country=country)
 
 
 def test_the_reply_names_the_effective_bearer() -> None:
     for said, meant in (("account", "merchant"), ("customer", "customer"), (None, "merchant")):
-        told = charges(MERCHANT, amount="100.00", type="card", bearer=said)
-        assert isinstance(told, ChargesReply)
-        assert told.data.bearer == meant
+        charged = charges(MERCHANT, amount="100.00", type="card", bearer=said)
+        assert isinstance(charged, ChargesReply)
+        assert charged.data.bearer == meant
 
 
 @given(st.integers(100, 10_000_000), st.lists(st.integers(1, 99), min_size=1, max_size=4))
@@ -178,9 +178,9 @@ def test_every_installment_costs_what_charges_quotes(total: int, cuts: list[int]
     while jobs := [job for job in payments.jobs() if job.lane == "schedule"]:
         payments.now = jobs[0].due
         charge = PaymentInProgress(payments, payments.receive_answer(jobs[0], APPROVED))
-        told = charges(MERCHANT, amount=format_minor(charge.row.amount), type="token")
-        assert isinstance(told, ChargesReply)
-        assert (told.data.fee, told.data.vat) == (format_minor(charge.row.fee), format_minor(charge.row.vat))
+        charged = charges(MERCHANT, amount=format_minor(charge.row.amount), type="token")
+        assert isinstance(charged, ChargesReply)
+        assert (charged.data.fee, charged.data.vat) == (format_minor(charge.row.fee), format_minor(charge.row.vat))
         amounts.append(charge.row.amount)
         charge.receive_answer(APPROVED)
     assert sum(amounts) == total

@@ -216,13 +216,13 @@ def test_every_transfer_into_a_personalized_account_is_a_payment(client: Payment
         False,
     )
     assert client.shop.wallet().balance - before == (100_000 - 1_000 - 75) + (25_000 - 250 - 19)
-    told = client.verify(first["txnRef"])
-    assert (told["chargedAmount"], told["payment_method"], told["email"]) == (
+    verified = client.verify(first["txnRef"])
+    assert (verified["chargedAmount"], verified["payment_method"], verified["email"]) == (
         1000.0,
         "bank_transfer",
         "ada@example.com",
     )
-    assert told["customer_txnref"] == "tenant-12"
+    assert verified["customer_txnref"] == "tenant-12"
     newest = client.pay(action="verify", customer_txnref="tenant-12")
     assert newest["txnRef"] == second["txnRef"]
     assert personalized(client, "tenant-12") == account

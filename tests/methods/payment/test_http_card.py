@@ -136,8 +136,8 @@ def test_every_magic_card_answers_as_the_table_says(client: PaymentClient, row: 
 def test_a_pending_payment_is_ended_by_the_rails_callback(client: PaymentClient) -> None:
     done = client.paid("4111119900000015")
     assert done["txnStatus"] == "pending"
-    told = client.shop.put("sandbox", action="settle", txnRef=done["txnRef"], outcome="successful").body
-    assert told["txnStatus"] == "successful"
+    reply = client.shop.put("sandbox", action="settle", txnRef=done["txnRef"], outcome="successful").body
+    assert reply["txnStatus"] == "successful"
     assert client.verify(done["txnRef"])["cardToken"]
 
 

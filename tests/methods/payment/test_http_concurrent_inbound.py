@@ -25,7 +25,7 @@ def at_once(
         return list(threads.map(send, asked))
 
 
-def test_paying_an_account_beside_refunds_of_its_payment_never_breaks(
+def test_paying_an_account_during_refunds_of_its_payment_never_breaks(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop()
@@ -40,7 +40,7 @@ def test_paying_an_account_beside_refunds_of_its_payment_never_breaks(
         assert {status for _, status in answers[1::2]} <= {104, 200, 202}
 
 
-def test_paying_a_personalized_account_beside_its_renaming_never_breaks(
+def test_paying_a_personalized_account_during_its_renaming_never_breaks(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop()

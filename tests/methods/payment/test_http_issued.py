@@ -208,8 +208,8 @@ def test_a_lost_answer_is_queried_and_the_charge_not_repeated(
     pending = setup.pay({"x-sandbox-scenario": f"http={http}"})
     assert (pending["txnStatus"], setup.card.balance) == ("pending", 2_000_000 - taken)
     setup.client.shop.advance(**wait)
-    told = setup.client.verify(pending["txnRef"])
-    assert (told["txnStatus"], setup.card.balance) == (ends, 2_000_000 - taken)
+    verified = setup.client.verify(pending["txnRef"])
+    assert (verified["txnStatus"], setup.card.balance) == (ends, 2_000_000 - taken)
     assert setup.clearing() == (-taken, taken)
     if taken:
         assert setup.client.refund(pending["txnRef"], "1500.00")["txnStatus"] == "successful"

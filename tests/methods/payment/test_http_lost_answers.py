@@ -52,8 +52,8 @@ def ask_later(client: PaymentClient, txn_ref: str) -> Any:
 def lose_charge(client: PaymentClient, faults: Faults, given: dict[str, str], **changes: Any) -> str:
     """A card payment whose charge went out and whose answer is lost."""
     begun = client.initiate(given, **changes)
-    told = client.charge(begun, given, faults.lose(client.shop), **changes)
-    assert (told["status"], told["txnStatus"], told["message"]) == (200, "pending", "PENDING")
+    reply = client.charge(begun, given, faults.lose(client.shop), **changes)
+    assert (reply["status"], reply["txnStatus"], reply["message"]) == (200, "pending", "PENDING")
     return str(begun["txnRef"])
 
 
@@ -75,7 +75,7 @@ def test_a_lost_initiate_is_found_and_the_payment_goes_on(client: PaymentClient,
     assert charged.get("txnStatus") == (None if auth == "3DSecure" else "successful")
 
 
-def test_a_code_after_a_lost_initiate_is_told_that_the_payment_is_pending(
+def test_a_code_after_a_lost_initiate_replies_that_the_payment_is_pending(
     client: PaymentClient, faults: Faults
 ) -> None:
     begun = client.initiate(card(), faults.lose(client.shop))

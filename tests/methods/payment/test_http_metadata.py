@@ -45,13 +45,13 @@ def test_a_completed_charge_and_verify_show_meta_and_its_event_does_not(
     verified = client.verify(begun["txnRef"])
     assert verified["meta"] == META
     assert kept(deployment, client, begun["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")
-    told = events_text(client)
-    assert begun["txnRef"] in told
-    assert "basket" not in told
-    assert not [mark for mark in ("102.89.2.1", "f0e1d2") if mark in str([begun, done, verified, told])]
+    events = events_text(client)
+    assert begun["txnRef"] in events
+    assert "basket" not in events
+    assert not [mark for mark in ("102.89.2.1", "f0e1d2") if mark in str([begun, done, verified, events])]
 
 
-def test_a_saved_cards_charge_keeps_what_is_told_with_it(client: PaymentClient, deployment: Deployment) -> None:
+def test_a_saved_cards_charge_keeps_its_metadata(client: PaymentClient, deployment: Deployment) -> None:
     done = client.charge_token(client.token(), user=USER, meta=META)
     assert (done["txnStatus"], done["meta"]) == ("successful", META)
     assert kept(deployment, client, done["txnRef"])[:2] == ("102.89.2.1", "f0e1d2")

@@ -56,10 +56,10 @@ def token_of(deployment: Deployment, shop: MerchantClient, reference: str) -> st
     return str(deployment.fetch(query, shop.mid, reference)[0][0])
 
 
-def outcome(heard: RawReply) -> str:
+def outcome(reply: RawReply) -> str:
     """Returns the status that a page redirects to the merchant with."""
-    assert heard.http == 303, heard
-    address = urlsplit(heard.headers["location"])
+    assert reply.http == 303, reply
+    address = urlsplit(reply.headers["location"])
     said = parse_qs(address.query)
     assert (address.netloc, address.path, said["order"]) == ("shop.example", "/done", ["7"])
     return said["txnStatus"][0]
@@ -83,12 +83,12 @@ def test_the_right_code_pays_and_leads_back(shop: MerchantClient) -> None:
 
 def test_without_a_redirect_url_the_page_returns_the_result_as_json(shop: MerchantClient) -> None:
     asked = ask_card(shop, redirect_url=None)
-    heard = asked.send(otp=RIGHT, decision="approve")
-    assert (heard.http, heard.headers["content-type"]) == (200, "application/json")
-    assert heard.body["txnStatus"] == "successful"
-    assert heard.body["txnRef"] == asked.reference
-    assert heard.body["cardToken"]
-    assert heard.headers["content-security-policy"].endswith("frame-ancestors *")
+    reply = asked.send(otp=RIGHT, decision="approve")
+    assert (reply.http, reply.headers["content-type"]) == (200, "application/json")
+    assert reply.body["txnStatus"] == "successful"
+    assert reply.body["txnRef"] == asked.reference
+    assert reply.body["cardToken"]
+    assert reply.headers["content-security-policy"].endswith("frame-ancestors *")
 
 
 def test_declining_fails_the_payment(shop: MerchantClient) -> None:
@@ -201,9 +201,9 @@ def test_a_form_that_is_sent_by_many_at_once_pays_once(shop: MerchantClient, dep
             return outcome(mine.send(otp=RIGHT, decision="approve" if n % 4 else "decline"))
 
     with ThreadPoolExecutor(8) as threads:
-        told = set(threads.map(send, range(8)))
+        outcomes = set(threads.map(send, range(8)))
     ended = asked.verified()["txnStatus"]
-    assert told == {ended}
+    assert outcomes == {ended}
     assert shop.wallet().balance == before + (150_000 - 2_250 - 169 if ended == "successful" else 0)
 
 
@@ -217,6 +217,6 @@ def test_the_payers_code_is_neither_stored_nor_logged(shop: MerchantClient, depl
     asked = ask_card(shop)
     asked.send(otp="872354", decision="approve")
     asked.send(otp=RIGHT, decision="approve")
-    told = shop.put("sandbox", action="explain", txnRef=asked.reference).body
-    assert "872354" not in str(told)
+    explanation = shop.put("sandbox", action="explain", txnRef=asked.reference).body
+    assert "872354" not in str(explanation)
     assert "872354" not in deployment.out.read_text()

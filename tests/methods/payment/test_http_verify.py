@@ -39,12 +39,12 @@ def test_verify_returns_the_payers_step_once_the_rail_has_answered(
     if headers is not None:
         assert charged["txnStatus"] == "pending"
         client.shop.advance(seconds=5)
-    told = client.verify(charged["txnRef"])
-    assert told["txnStatus"] == "pending"
-    assert all(told[name] for name in shown), told
-    assert told["expires_at"] == "2026-01-05T08:40:00.000Z"
+    verified = client.verify(charged["txnRef"])
+    assert verified["txnStatus"] == "pending"
+    assert all(verified[name] for name in shown), verified
+    assert verified["expires_at"] == "2026-01-05T08:40:00.000Z"
     if headers is None:
-        assert {name: told[name] for name in shown} == {name: charged[name] for name in shown}
+        assert {name: verified[name] for name in shown} == {name: charged[name] for name in shown}
 
 
 def test_a_failed_refund_shows_in_verify_and_is_found_by_its_reference(client: PaymentClient) -> None:
@@ -69,8 +69,8 @@ def test_refunds_of_a_payment_are_listed_with_what_became_of_each(client: Paymen
     first = client.refund(paid["txnRef"], "100.00")
     second = client.refund(paid["txnRef"], "200.00", LOST)
     assert (first["txnStatus"], second["txnStatus"]) == ("successful", "pending")
-    told = client.verify(paid["txnRef"])
-    assert {line["refundRef"]: line["txnStatus"] for line in told["refunds"]} == {
+    verified = client.verify(paid["txnRef"])
+    assert {line["refundRef"]: line["txnStatus"] for line in verified["refunds"]} == {
         first["refundRef"]: "successful",
         second["refundRef"]: "pending",
     }

@@ -27,7 +27,7 @@ from tests.methods.payment.in_memory_payments import (
 
 USER = {"firstname": "Ada", "ip": "102.89.2.1", "fingerprint": "f0e1"}
 META = {"basket": 7, "lines": [{"sku": "a", "price": 1.50}]}
-TOLD = {"ip": "102.89.2.1", "fingerprint": "f0e1"}
+DEVICE = {"ip": "102.89.2.1", "fingerprint": "f0e1"}
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_every_payment_type_keeps_address_device_and_meta(payments: InMemoryPaym
     paying = make(payments, method, user=USER, meta=META)
     detail = DETAIL_DECODER.decode(paying.payment.detail)
     assert (detail.ip, detail.fingerprint, msgspec.json.decode(detail.meta)) == ("102.89.2.1", "f0e1", META)
-    assert payer_in(paying.payment.detail) == TOLD
+    assert payer_in(paying.payment.detail) == DEVICE
 
 
 @pytest.mark.parametrize("method", ["token", *BODIES])

@@ -46,7 +46,7 @@ REFUSED: list[tuple[str, str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
-def test_a_preflight_error_is_named_beside_a_format_error(
+def test_a_preflight_error_is_named_along_with_a_format_error(
     name: str, variant: str, said: dict[str, Any], named: list[str]
 ) -> None:
     payments = InMemoryPayments()
@@ -92,6 +92,8 @@ def test_an_unreadable_field_hides_only_the_checks_that_use_it() -> None:
         ({"payment_method": "voucher", "amount": "1.00"}, ["payment_method"]),
     ],
 )
-def test_a_missing_field_of_a_repayment_is_named_beside_a_format_error(said: dict[str, Any], named: list[str]) -> None:
+def test_a_missing_field_of_a_repayment_is_named_along_with_a_format_error(
+    said: dict[str, Any], named: list[str]
+) -> None:
     body, preflight = msgspec.json.encode({"loan_id": "LN1", **said}), PreflightContext(NOW, None)
     assert sorted(fields_of(decode(RepayRequest, body, PAYER_RULES, MERCHANT, preflight))) == named

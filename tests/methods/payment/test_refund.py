@@ -204,14 +204,14 @@ def test_refund_events_belong_to_their_payment_in_the_order_in_which_they_ended(
     assert [(event.object, event.object_seq, event.kind) for event in refunds] == [
         (paying.txn_ref, n, "refund") for n in (2, 3, 4)
     ]
-    told = [msgspec.json.decode(event.payload) for event in refunds]
-    assert [(line["txnStatus"], line["chargedAmount"]) for line in told] == [
+    payloads = [msgspec.json.decode(event.payload) for event in refunds]
+    assert [(line["txnStatus"], line["chargedAmount"]) for line in payloads] == [
         ("successful", "100.00"),
         ("failed", "0.00"),
         ("successful", "100.00"),
     ]
-    assert {line["refundOf"] for line in told} == {paying.txn_ref}
-    assert len({line["txnRef"] for line in told}) == 3
+    assert {line["refundOf"] for line in payloads} == {paying.txn_ref}
+    assert len({line["txnRef"] for line in payloads}) == 3
 
 
 # --- never more than was charged --------------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ def test_a_part_is_paid_out_the_day_after_it_is_settled_free_of_charge() -> None
         assert {row.state for row in payments.of_type(SettlementBatch)} == {"done"}
 
 
-def test_a_payout_that_fails_is_tried_again_the_next_day_and_an_operator_told() -> None:
+def test_a_failed_payout_is_retried_the_next_day_and_an_operator_is_notified() -> None:
     payments = InMemoryPayments()
     code = beneficiary(payments)
     begin(payments, "qrpay", split=[{"ref_code": code, "percentage": "50"}]).receive_answer(APPROVED)

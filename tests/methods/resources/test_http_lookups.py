@@ -52,13 +52,15 @@ def test_a_look_up_has_each_of_its_forms(shop: MerchantClient, asked: Any, magic
 
 
 @pytest.mark.parametrize(("asked", "field", "values"), LOOKUPS, ids=[asked["inquire"] for asked, _, _ in LOOKUPS])
-def test_who_is_late_and_who_is_away_are_told_apart(shop: MerchantClient, asked: Any, field: str, values: Any) -> None:
+def test_a_late_rail_and_an_unavailable_one_have_different_messages(
+    shop: MerchantClient, asked: Any, field: str, values: Any
+) -> None:
     away, late = (shop.put("resources", **asked, **{field: values[form]}).body["message"] for form in (2, 3))
     assert "does not answer now" in away
     assert "has not answered in time" in late
-    for told, words in (("rr=91", away), ("rr=97", late), ("http=timeout", late), ("http=500", away)):
-        heard = shop.put("resources", headers={"x-sandbox-scenario": told}, **asked, **{field: values[0]})
-        assert heard.body == {"status": 204, "message": words}, told
+    for scenario, words in (("rr=91", away), ("rr=97", late), ("http=timeout", late), ("http=500", away)):
+        reply = shop.put("resources", headers={"x-sandbox-scenario": scenario}, **asked, **{field: values[0]})
+        assert reply.body == {"status": 204, "message": words}, scenario
 
 
 @pytest.mark.parametrize("form", [0, 1], ids=FORMS[:2])
@@ -68,10 +70,10 @@ def test_a_rail_that_declines_says_nothing_of_what_was_asked(
 ) -> None:
     question = {**asked, field: values[form]}
     shop.put("sandbox", action="fault", rail=FAULTS[asked["inquire"]], kind="decline")
-    told = shop.put("resources", **question).body
-    assert set(told) == {"status", "message"}
-    assert (told["status"], told["message"].partition(" declined: ")[2]) == (204, "Do not honour")
-    assert shop.put("resources", headers={"x-sandbox-scenario": "rr=05"}, **question).body == told
+    reply = shop.put("resources", **question).body
+    assert set(reply) == {"status", "message"}
+    assert (reply["status"], reply["message"].partition(" declined: ")[2]) == (204, "Do not honour")
+    assert shop.put("resources", headers={"x-sandbox-scenario": "rr=05"}, **question).body == reply
     unread = shop.put("resources", headers={"x-sandbox-scenario": "rr=ZZ"}, **question).body
     assert (set(unread), unread["status"]) == ({"status", "message"}, 201)
     assert shop.put("resources", **question).body["status"] == ("success", "error")[form]

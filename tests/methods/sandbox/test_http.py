@@ -12,7 +12,7 @@ from tests.running import Deployment
 
 START = "2026-01-05T09:30:00+01:00"
 SHOWN = "2026-01-05T09:30:00.000+01:00"
-UNTIL_TOLD = "0000000020"
+PENDING_ACCOUNT = "0000000020"
 UNKNOWN = {"status": 104, "message": "Invalid Transaction Reference"}
 
 
@@ -131,7 +131,7 @@ def test_a_wallet_holds_at_most_fifteen_digits(shop: MerchantClient) -> None:
 @pytest.mark.parametrize("by", ["txnRef", "orderRef"])
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
 def test_settle_ends_what_is_open_by_either_reference(shop: MerchantClient, by: str, outcome: str) -> None:
-    sent = shop.transfer(accountnumber=UNTIL_TOLD)
+    sent = shop.transfer(accountnumber=PENDING_ACCOUNT)
     http, body = shop.put("sandbox", action="settle", outcome=outcome, **{by: sent[by]})
     assert http == 200
     assert body == {"status": 200, "txnStatus": outcome, "txnRef": sent["txnRef"], "message": body["message"]}
@@ -144,16 +144,16 @@ def test_settle_by_a_shared_reference_reaches_each_that_is_still_open(shop: Merc
     bill = shop.put("bills", action="pay", **meter, orderRef="same").body
     cash: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM"}
     assert shop.put("cashcode", action="generate", **cash, orderRef="same").body["status"] == 200
-    told = [shop.put("sandbox", action="settle", orderRef="same", outcome="failed").body for _ in range(2)]
-    assert [line["txnRef"] for line in told] == [bill["txnRef"], sent["txnRef"]]
-    assert {line["txnStatus"] for line in told} == {"failed"}
+    replies = [shop.put("sandbox", action="settle", orderRef="same", outcome="failed").body for _ in range(2)]
+    assert [line["txnRef"] for line in replies] == [bill["txnRef"], sent["txnRef"]]
+    assert {line["txnStatus"] for line in replies} == {"failed"}
     assert shop.status_of("same") == shop.put("bills", action="verify", txnRef="same").body["txnStatus"] == "failed"
     over = shop.put("sandbox", action="settle", orderRef="same", outcome="successful").body
     assert (over["txnRef"], over["txnStatus"]) == (bill["txnRef"], "failed")
 
 
 def test_settle_names_what_it_misses(shop: MerchantClient) -> None:
-    sent = shop.transfer(accountnumber=UNTIL_TOLD)
+    sent = shop.transfer(accountnumber=PENDING_ACCOUNT)
     assert fields_at_fault(shop.put("sandbox", action="settle", orderRef="x").body) == ["outcome"]
     assert fields_at_fault(shop.put("sandbox", action="settle", orderRef="x", outcome="pending").body) == ["outcome"]
     assert fields_at_fault(shop.put("sandbox", action="settle", outcome="failed").body) == ["txnRef"]
@@ -171,7 +171,7 @@ def test_settle_names_what_it_misses(shop: MerchantClient) -> None:
         ("resources", {"request": "resend", "to": "x"}, {"event_id", "to"}),
     ],
 )
-def test_a_reference_that_is_missing_is_named_beside_what_is_wrong(
+def test_a_missing_reference_is_named_along_with_the_other_errors(
     shop: MerchantClient, method: str, fields: dict[str, Any], named: set[str]
 ) -> None:
     answered = shop.send_fields(method, fields).body
@@ -180,7 +180,7 @@ def test_a_reference_that_is_missing_is_named_beside_what_is_wrong(
 
 def test_settle_does_not_reach_another_merchants_transactions(open_shop: Callable[..., MerchantClient]) -> None:
     one, other = open_shop(), open_shop()
-    sent = one.transfer(accountnumber=UNTIL_TOLD)
+    sent = one.transfer(accountnumber=PENDING_ACCOUNT)
     for by in ("txnRef", "orderRef"):
         assert other.put("sandbox", action="settle", outcome="failed", **{by: sent[by]}).body == UNKNOWN
     assert one.status_of(sent["orderRef"]) == "pending"

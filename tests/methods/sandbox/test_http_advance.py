@@ -133,8 +133,8 @@ def test_an_advance_whose_client_leaves_can_be_gone_on_with(
 def at_once(deployment: Deployment, shop: MerchantClient, *asked: dict[str, Any]) -> list[tuple[int, Any]]:
     def ask(fields: dict[str, Any]) -> tuple[int, Any]:
         with deployment.connect() as wire:
-            heard = MerchantClient(wire, shop.mid, shop.key).send_fields("sandbox", fields)
-            return heard.http, heard.body
+            reply = MerchantClient(wire, shop.mid, shop.key).send_fields("sandbox", fields)
+            return reply.http, reply.body
 
     with ThreadPoolExecutor(len(asked)) as pool:
         return list(pool.map(ask, asked))
@@ -165,7 +165,7 @@ def test_many_advances_at_once_leave_the_sandbox_usable(
         return at_once(deployment, shop, *[{"action": "advance", "minutes": 1}] * 3)
 
     with ThreadPoolExecutor(len(shops)) as pool:
-        answers = [answer for told in pool.map(advance, shops) for answer in told]
+        answers = [answer for group in pool.map(advance, shops) for answer in group]
     assert {(http, body["status"]) for http, body in answers} == {(200, 200)}
     assert {shop.now() for shop in shops} == {"2026-01-05T09:03:00.000+01:00"}
 

@@ -24,9 +24,9 @@ def shown(made: CardClient) -> dict[str, str]:
     return {"card_no": number, "expiry_month": month, "expiry_year": year[2:], "ccv": cvv, "pin": "4321"}
 
 
-def pay_with(till: PaymentClient, made: CardClient) -> Any:
-    begun = till.initiate(shown(made))
-    return till.charge(begun, shown(made))
+def pay_with(payments: PaymentClient, made: CardClient) -> Any:
+    begun = payments.initiate(shown(made))
+    return payments.charge(begun, shown(made))
 
 
 def test_an_old_card_is_unknown_to_its_merchant(shop: MerchantClient) -> None:
@@ -54,11 +54,11 @@ def test_an_old_card_pays_in_no_shop(shop: MerchantClient, open_shop: Callable[.
 def test_what_an_old_card_paid_before_can_still_be_asked_after_and_given_back(
     shop: MerchantClient, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    old, till = CardClient(shop, currency="NGN", amount=20_000), PaymentClient(open_shop())
-    paid = pay_with(till, old)
+    old, cards = CardClient(shop, currency="NGN", amount=20_000), PaymentClient(open_shop())
+    paid = pay_with(cards, old)
     reset(shop)
-    assert till.verify(paid["txnRef"])["txnStatus"] == "successful"
-    assert till.refund(paid["txnRef"], 1500)["txnStatus"] == "successful"
+    assert cards.verify(paid["txnRef"])["txnStatus"] == "successful"
+    assert cards.refund(paid["txnRef"], 1500)["txnStatus"] == "successful"
     assert shop.wallet().balance == OPENING
 
 
@@ -84,22 +84,22 @@ def test_money_for_an_old_account_number_is_not_taken_in(shop: MerchantClient) -
 
 
 def test_old_tokens_and_beneficiaries_are_unknown(shop: MerchantClient) -> None:
-    till = PaymentClient(shop)
-    token = till.token()
+    payments = PaymentClient(shop)
+    token = payments.token()
     bank: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
     ref_code = shop.put("sandbox", action="beneficiary", name="Bola", **bank).body["ref_code"]
     reset(shop)
-    assert till.charge_token(token)["status"] == 104
+    assert payments.charge_token(token)["status"] == 104
     split = [{"ref_code": ref_code, "percentage": "10"}]
-    assert till.initiate(card(auth="PIN"), split=split)["status"] == 104
+    assert payments.initiate(card(auth="PIN"), split=split)["status"] == 104
     assert shop.wallet().balance == OPENING
 
 
 @pytest.mark.parametrize("verb", ["GET", "POST"])
 def test_an_old_payers_page_is_gone(shop: MerchantClient, verb: str) -> None:
-    till, given = PaymentClient(shop), card(auth="3DSecure")
-    begun = till.initiate(given, redirect_url="https://example.com/back")
-    page = till.charge(begun, given, redirect_url="https://example.com/back")["authURL"]
+    payments, given = PaymentClient(shop), card(auth="3DSecure")
+    begun = payments.initiate(given, redirect_url="https://example.com/back")
+    page = payments.charge(begun, given, redirect_url="https://example.com/back")["authURL"]
     path = "/pay/" + page.partition("/pay/")[2]
     assert shop.connection.send("GET", path).http == 200
     reset(shop)

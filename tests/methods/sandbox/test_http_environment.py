@@ -63,11 +63,11 @@ def explain(shop: MerchantClient, **fields: Any) -> Any:
 def test_a_webhook_is_set_and_switched_off(shop: MerchantClient, inbox: Inbox) -> None:
     http, body = shop.put("sandbox", action="webhook", url=inbox.url)
     assert (http, body) == (200, {"status": 200, "message": "Events go there now"})
-    heard = shop.transfer()["txnRef"]
-    wait_for_state(shop, heard, "delivered")
+    delivered = shop.transfer()["txnRef"]
+    wait_for_state(shop, delivered, "delivered")
     assert shop.put("sandbox", action="webhook", url="").body == {"status": 200, "message": "Events are switched off"}
     assert event_of(shop, shop.transfer()["txnRef"])["state"] == "no_endpoint"
-    assert [letter.payload["txnRef"] for letter in inbox.requests] == [heard]
+    assert [letter.payload["txnRef"] for letter in inbox.requests] == [delivered]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_transfer_is_explained_from_its_request_to_its_last_delivery(listening
     wait_for_state(listening, sent["txnRef"], "scheduled", attempts=1)
     listening.advance(seconds=5)
     story = explain(listening, txnRef=sent["txnRef"])["data"]
-    told = ["requested", "hold", "successful", "posting", "posting", "posting", "event", "webhook", "webhook"]
-    assert [line["what"] for line in story] == told
+    steps = ["requested", "hold", "successful", "posting", "posting", "posting", "event", "webhook", "webhook"]
+    assert [line["what"] for line in story] == steps
     assert [line["at"] for line in story] == ["2026-01-05T09:00:00.000Z"] * 8 + ["2026-01-05T09:00:05.000Z"]
 
     hold = story[1]
@@ -305,8 +305,8 @@ def test_a_receiver_that_hangs_costs_an_advance_one_timeout(listening: MerchantC
 def test_everything_that_has_a_reference_can_be_explained(open_shop: Callable[..., MerchantClient]) -> None:
     """Every record has at least its creation in the timeline. An event is explained by its transaction."""
     shop, references = open_shop(now=NOW), set()
-    for _, _, heard in send_examples(shop, until=RESET):
-        references |= {value for name, value in leaves(heard.body) if name in NAMES and isinstance(value, str)}
+    for _, _, reply in send_examples(shop, until=RESET):
+        references |= {value for name, value in leaves(reply.body) if name in NAMES and isinstance(value, str)}
     unknown = {reference for reference in references if explain(shop, reference=reference)["status"] == 104}
     assert unknown == set()
     event = events_of(shop)[0]

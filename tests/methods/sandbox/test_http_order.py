@@ -42,9 +42,9 @@ def test_a_shared_reference_is_verified_as_the_payment_that_succeeded(shop: Merc
 
 
 def test_plans_are_listed_newest_first(shop: MerchantClient) -> None:
-    till = PaymentClient(shop)
+    payments = PaymentClient(shop)
     rule = {"frequency": "monthly", "value": "30"}
-    paid = [till.paid(is_recurring=True, recurrent=rule)["txnRef"] for _ in range(MANY)]
+    paid = [payments.paid(is_recurring=True, recurrent=rule)["txnRef"] for _ in range(MANY)]
     listed = shop.put("resources", inquire="recurrents").body
     assert [plan["txnRef"] for plan in listed] == paid[::-1]
 

@@ -64,9 +64,9 @@ def test_a_card_of_the_old_books_buys_nothing(shop: MerchantClient) -> None:
     for named in ({"reference": card.reference}, {"cardpan": card.data["cardpan"]}):
         bought = {"action": "card_purchase", "amount": 5, **named}
         assert shop.send_fields("sandbox", bought).body["status"] == 104
-    till = PaymentClient(shop)
-    begun = till.initiate({**shown, "pin": "4321"})
-    paid = till.charge(begun, {**shown, "pin": "4321"})
+    payments = PaymentClient(shop)
+    begun = payments.initiate({**shown, "pin": "4321"})
+    paid = payments.charge(begun, {**shown, "pin": "4321"})
     assert paid.get("txnStatus") == "failed", paid
     assert shop.wallets() == OPENING
 

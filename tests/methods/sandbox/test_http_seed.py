@@ -39,8 +39,8 @@ def play(deployment: Deployment) -> list[tuple[int, bytes]]:
     answers = []
     with shop.connection:
         for method, fields in SCRIPT:
-            heard = shop.send_fields(method, fields)
-            answers.append((heard.http, heard.raw))
+            reply = shop.send_fields(method, fields)
+            answers.append((reply.http, reply.raw))
             wait_until("the worker is done", lambda: deployment.fetch(DUE_NOW, shop.mid) == [(0,)])
     assert deployment.broken_invariants([shop.mid]) == []
     return answers
@@ -75,16 +75,16 @@ FINDABLE: tuple[dict[str, Any], ...] = (
 
 def play_examples(deployment: Deployment) -> list[tuple[str, int, bytes, dict[str, str]]]:
     """Every example of the action tables, sent to two merchants in turn: replies with their headers."""
-    told = []
+    replies = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)
         with shop.connection:
-            for row, _, heard in rows.send_examples(shop):
-                headers = {name: value for name, value in heard.headers.items() if name not in OWN_HEADERS}
-                told.append((row.title, heard.http, MEASURED.sub(b'"ms":0', heard.raw), headers))
+            for row, _, reply in rows.send_examples(shop):
+                headers = {name: value for name, value in reply.headers.items() if name not in OWN_HEADERS}
+                replies.append((row.title, reply.http, MEASURED.sub(b'"ms":0', reply.raw), headers))
         assert deployment.broken_invariants([shop.mid]) == []
         assert deployment.new_stderr() == ""
-    return told
+    return replies
 
 
 def test_every_example_is_answered_with_the_same_bytes_by_servers_of_one_seed(deployments: Deployments) -> None:
@@ -94,9 +94,9 @@ def test_every_example_is_answered_with_the_same_bytes_by_servers_of_one_seed(de
     for one_reply, other_reply in zip(first, second, strict=True):
         assert one_reply == other_reply
     half = len(first) // 2
-    assert {told[0] for told in first} == {row.title for row in rows.ACTION_ROWS}
-    assert [told[0] for told in first[:half]] == [told[0] for told in first[half:]]
-    assert all(told[1] == 200 for told in first)
+    assert {entry[0] for entry in first} == {row.title for row in rows.ACTION_ROWS}
+    assert [entry[0] for entry in first[:half]] == [entry[0] for entry in first[half:]]
+    assert all(entry[1] == 200 for entry in first)
 
 
 def test_every_merchant_of_a_seeded_server_has_references_and_tokens_of_its_own(deployments: Deployments) -> None:
@@ -118,9 +118,9 @@ def make_findable(shop: MerchantClient) -> list[str]:
     """The references and the tokens or account numbers that were given."""
     made = []
     for fields in FINDABLE:
-        heard = shop.send_fields("payment", fields)
-        assert heard.http == 200, heard.raw
-        body = heard.body
+        reply = shop.send_fields("payment", fields)
+        assert reply.http == 200, reply.raw
+        body = reply.body
         made += [body["txnRef"], body.get("authURL") or body.get("accountNumber") or body["qr_image"]]
     return made
 

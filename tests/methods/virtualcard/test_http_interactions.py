@@ -77,8 +77,8 @@ def test_a_declined_purchase_shows_the_currency_of_the_shop(shop: MerchantClient
         declined = card.buy("77.00", currency=currency)
         line = card.records()[0]
         assert (line["currency"], line["amount"], line["status"], line["effect"]) == (currency, 77.0, "Failed", 0.0)
-        told = payload_of(shop, declined["txnRef"])
-        assert (told["currency"], told["chargedAmount"], told["txnStatus"]) == (currency, "0.00", "failed")
+        payload = payload_of(shop, declined["txnRef"])
+        assert (payload["currency"], payload["chargedAmount"], payload["txnStatus"]) == (currency, "0.00", "failed")
 
 
 def test_events_and_records_of_purchases_and_refunds_name_their_card(shop: MerchantClient) -> None:
@@ -163,7 +163,7 @@ def test_a_card_terminated_on_the_day_of_its_fee_pays_either_once_or_not_at_all(
     assert not [line for line in all_records(card) if line["narration"] == "Monthly Fee"]
 
 
-def test_a_purchase_beside_a_block_is_paid_before_it_or_declined_after(
+def test_a_purchase_during_a_block_is_paid_before_it_or_declined_after(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
     card = CardClient(shop)
@@ -192,24 +192,24 @@ def shown(card: CardClient) -> dict[str, str]:
     return {"card_no": number, "expiry_month": month, "expiry_year": year[2:], "ccv": cvv, "pin": "4321"}
 
 
-def pay_with(till: PaymentClient, card: CardClient, scenario: str = "") -> Any:
+def pay_with(payments: PaymentClient, card: CardClient, scenario: str = "") -> Any:
     """A payment of NGN 1,500.00 in the till's shop."""
-    begun = till.initiate(shown(card))
+    begun = payments.initiate(shown(card))
     headers = {"x-sandbox-scenario": scenario} if scenario else None
-    return till.charge(begun, shown(card), headers)
+    return payments.charge(begun, shown(card), headers)
 
 
 def test_a_refund_to_a_card_terminated_during_its_payment_goes_to_the_wallet(
     shop: MerchantClient, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    till, card = PaymentClient(open_shop(now=START)), CardClient(shop, currency="NGN", amount=20_000)
+    payments, card = PaymentClient(open_shop(now=START)), CardClient(shop, currency="NGN", amount=20_000)
     before = shop.wallet().balance
-    pending = pay_with(till, card, "delay=60")
+    pending = pay_with(payments, card, "delay=60")
     assert pending["txnStatus"] == "pending"
     card.ask("terminate")
     assert shop.wallet().balance == before + 1_850_000
-    till.shop.advance(minutes=5)
-    assert till.verify(pending["txnRef"])["txnStatus"] == "successful"
-    assert till.refund(pending["txnRef"], 1500)["txnStatus"] == "successful"
+    payments.shop.advance(minutes=5)
+    assert payments.verify(pending["txnRef"])["txnStatus"] == "successful"
+    assert payments.refund(pending["txnRef"], 1500)["txnStatus"] == "successful"
     assert shop.wallet().balance == before + 2_000_000
     assert (card.balance, adds_up(card)) == (0, True)

@@ -41,7 +41,7 @@ def events_of(shop: MerchantClient, txn_ref: str) -> list[Any]:
 # --- approved, declined -----------------------------------------------------------------------------------------
 
 
-def test_a_purchase_is_paid_by_the_card_and_told_to_the_merchant(shop: MerchantClient) -> None:
+def test_a_purchase_is_paid_by_the_card_and_sent_to_the_merchant(shop: MerchantClient) -> None:
     card = CardClient(shop)
     wallets = shop.wallets()
     txn_ref = bought(card.buy("12.50", merchant_name="Book Shop"))
@@ -73,7 +73,7 @@ def test_a_card_is_found_by_its_number_too(shop: MerchantClient) -> None:
     ]
 
 
-def test_a_declined_purchase_moves_nothing_and_is_recorded_and_told(shop: MerchantClient) -> None:
+def test_a_declined_purchase_moves_nothing_and_is_recorded_and_sent(shop: MerchantClient) -> None:
     card = CardClient(shop)
     said = card.buy("100.01")
     assert declined(said) == "Insufficient funds"

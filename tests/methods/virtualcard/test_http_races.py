@@ -91,9 +91,9 @@ def test_after_termination_nothing_moves(open_shop: Callable[..., MerchantClient
         assert sorted(reply["status"] for reply in replies[40:42]) == [104, 200]
         assert (card.balance, card.state) == (0, "terminated")
         assert lowest(deployment, card) >= 0
-        told = card.record_summaries(limit=200)
-        last = next(n for n, line in enumerate(told) if line[3] == "Successful")
-        assert told[last] == ("Card Termination", (10_000 + moved(asked, replies)) / 100, 0.0, "Successful")
+        listed = card.record_summaries(limit=200)
+        last = next(n for n, line in enumerate(listed) if line[3] == "Successful")
+        assert listed[last] == ("Card Termination", (10_000 + moved(asked, replies)) / 100, 0.0, "Successful")
 
 
 def test_a_balance_is_spent_once(open_shop: Callable[..., MerchantClient], deployment: Deployment) -> None:

@@ -71,8 +71,8 @@ def test_a_number_is_sealed_and_a_cvv_follows_from_it() -> None:
     assert shown.cardpan.encode() not in msgspec.msgpack.encode(counter.rows())
     revealed = counter.ask("get", reference=shown.reference, reveal=True).card_data
     assert (revealed.cardpan, revealed.cvv) == (shown.cardpan, shown.cvv)
-    [deed] = counter.database.deeds
-    assert (deed.merchant_id, deed.actor, deed.subject) == (7, "merchant GP0000007", card.reference)
+    [entry] = counter.database.audit_rows
+    assert (entry.merchant_id, entry.actor, entry.subject) == (7, "merchant GP0000007", card.reference)
 
 
 def test_a_number_that_is_taken_is_not_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,10 +88,10 @@ def test_a_number_that_is_taken_is_not_given_twice(monkeypatch: pytest.MonkeyPat
     assert len({reply.card_data.cardpan for reply in made[:10]}) == 10
 
 
-@pytest.mark.parametrize("taken_by_luck", ["key", "seed"])
-def test_cards_of_one_batch_have_luck_of_their_own(taken_by_luck: str) -> None:
+@pytest.mark.parametrize("entropy_source", ["key", "seed"])
+def test_cards_of_one_batch_have_different_entropy(entropy_source: str) -> None:
     counter = dollars()
-    world = Deployment(WORLD.vault, WORLD.number_permutation, b"seed" if taken_by_luck == "seed" else None)
+    world = Deployment(WORLD.vault, WORLD.number_permutation, b"seed" if entropy_source == "seed" else None)
     said = {"billing": BILLING, "amount": 5, "currency": "USD"}
     asked = [counter.make(*counter.read("create", **said)) for _ in range(20)]
     results = counter.database.run(asked, wall=WALL, world=world)
@@ -205,28 +205,28 @@ def test_a_tariff_that_cards_cannot_be_charged_by_is_refused_when_it_is_set(card
 # --- which wallet -------------------------------------------------------------------------------------------------
 
 
-def test_a_purse_without_a_rate_is_the_wallet_of_the_currency() -> None:
-    purse = FundingSource("USD")
-    taken = purse.debit_wallet([WalletDebit("card:a:USD", 500, "x"), WalletDebit("income:card:USD", 0, "y")])
+def test_a_funding_source_without_a_rate_is_the_wallet_of_the_currency() -> None:
+    source = FundingSource("USD")
+    taken = source.debit_wallet([WalletDebit("card:a:USD", 500, "x"), WalletDebit("income:card:USD", 0, "y")])
     assert taken == (Posting("wallet:main:USD", "card:a:USD", 500, "x"),)
-    assert purse.credit_wallet("card:a:USD", 500, "z") == (Posting("card:a:USD", "wallet:main:USD", 500, "z"),)
+    assert source.credit_wallet("card:a:USD", 500, "z") == (Posting("card:a:USD", "wallet:main:USD", 500, "z"),)
 
 
-def test_a_purse_with_a_rate_goes_through_the_positions() -> None:
-    purse = FundingSource("USD", RATE)
-    assert purse.debit_wallet([WalletDebit("card:a:USD", 500, "x"), WalletDebit("tax:vat:USD", 1, "y")]) == (
+def test_a_funding_source_with_a_rate_goes_through_the_positions() -> None:
+    source = FundingSource("USD", RATE)
+    assert source.debit_wallet([WalletDebit("card:a:USD", 500, "x"), WalletDebit("tax:vat:USD", 1, "y")]) == (
         Posting("wallet:main:NGN", "fx:position:NGN", 771_540, "USD bought"),
         Posting("fx:position:USD", "card:a:USD", 500, "x"),
         Posting("fx:position:USD", "tax:vat:USD", 1, "y"),
     )
-    assert purse.credit_wallet("card:a:USD", 501, "z") == (
+    assert source.credit_wallet("card:a:USD", 501, "z") == (
         Posting("card:a:USD", "fx:position:USD", 501, "z"),
         Posting("fx:position:NGN", "wallet:main:NGN", 751_500, "USD sold"),
     )
-    assert purse.credit_wallet("fx:position:USD", 2, "z") == (
+    assert source.credit_wallet("fx:position:USD", 2, "z") == (
         Posting("fx:position:NGN", "wallet:main:NGN", 3_000, "USD sold"),
     )
-    assert purse.debit_wallet([]) == purse.debit_wallet([WalletDebit("card:a:USD", 0, "x")]) == ()
+    assert source.debit_wallet([]) == source.debit_wallet([WalletDebit("card:a:USD", 0, "x")]) == ()
 
 
 # --- states without money ---------------------------------------------------------------------------------------

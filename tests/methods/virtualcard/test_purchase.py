@@ -49,7 +49,7 @@ def wrong(cvv: str) -> str:
 # --- in order of precedence ---------------------------------------------------------------------------------------
 
 
-def test_the_first_reason_that_there_is_is_the_one_that_is_told() -> None:
+def test_the_first_reason_that_applies_is_reported() -> None:
     counter = dollars()
     held = Held(counter, amount=55, limits=LIMITS)
     all_wrong = {"cvv": wrong(held.cvv), "currency": "GHS", "amount": 10_000, "category": "7995"}
