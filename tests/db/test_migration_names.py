@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from kasuwa.db.migrate import apply_migration, known_migrations
 from tests.running import NEWEST, OLDEST, Deployments
+from tests.source_rules import read_all
 
 NAME = "0021_plain_names.sql"
 ROLE = "names_probe"
@@ -132,3 +134,11 @@ async def create(dsn: str, name: str) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute(f'create database "{name}"')
     await connection.close()
+
+
+def test_the_service_itself_uses_the_new_names_alone() -> None:
+    [ours] = [migration for migration in known_migrations() if migration.name == NAME]
+    old = re.findall(r"^alter table (\w+) rename to", ours.sql, re.MULTILINE)
+    assert len(old) == 15
+    used = re.compile(rf"\b(?:from|join|into|update) (?:{'|'.join(old)})\b(?! import)")
+    assert [(source.path, found) for source in read_all("src/kasuwa") for found in used.findall(source.text)] == []

@@ -75,7 +75,7 @@ async def read_books(connection: Any) -> dict[str, list[str]]:
 async def name_moment(connection: Any) -> dict[str, list[str]]:
     """The books at the moment "before", in the middle of the load: who writes any books waits for this lock."""
     async with connection.transaction():
-        await connection.execute("lock table book in exclusive mode")
+        await connection.execute("lock table merchant_state in exclusive mode")
         books = await read_books(connection)
         await connection.execute("select pg_create_restore_point('before')")
     return books

@@ -43,7 +43,7 @@ JOINED = """
     from {jobs} j
     join event e on e.merchant_id = j.merchant_id and e.reference = j.reference
     join merchant m on m.merchant_id = j.merchant_id
-    join book b on b.merchant_id = j.merchant_id
+    join merchant_state b on b.merchant_id = j.merchant_id
 """
 # An earlier event of the same object is not yet delivered.
 HAS_EARLIER_UNDELIVERED = """exists (
@@ -54,7 +54,7 @@ HAS_EARLIER_UNDELIVERED = """exists (
 IS_PARKED = """(not m.current or exists (
     select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
 DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
-    coalesce(m.settings->>'webhook_url', ''), b.clock_offset, b.clock_fixed,
+    coalesce(m.settings->>'webhook_url', ''), b.clock_offset_us, b.clock_fixed_at,
     case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
 
 # Due, not leased, and no `advance` of the merchant is running. Leases beyond an hour come from a wrong clock.

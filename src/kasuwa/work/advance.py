@@ -24,7 +24,7 @@ from kasuwa.db.batch import MerchantState, Result, RuleFailure, Submission, busi
 from kasuwa.db.connections import Pool
 from kasuwa.db.job_times import shift_jobs
 from kasuwa.db.writer import MAX_BATCH_SIZE, Writer
-from kasuwa.work.leases import ClockLease
+from kasuwa.work.clock_leases import ClockLease
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.webhooks import WebhookSender, has_hung
 

@@ -33,7 +33,7 @@ from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.rails.ports import Answer
 from kasuwa.work.advance import AdvanceResult, ClockAdvance, StopSignal
-from kasuwa.work.leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
+from kasuwa.work.clock_leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.timeline import object_timeline, resolve_event_id, transaction_timeline

@@ -19,7 +19,7 @@ from kasuwa.db.jobs import DELETE_EXPIRED, Claimed, claim_jobs, list_due_lanes
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import DatabaseUnreachable
 from kasuwa.observe.log import describe_error
-from kasuwa.work.leases import ClockLeases
+from kasuwa.work.clock_leases import ClockLeases
 from kasuwa.work.steps import StepRunner
 
 MAX_CLAIMED = 64

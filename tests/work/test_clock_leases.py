@@ -12,7 +12,7 @@ from kasuwa.composition import Services
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
 from kasuwa.settings import read_settings
-from kasuwa.work.leases import ClockLeases, LeaseTimeout
+from kasuwa.work.clock_leases import ClockLeases, LeaseTimeout
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
