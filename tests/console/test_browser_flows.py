@@ -180,7 +180,7 @@ def test_a_transfer_is_previewed_and_sent_and_the_clock_advanced(
     owner.get_by_label("Amount in NGN").fill("2500")
     owner.get_by_label("Account number").fill("0000000900")
     press(owner, "Preview")
-    expect(owner.get_by_role("heading", name="Is this right?")).to_be_visible()
+    expect(owner.get_by_role("heading", name="Confirm transfer")).to_be_visible()
     assert faults_in_all_viewports(owner, "transfers.preview") == []
     press(owner, "Send transfer")
     expect(owner.locator(".status").first).to_have_text("pending")

@@ -139,7 +139,7 @@ def test_a_transfer_is_previewed_and_sent_once_if_submitted_twice(owner: Visitor
     before = shop.wallet()
     order = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0040000008", "narration": "Rent"}
     preview = owner.post("/transfers/preview", **order)
-    assert "Is this right?" in preview.words
+    assert "Confirm transfer" in preview.words
     assert "NGN 1,500.00" in preview.words
     assert shop.wallet() == before
     reference = preview.text.partition('name="orderRef" value="')[2].partition('"')[0]

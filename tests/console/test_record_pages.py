@@ -146,14 +146,14 @@ def test_a_bill_is_chosen_from_the_catalogue_and_paid_once(owner: Visitor, shop:
     said = {"paycode": item, "reference": "00000000000", "amount": "5000.00", "orderRef": order_ref}
     before = shop.wallet().balance
     preview = owner.post(f"/bills/new/pay?{where}", **said)
-    assert "Is this right?" in preview.words
+    assert "Confirm bill payment" in preview.words
     assert shop.wallet().balance == before
     for _ in range(2):
         assert owner.post(f"/bills/new/pay?{where}", **said, confirmed="yes").http == 200
     assert shop.put("resources", inquire="events").body["total"] == 1
     assert "successful" in owner.get(f"/bills/{order_ref}").words
     wrong = owner.post(f"/bills/new/pay?{where}", **{**said, "paycode": "nonsense"})
-    assert (wrong.http, "Is this right?" in wrong.words) == (422, False)
+    assert (wrong.http, "Confirm bill payment" in wrong.words) == (422, False)
 
 
 def key_of(page: str, name: str) -> str:

@@ -35,7 +35,7 @@ OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 POSTINGS = "select count(*) from posting"
 ARCHIVED = "select last_archived_wal >= $1 from pg_stat_archiver"
 # All that the books are. Jobs and deliveries go on beside them, and are not stopped by the lock below.
-BOOKS = ("book", "account", "posting", "hold", "transaction", "event")
+BOOKS = ("merchant_state", "account", "posting", "hold", "transaction", "event")
 
 
 class Recipe:

@@ -353,7 +353,16 @@ def test_an_unreadable_answer_is_status_201_and_stays_pending(shop: MerchantClie
 
 # --- secrets ----------------------------------------------------------------------------------------------------
 
-EVERYWHERE = ("transaction", "event", "job", "notice", "posting", "bill_voucher", "bill_guard", "repeat")
+EVERYWHERE = (
+    "transaction",
+    "event",
+    "scheduled_job",
+    "operator_notice",
+    "posting",
+    "bill_voucher",
+    "bill_guard",
+    "repeat",
+)
 
 
 def test_a_token_is_in_no_table_no_event_no_explanation_and_no_log(

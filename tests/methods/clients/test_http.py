@@ -245,7 +245,7 @@ def test_a_bvn_is_nowhere_in_the_database_or_the_log(shop: MerchantClient, deplo
     client_id = enroll(shop, bvn=bvn)["client_id"]
     update(shop, client_id, data={"bvn": bvn}, status="active")
     create(shop, bvn=bvn)
-    for table in ("client", "client_bvn", "repeat", "job", "event"):
+    for table in ("client", "client_bvn", "idempotency_record", "scheduled_job", "event"):
         [[kept]] = deployment.fetch(f"select coalesce(string_agg(t::text, ''), '') from {table} t")
         assert bvn not in kept
         assert bvn.encode().hex() not in kept
