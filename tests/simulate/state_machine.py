@@ -260,7 +260,7 @@ class RailMachine(RuleBasedStateMachine):
         self.send_and_compare(expected, "bills", scenario, action="pay", **order)
         self.touched.append(key)
 
-    @precondition(lambda self: self.may_settle())
+    @precondition(lambda self: self.callback_candidates())
     @rule(number=PICK, status=st.sampled_from((SUCCESSFUL, FAILED)))
     def settle(self, number: int, status: str) -> None:
         """The rail's call-back, also for what is over."""

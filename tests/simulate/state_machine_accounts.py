@@ -309,7 +309,7 @@ class ApiStateMachine(RailMachine):
     def pass_a_moment(self, seconds: int) -> None:
         self.pass_time(seconds)
 
-    @precondition(lambda self: not self.model.waits_for_ever())
+    @precondition(lambda self: not self.model.has_endless_requery())
     @rule(days=DAYS)
     def pass_days(self, days: int) -> None:
         self.pass_time(days * DAY)

@@ -274,8 +274,9 @@ def end_refund(
     event_fields = {"refundOf": payment.txn_ref, **subject_of(purpose)}
     added: PurposeEffects | NeedsMore = NO_EFFECTS
     if paid_back and purpose is not None and not is_merchant_payment(payment.detail):
-        rule = context.purposes[purpose.purpose].end_refund
-        added = NO_EFFECTS if rule is None else rule(purpose.reference, row.amount, context, seen)
+        purpose_rules: PurposeRules = context.purposes[purpose.purpose]
+        on_refund = purpose_rules.on_refund
+        added = NO_EFFECTS if on_refund is None else on_refund(purpose.reference, row.amount, context, seen)
     if isinstance(added, NeedsMore):
         return added
     end = end_transaction(context, row, ending, answer.code, message, REFUND, work.scenario, event_fields=event_fields)
