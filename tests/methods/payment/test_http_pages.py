@@ -104,7 +104,7 @@ def test_a_third_wrong_code_on_the_page_fails_the_payment(shop: MerchantClient) 
     for left in (2, 1):
         again = asked.send(otp=WRONG, decision="approve")
         assert again.http == 200
-        assert f"The code is not right. Please try again; tries left: {left}" in again.raw.decode()
+        assert f"The code is not right. Please try again. Attempts left: {left}" in again.raw.decode()
         assert asked.verified()["txnStatus"] == "pending"
     assert outcome(asked.send(otp=WRONG, decision="approve")) == "failed"
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "failed"
@@ -115,7 +115,7 @@ def test_a_bank_that_cannot_be_reached_is_asked_again_by_the_payer(shop: Merchan
     asked = ask_card(shop)
     shop.put("sandbox", action="fault", rail="card", kind="unavailable", times=1)
     away = asked.send(otp=RIGHT, decision="approve")
-    assert "Your bank cannot be reached for a moment" in away.raw.decode()
+    assert "Your bank cannot be reached at the moment" in away.raw.decode()
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
