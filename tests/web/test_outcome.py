@@ -211,7 +211,7 @@ def no_failure() -> None:
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(writer, "SUBMIT_TIMEOUT_SECONDS", 0.3)
 
 
 @pytest.fixture

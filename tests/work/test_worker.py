@@ -37,7 +37,7 @@ class Noticing(Worker):
 
 @pytest.mark.parametrize("trouble", [ConnectionResetError(), asyncpg.InvalidCachedStatementError("changed")])
 def test_a_look_that_fails_is_taken_again(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(worker, "POLL_SECONDS", 0.01)
 
     async def run() -> str:
         made = Noticing(Claims(trouble), None, None, DatabaseClock())  # type: ignore[arg-type]
