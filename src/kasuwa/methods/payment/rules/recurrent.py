@@ -30,7 +30,9 @@ def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:
     return Needs(((Plan, key), (Job, job_key(key))))
 
 
-def decide_recurrent(request: RecurrentRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_recurrent(
+    request: RecurrentRequest, context: Context, seen: LoadedRows
+) -> Decision[RecurrentChanged] | Refusal:
     key = plan_key(context.merchant.merchant_id, request.id)
     plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
     if plan is None or plan.kind != RECURRENT:
