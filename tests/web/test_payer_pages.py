@@ -20,7 +20,7 @@ def test_a_token_that_nobody_was_given_is_a_page_that_says_so(deployment: Deploy
             assert reply.headers["content-type"] == "text/html; charset=utf-8"
             assert "default-src 'none'" in reply.headers["content-security-policy"]
             assert reply.headers["x-request-id"]
-            assert b"There is no such payment" in reply.raw
+            assert b"Payment not found" in reply.raw
 
 
 def test_a_form_for_nobody_changes_nothing(deployment: Deployment) -> None:

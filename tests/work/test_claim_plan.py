@@ -18,5 +18,5 @@ async def plan_of(dsn: str, query: str) -> str:
 
 def test_a_merchants_backlog_is_read_in_the_order_of_its_index(deployment: Deployment) -> None:
     plan = asyncio.run(plan_of(deployment.dsn, deliveries.CLAIM_FROM_EACH))
-    assert "Index Scan using job_deliveries on job d" in plan
+    assert "Index Scan using scheduled_job_deliveries on scheduled_job d" in plan
     assert "Sort Key: d.merchant_id" not in plan

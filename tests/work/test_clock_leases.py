@@ -120,7 +120,7 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
             shop.transfer(headers={"x-sandbox-scenario": f"webhook=late:{days * 86_400}"})
         advanced = asyncio.run(run())
         assert not isinstance(advanced, Refusal)
-        assert (advanced.ran, advanced.more) == ({"webhook": 2}, False)
+        assert (advanced.job_counts, advanced.has_more) == ({"webhook": 2}, False)
         assert len(inbox.requests) == 2
     assert states
     assert all(states)
