@@ -91,7 +91,7 @@ def make_admin_operations(services: Services, operators: connections.Pool) -> An
         operators,
         SandboxServices(
             writer=services.writer,
-            stepper=services.stepper,
+            stepper=services.step_runner,
             directory=services.merchant_directory,
             vault=services.vault,
             webhook_sender=services.webhook_sender,
@@ -133,7 +133,7 @@ def make_dispatch(services: Services, operations: Any) -> Dispatch:
         directory=services.merchant_directory,
         writer=services.writer,
         reader=reading.DatabaseReaderFactory(services.reader, services.vault, services.deployment.public_url),
-        steps=services.stepper,
+        steps=services.step_runner,
         rails=services.rails,
         admin_operations=operations,
         vault=services.vault,
@@ -149,11 +149,11 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
     services = await Services.build(settings, dsn, metrics)
     await services.start()
     claims = services.use_pool(await connections.open_claim_pool(dsn))
-    worker = Worker(claims, services.stepper, services.merchant_directory, services.clock)
+    worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
     stopping = make_stop_event()
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
     refresher = CatalogueRefresher(dsn, services.rails.biller)
-    loops = (worker.run(services.stepper.lanes), services.webhook_sender.run(), refresher.run())
+    loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     running = [asyncio.create_task(loop) for loop in loops]
     await stopping.wait()
     worker.stop()

@@ -13,7 +13,7 @@ from kasuwa.console.visit import AuditNote, ConsoleServices
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant
 from kasuwa.db.connections import Connection, Pool
-from kasuwa.db.reading import SnapshotReplies
+from kasuwa.db.reading import SnapshotReaderFactory
 from kasuwa.db.snapshot_writer import SnapshotWriter
 from kasuwa.settings import (
     console_address,
@@ -43,8 +43,8 @@ def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, re
     ) -> dict[str, Any]:
         asked = dispatch
         if within is not None:
-            replies = SnapshotReplies(within, services.vault, services.deployment.public_url)
-            asked = dispatch.reading(replies, SnapshotWriter(within, services.deployment, services.clock))
+            replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
+            asked = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
         answered = await asked.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}

@@ -99,7 +99,7 @@ class Services:
         self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.catalogue_cache, issuer)
-        self.stepper = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
+        self.step_runner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock

@@ -13,7 +13,7 @@ import pytest
 from kasuwa.console.access import MERCHANT_ROLES
 from kasuwa.console.routes import ConsolePage
 from kasuwa.console.store import PAGE_ROWS
-from kasuwa.methods.investments.wire import MOST_MEMBERS
+from kasuwa.methods.investments.wire import MAX_MEMBERS
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -86,7 +86,7 @@ class FullWorld(SampleMerchant):
         [[number]] = deployment.fetch("select merchant_id from merchant where mid = $1 and current", self.mid)
         for sql in FILL:
             deployment.fetch(sql, number)
-        deployment.fetch(ADD_MEMBERS, number, MOST_MEMBERS, self.records["thrift"])
+        deployment.fetch(ADD_MEMBERS, number, MAX_MEMBERS, self.records["thrift"])
         deployment.fetch(ADD_PLANS, number, 500, self.records["thrift"])
         deployment.fetch(ADD_PEOPLE, self.mid, "merchant:finance", PEOPLE)
         deployment.fetch(ADD_PEOPLE, None, "operator:support", PEOPLE)

@@ -17,11 +17,11 @@ from kasuwa.core.accrual import (
     accrue_to,
     annual_parts,
     drop_posted_layers,
-    forfeit,
+    forfeit_interest,
     interest_units,
     posting_date,
     round_units,
-    unpaid,
+    unpaid_interest,
     update_layers,
 )
 from kasuwa.core.money import format_minor, minor_of
@@ -111,7 +111,7 @@ def test_nothing_is_earned_after_maturity_and_earlier_interest_is_kept() -> None
     at_maturity = accrue_to(start_accrual(terms), terms, 100_000, terms.matures_on)
     assert (at_maturity.due_interest, at_maturity.due_tax) == (3_100, 310)
     assert accrue_to(start_accrual(terms), terms, 100_000, date(2028, 1, 1)) == at_maturity
-    assert unpaid(at_maturity) == 3_100
+    assert unpaid_interest(at_maturity) == 3_100
 
 
 def test_a_withdrawn_amount_forfeits_interest_of_the_running_month_alone() -> None:
@@ -119,10 +119,10 @@ def test_a_withdrawn_amount_forfeits_interest_of_the_running_month_alone() -> No
     today = date(2026, 2, 15)
     meter = accrue_to(start_accrual(terms), terms, 100_000, today)
     assert (meter.due_interest, meter.accrued_units) == (3_100, 1_000 * UNITS_PER_MINOR)
-    left, lost = forfeit(meter, terms, (), 25_000, today)
+    left, lost = forfeit_interest(meter, terms, (), 25_000, today)
     assert lost == 250 * UNITS_PER_MINOR
     assert (left.due_interest, left.accrued_units) == (3_100, 750 * UNITS_PER_MINOR)
-    assert forfeit(left, terms, (), 75_000, today)[0].accrued_units == 0
+    assert forfeit_interest(left, terms, (), 75_000, today)[0].accrued_units == 0
 
 
 def test_the_newest_deposits_are_withdrawn_first() -> None:
@@ -132,7 +132,7 @@ def test_the_newest_deposits_are_withdrawn_first() -> None:
     meter = AccrualState(accrued_units=(2_000 + 250) * UNITS_PER_MINOR, accrued_to=today, months_closed=0)
     layers = ((date(2026, 1, 20), 50_000), (today, 20_000))
     for taken, lost in ((20_000, 0), (30_000, 50), (70_000, 250), (170_000, 2_250)):
-        assert forfeit(meter, terms, layers, taken, today)[1] == lost * UNITS_PER_MINOR
+        assert forfeit_interest(meter, terms, layers, taken, today)[1] == lost * UNITS_PER_MINOR
 
 
 def test_layers_are_merged_by_day_popped_from_the_end_and_gone_with_the_month() -> None:
@@ -227,7 +227,7 @@ def test_accrual_on_demand_equals_daily_accrual(
             daily.put(amount)
         elif what == "out" and before:
             taken = min(amount, before)
-            meter, _ = forfeit(meter, terms, layers, taken, day)
+            meter, _ = forfeit_interest(meter, terms, layers, taken, day)
             daily.take(taken)
         elif what == "pay":
             daily.put(meter.due_interest - meter.due_tax)

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.accrual import (
-    MOST_ANNUAL_PERCENT,
+    MAX_ANNUAL_PERCENT,
     UNITS_PER_MINOR,
     AccrualState,
     SavingsTerms,
     accrue_days,
     accrue_to,
     annual_parts,
-    forfeit,
-    unpaid,
+    forfeit_interest,
+    unpaid_interest,
 )
 from kasuwa.core.loan_interest import INTERVALS_A_YEAR
 from kasuwa.core.money import LARGEST_AMOUNT, LARGEST_BALANCE, parse_minor
@@ -26,7 +26,7 @@ from kasuwa.core.pricing import price_collection
 from kasuwa.core.tariff import FeeClass, read_tariff
 from kasuwa.methods.investments.rules.savings import LONGEST_PERIOD, rate_fits
 from kasuwa.methods.investments.rules.thrift_plan import check_member_count, pot_fits
-from kasuwa.methods.investments.wire import MOST_MEMBERS
+from kasuwa.methods.investments.wire import MAX_MEMBERS
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.rule_context import MERCHANT
 
@@ -55,13 +55,13 @@ def test_interest_stops_at_the_largest_amount(
     for step in days:
         day += timedelta(days=step)
         before, meter = meter, accrue_to(meter, terms, balance, day)
-        assert unpaid(before) <= unpaid(meter) <= LARGEST_AMOUNT
+        assert unpaid_interest(before) <= unpaid_interest(meter) <= LARGEST_AMOUNT
         assert 0 <= meter.accrued_units // UNITS_PER_MINOR <= LARGEST_AMOUNT
         assert meter.due_tax <= meter.due_interest
-        left, lost = forfeit(meter, terms, (), balance, day)
+        left, lost = forfeit_interest(meter, terms, (), balance, day)
         assert 0 <= left.accrued_units == meter.accrued_units - lost
     at_once = accrue_to(AccrualState(0, OPENED, 0), terms, balance, day)
-    assert unpaid(at_once) == unpaid(meter)
+    assert unpaid_interest(at_once) == unpaid_interest(meter)
 
 
 def test_interest_beyond_the_largest_amount_neither_grows_nor_turns_negative() -> None:
@@ -73,12 +73,12 @@ def test_interest_beyond_the_largest_amount_neither_grows_nor_turns_negative() -
 @NO_DEADLINE
 @given(RATES, FREQUENCIES)
 def test_new_savings_earn_at_most_the_largest_annual_rate(rate: str, frequency: str) -> None:
-    is_allowed = float(rate) * INTERVALS_A_YEAR[frequency] <= MOST_ANNUAL_PERCENT
+    is_allowed = float(rate) * INTERVALS_A_YEAR[frequency] <= MAX_ANNUAL_PERCENT
     assert (rate_fits(MERCHANT, frequency, rate) is None) == is_allowed
 
 
 @NO_DEADLINE
-@given(st.integers(1, LARGEST_AMOUNT), st.integers(2, MOST_MEMBERS))
+@given(st.integers(1, LARGEST_AMOUNT), st.integers(2, MAX_MEMBERS))
 def test_a_pot_is_at_most_the_largest_amount(amount: int, members: int) -> None:
     fits = pot_fits(MERCHANT, members, amount) is None
     assert fits == (amount * members <= LARGEST_AMOUNT)

@@ -13,11 +13,11 @@ from kasuwa.core.references import (
     NUMBER_COUNT,
     Permutation,
     account_key,
-    book_key,
     check_letter,
     hold_key,
     is_opaque_id,
     is_reference,
+    merchant_state_key,
     movement_reference,
     opaque_id,
     ordered_key,
@@ -131,8 +131,8 @@ def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, sai
         row_key(merchant_id, "repeat", said),
         account_key(merchant_id, said),
         account_key(merchant_id + 1, said),
-        book_key(merchant_id),
-        book_key(merchant_id + 1),
+        merchant_state_key(merchant_id),
+        merchant_state_key(merchant_id + 1),
         hold_key(row_key(merchant_id, "transaction", said)),
     ]
     assert len(set(keys)) == len(keys)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.references import account_key, book_key
+from kasuwa.core.references import account_key, merchant_state_key
 from kasuwa.db.batch import (
     BatchState,
     Deployment,
@@ -38,8 +38,8 @@ class MemoryDatabase:
         self.notices: list[Any] = []
         self.audit_rows: list[Any] = []
         for merchant_id in merchants:
-            self.rows[book_key(merchant_id)] = MerchantState(
-                book_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None
+            self.rows[merchant_state_key(merchant_id)] = MerchantState(
+                merchant_state_key(merchant_id), merchant_id, 0, 0, 0, 0, 0, None, None
             )
 
     def batch_state(
@@ -95,14 +95,14 @@ class MemoryDatabase:
         for key in state.deleted_jobs:
             del self.rows[key]
         for merchant_id in state.written_merchants:
-            self.rows[book_key(merchant_id)] = state.merchant_states[merchant_id]
+            self.rows[merchant_state_key(merchant_id)] = state.merchant_states[merchant_id]
         self.postings += state.postings
         self.events += state.events
         self.notices += state.notices
         self.audit_rows += state.audit_rows
 
     def book(self, merchant_id: int) -> MerchantState:
-        book = self.rows[book_key(merchant_id)]
+        book = self.rows[merchant_state_key(merchant_id)]
         assert isinstance(book, MerchantState)
         return book
 

@@ -23,7 +23,7 @@ from kasuwa.core.decision import (
     Refusal,
     SandboxEffects,
 )
-from kasuwa.core.references import book_key, hold_key
+from kasuwa.core.references import hold_key, merchant_state_key
 from kasuwa.core.scenario import InjectedFault
 from kasuwa.db.batch import (
     JOB_LEASE,
@@ -76,7 +76,7 @@ def funded(amount: int = 1_000) -> MemoryDatabase:
 
 
 def set_clock(database: MemoryDatabase, **fields: Any) -> None:
-    database.rows[book_key(1)] = msgspec.structs.replace(database.book(1), **fields)
+    database.rows[merchant_state_key(1)] = msgspec.structs.replace(database.book(1), **fields)
 
 
 # --- decisions that break ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from kasuwa.db.connection_pool import PoolExhausted
 from kasuwa.db.connections import connect, open_reader_pool
 from kasuwa.db.reading import DatabaseReaderFactory
-from kasuwa.db.shares import Shares
+from kasuwa.db.shares import ReaderShares
 from tests.rule_context import VAULT
 from tests.running import NEWEST, Deployment, Deployments
 
@@ -52,7 +52,7 @@ async def with_busy_merchant(
         await holder.close()
         await readers.close()
     assert [task.exception() for task in slow] == [None] * len(slow)
-    assert reading.shares.held(BUSY) == 0
+    assert reading.shares.held_by(BUSY) == 0
 
 
 def test_a_merchant_with_many_slow_reads_holds_half_of_the_connections(deployment: Deployment) -> None:
@@ -83,49 +83,49 @@ def test_rows_by_key_are_answered_to_the_busy_merchant_too(deployment: Deploymen
 
 def test_places_are_handed_over_in_the_order_of_asking() -> None:
     async def run() -> None:
-        shares, order = Shares(1), []
+        shares, order = ReaderShares(1), []
 
         async def wait(number: int) -> None:
             await shares.wait(BUSY)
             order.append(number)
-            shares.give_back(BUSY)
+            shares.release(BUSY)
 
-        assert shares.try_take(BUSY)
-        assert not shares.try_take(BUSY)
-        assert shares.try_take(OTHER)
+        assert shares.try_acquire(BUSY)
+        assert not shares.try_acquire(BUSY)
+        assert shares.try_acquire(OTHER)
         tasks = [asyncio.create_task(wait(number)) for number in range(5)]
         await asyncio.sleep(0)
         tasks[1].cancel()
-        shares.give_back(BUSY)
+        shares.release(BUSY)
         await asyncio.wait(tasks)
         assert order == [0, 2, 3, 4]
-        assert (shares.held(BUSY), shares.held(OTHER)) == (0, 1)
+        assert (shares.held_by(BUSY), shares.held_by(OTHER)) == (0, 1)
 
     asyncio.run(run())
 
 
 def test_a_place_that_is_handed_to_one_who_leaves_is_not_lost() -> None:
     async def run() -> None:
-        shares = Shares(1)
-        assert shares.try_take(BUSY)
+        shares = ReaderShares(1)
+        assert shares.try_acquire(BUSY)
         leaving = asyncio.create_task(shares.wait(BUSY))
         await asyncio.sleep(0)
-        shares.give_back(BUSY)
+        shares.release(BUSY)
         leaving.cancel()
         await asyncio.wait([leaving])
-        assert shares.held(BUSY) == 0
-        assert shares.try_take(BUSY)
+        assert shares.held_by(BUSY) == 0
+        assert shares.try_acquire(BUSY)
 
     asyncio.run(run())
 
 
 def test_waiting_too_long_for_a_share_raises_and_takes_no_share() -> None:
     async def run() -> None:
-        shares = Shares(1, wait_seconds=0.01)
-        assert shares.try_take(BUSY)
+        shares = ReaderShares(1, wait_seconds=0.01)
+        assert shares.try_acquire(BUSY)
         with pytest.raises(PoolExhausted, match="share"):
             await shares.wait(BUSY)
-        shares.give_back(BUSY)
-        assert shares.held(BUSY) == 0
+        shares.release(BUSY)
+        assert shares.held_by(BUSY) == 0
 
     asyncio.run(run())

@@ -128,7 +128,7 @@ class BrokenCheckout(InMemoryCheckout):
 
 @pytest.mark.parametrize(
     ("error", "http"),
-    [(DatabaseUnreachable(unsure=False), 503), (ConnectionResetError(), 503), (KeyError("secret"), 500)],
+    [(DatabaseUnreachable(is_outcome_unknown=False), 503), (ConnectionResetError(), 503), (KeyError("secret"), 500)],
 )
 def test_a_server_error_is_a_page_without_internal_details(error: Exception, http: int) -> None:
     page = visit(BrokenCheckout(error))

@@ -9,7 +9,7 @@ from msgspec import inspect
 
 from kasuwa.core.paging import Paged, PagedArray
 from kasuwa.core.schedule import MAX_INSTALLMENTS
-from kasuwa.methods.investments.store import MOST_PLANS
+from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
 from tests.walk.rows import ACTION_ROWS, ActionRow
@@ -19,7 +19,7 @@ SCHEDULE = "one line an installment: at most 366"
 FIGURES = "one line a figure, and those of a schedule: at most 366"
 CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "meta": "as it was sent"}
 CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()}
-PLANS = f"the newest {MOST_PLANS} (investments/store.py)"
+PLANS = f"the newest {MAX_PLANS_SHOWN} (investments/store.py)"
 DATES = f"one line a date: at most {MAX_INSTALLMENTS}"
 INSTALLMENTS = {"data.payment_schedule": DATES}
 CATEGORIES = "at most 50 categories of shops"

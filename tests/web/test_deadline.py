@@ -62,7 +62,7 @@ async def ask_in_vain(deployment: Deployment, shop: MerchantClient, row: ActionR
         directory=house.merchant_directory,
         writer=house.writer,
         reader=DatabaseReaderFactory(house.reader, house.vault),
-        steps=house.stepper,
+        steps=house.step_runner,
         rails=msgspec.structs.replace(house.rails, **rails),
         admin_operations=None,
         vault=house.vault,

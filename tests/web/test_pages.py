@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.paging import MOST_PAGE_BYTES
+from kasuwa.core.paging import MAX_PAGE_BYTES
 from kasuwa.methods.clients.wire import ListReply
-from kasuwa.methods.investments.wire import MOST_MEMBERS, SubscriptionsRequest
+from kasuwa.methods.investments.wire import MAX_MEMBERS, SubscriptionsRequest
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest
 from kasuwa.methods.resources.wire import EventLine, FeedReply
 from kasuwa.web.replies import page_reply
@@ -21,7 +21,7 @@ LINE = "x" * 10_000
 
 def page_of(reply: Any) -> Any:
     answered = asyncio.run(page_reply(reply, strict=False))
-    assert len(answered.body) < MOST_PAGE_BYTES + 1_000
+    assert len(answered.body) < MAX_PAGE_BYTES + 1_000
     return msgspec.json.decode(answered.body)
 
 
@@ -36,7 +36,7 @@ def test_a_page_is_cut_at_its_bound_and_says_how_long_it_is(lines: int) -> None:
 
 
 def test_one_line_beyond_the_bound_is_served_alone() -> None:
-    data: Any = ["x" * (2 * MOST_PAGE_BYTES), "y"]
+    data: Any = ["x" * (2 * MAX_PAGE_BYTES), "y"]
     answered = asyncio.run(page_reply(ListReply(data=data, total=2, offset=0, limit=50), strict=False))
     page = msgspec.json.decode(answered.body)
     assert (len(page["data"]), page["limit"]) == (1, 1)
@@ -50,7 +50,7 @@ def test_a_bare_array_is_cut_at_the_same_bound(lines: int) -> None:
 def test_a_bare_array_is_as_long_as_a_page_can_be_where_no_limit_is_said() -> None:
     assert PlansRequest().offset_and_limit == InstallmentsRequest().offset_and_limit == (0, 200)
     assert PlansRequest(offset=5, limits=7).offset_and_limit == (5, 7)
-    assert SubscriptionsRequest(thrift_id="TH").offset_and_limit == (0, MOST_MEMBERS)
+    assert SubscriptionsRequest(thrift_id="TH").offset_and_limit == (0, MAX_MEMBERS)
 
 
 def event(sequence: int) -> EventLine:

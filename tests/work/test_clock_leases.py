@@ -94,7 +94,9 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
     async def advance(house: Services, operators: connections.Pool) -> Any:
         engine = SandboxOperations(
             operators,
-            SandboxServices(house.writer, house.stepper, house.merchant_directory, house.vault, house.webhook_sender),
+            SandboxServices(
+                house.writer, house.step_runner, house.merchant_directory, house.vault, house.webhook_sender
+            ),
             seed=None,
             loopback_allowed=True,
             lease=SHORT,

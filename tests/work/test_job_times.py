@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from kasuwa.db import connections
-from kasuwa.db.job_times import PIECE_JOBS, shift_jobs
+from kasuwa.db.job_times import JOBS_PER_STATEMENT, reschedule_jobs
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.work.event_log import wait_until
@@ -80,7 +80,7 @@ def test_jobs_that_a_stopped_clock_reaches_are_due_at_once(
     async def shift() -> int:
         operators = await connections.open_operator_pool(deployment.dsn)
         try:
-            return await shift_jobs(operators, number, wall, 1_000)
+            return await reschedule_jobs(operators, number, wall, 1_000)
         finally:
             await operators.close()
 
@@ -108,7 +108,7 @@ def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
 ) -> None:
     """Another session holds a job for longer than any lock is waited for: the clock has moved, some jobs have not."""
     shop = open_shop()
-    number = add_jobs(deployment, shop, PIECE_JOBS + 1)
+    number = add_jobs(deployment, shop, JOBS_PER_STATEMENT + 1)
 
     async def hold_last_job() -> Any:
         connection = await asyncpg.connect(deployment.dsn)
@@ -132,7 +132,7 @@ def test_the_jobs_of_an_advance_that_died_are_moved_in_pieces_by_the_worker(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop()
-    number = add_jobs(deployment, shop, 2 * PIECE_JOBS + 1)
+    number = add_jobs(deployment, shop, 2 * JOBS_PER_STATEMENT + 1)
     deployment.fetch(
         "update merchant_state set clock_offset_us = 3600000000, version = version + 1 where merchant_id = $1", number
     )

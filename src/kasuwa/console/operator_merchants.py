@@ -61,7 +61,7 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
     async with visit.snapshot() as connection:
         summary = await find_merchant_in_path(visit, connection)
         users = await console_users.list_users(connection, summary.mid, users_cursor(visit), PAGE_ROWS + 1)
-        has_owner = await console_users.look_joined(connection, summary.mid)
+        has_owner = await console_users.has_joined_user_unlocked(connection, summary.mid)
         current_rates = await rates.read_current_rates(connection)
     settings = msgspec.json.decode(summary.settings, type=MerchantSettings)
     limits = {currency: settings.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}

@@ -26,7 +26,7 @@ PARTS_PER_PERCENT = 1_000_000
 UNITS_PER_MINOR = 365 * 100 * PARTS_PER_PERCENT
 
 # Largest annual rate of new savings, in percent. Contract: investments#rate
-MOST_ANNUAL_PERCENT = 1000
+MAX_ANNUAL_PERCENT = 1000
 
 
 class SavingsTerms(msgspec.Struct, frozen=True):
@@ -142,7 +142,7 @@ def drop_posted_layers(layers: DepositLayers, terms: SavingsTerms, state: Accrua
     return tuple((day, amount) for day, amount in layers if day > posted_on)
 
 
-def forfeit(
+def forfeit_interest(
     state: AccrualState, terms: SavingsTerms, layers: DepositLayers, withdrawn: int, today: date
 ) -> tuple[AccrualState, int]:
     """Removes the interest that a withdrawn amount earned since the last posting. Returns the state and the units lost.
@@ -161,6 +161,6 @@ def forfeit(
     ), lost
 
 
-def unpaid(state: AccrualState) -> int:
+def unpaid_interest(state: AccrualState) -> int:
     """Returns the interest that has been earned and not been paid, before tax, as if it were posted now."""
     return state.due_interest + round_units(state.accrued_units)

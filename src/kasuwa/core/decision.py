@@ -150,7 +150,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 # Field errors that a reply lists, and those that its message names. Contract: #errors
-MOST_FAULTS = 50
+MAX_FIELD_ERRORS = 50
 MAX_ERRORS_IN_MESSAGE = 3
 
 
@@ -161,7 +161,7 @@ def refuse_fields(*errors: FieldError) -> Refusal:
     ]
     if len(errors) > MAX_ERRORS_IN_MESSAGE:
         lines.append(f"and {len(errors) - MAX_ERRORS_IN_MESSAGE} more")
-    return Refusal(INVALID_REQUEST, "; ".join(lines) or "The request is not valid", errors[:MOST_FAULTS])
+    return Refusal(INVALID_REQUEST, "; ".join(lines) or "The request is not valid", errors[:MAX_FIELD_ERRORS])
 
 
 class Posting(msgspec.Struct, frozen=True):
@@ -237,7 +237,7 @@ class OperatorNotice(msgspec.Struct, frozen=True):
     """A message to the operator, for instance about a rail whose answers contradict each other."""
 
     reference: str
-    what: str
+    message: str
 
 
 class AuditEntry(msgspec.Struct, frozen=True):

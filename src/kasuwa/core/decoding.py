@@ -17,7 +17,7 @@ from msgspec import inspect
 
 from kasuwa.core.action import FieldRule, PreflightContext
 from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberLiteral, raw_fields, read_untyped
-from kasuwa.core.decision import MOST_FAULTS, FieldError, Merchant
+from kasuwa.core.decision import MAX_FIELD_ERRORS, FieldError, Merchant
 from kasuwa.core.field_errors import FieldSpec, convert_fields, field_specs, strip_metadata
 from kasuwa.core.field_rules import is_any_broken, run_field_rules
 from kasuwa.core.fields import FREE_TEXT, read_scalar
@@ -224,9 +224,9 @@ def nul_errors(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
         if "\0" in name:
             errors.append(FieldError(bare, NO_NUL_NAME))
         if NUL_ESCAPE.search(text):
-            found = islice(nul_paths(read_untyped(text), bare, left), MOST_FAULTS)
+            found = islice(nul_paths(read_untyped(text), bare, left), MAX_FIELD_ERRORS)
             errors += list(found) or [FieldError(bare, NO_NUL)]
-        if len(errors) >= MOST_FAULTS:
+        if len(errors) >= MAX_FIELD_ERRORS:
             break
     return errors
 

@@ -15,7 +15,7 @@ from kasuwa.core.body import NumberLiteral
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import FieldError
-from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MOST_DIGITS, parse_minor, percent_of
+from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MAX_DIGITS, parse_minor, percent_of
 
 
 class Amount(int):
@@ -24,14 +24,14 @@ class Amount(int):
     raw: Any = None  # the text or number that was sent, for replies that echo it
 
 
-AMOUNT_REASON = f"digits with at most two decimals, above zero, at most {MOST_DIGITS} digits"
+AMOUNT_REASON = f"digits with at most two decimals, above zero, at most {MAX_DIGITS} digits"
 
 
 class AmountOrZero(Amount):
     """An amount of money that may be zero."""
 
 
-AMOUNT_OR_ZERO_REASON = f"digits with at most two decimals, at most {MOST_DIGITS} digits; zero where nothing is left"
+AMOUNT_OR_ZERO_REASON = f"digits with at most two decimals, at most {MAX_DIGITS} digits; zero where nothing is left"
 
 # Pattern of the end of a text. `$` alone would accept a newline after it, and `\Z` is not portable JSON Schema.
 END = r"$(?!\n)"
@@ -119,7 +119,7 @@ class PercentOrAmount(str):
 
 
 PERCENT_OR_AMOUNT_REASON = "a number, not negative, with at most four decimals"
-PERCENT_OR_AMOUNT_PATTERN = rf"[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,4}})?"
+PERCENT_OR_AMOUNT_PATTERN = rf"[0-9]{{1,{MAX_DIGITS}}}(\.[0-9]{{1,4}})?"
 PERCENT_OR_AMOUNT_TEXT = re.compile(PERCENT_OR_AMOUNT_PATTERN, re.ASCII)
 
 
@@ -351,7 +351,7 @@ def read_scalar(kind: type, raw: Any) -> Any:
 
 def amount_numbers() -> list[dict[str, Any]]:
     """Returns the JSON Schemas of amounts as numbers: one for each number of decimals, as each has its own maximum."""
-    most = 10**MOST_DIGITS - 1
+    most = 10**MAX_DIGITS - 1
     bounds = [(most, 1), *((most / 10**decimals, 1 / 10**decimals) for decimals in range(1, DECIMALS + 1))]
     return [{"type": "number", "exclusiveMinimum": 0, "maximum": top, "multipleOf": step} for top, step in bounds]
 
@@ -369,7 +369,7 @@ def scalar_schema(kind: type) -> dict[str, Any]:
         return {"anyOf": [text, *amount_numbers(), zero], "description": AMOUNT_OR_ZERO_REASON}
     if kind is PercentOrAmount:
         text = {"type": "string", "pattern": f"^{PERCENT_OR_AMOUNT_PATTERN}$"}
-        number = {"type": "number", "minimum": 0, "maximum": 10**MOST_DIGITS - 1}
+        number = {"type": "number", "minimum": 0, "maximum": 10**MAX_DIGITS - 1}
         return {"anyOf": [text, number], "description": PERCENT_OR_AMOUNT_REASON}
     if kind is Currency:
         return {"type": "string", "enum": [*CURRENCIES, "NG"], "description": CURRENCY_REASON}

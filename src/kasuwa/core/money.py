@@ -13,14 +13,14 @@ DECIMALS = 2
 
 # Most digits of an amount, decimals included. Applies to parsing, the OpenAPI document and the ledger.
 # Contract: #amounts
-MOST_DIGITS = 15
-LARGEST_AMOUNT = (10**MOST_DIGITS - 1) * MINOR_PER_MAJOR
+MAX_DIGITS = 15
+LARGEST_AMOUNT = (10**MAX_DIGITS - 1) * MINOR_PER_MAJOR
 # A balance must fit PostgreSQL's bigint.
 LARGEST_BALANCE = 9_000_000_000_000_000_000
 
 # Each decimal leaves room for one whole digit less.
 AMOUNT_PATTERN = "|".join(
-    rf"[0-9]{{1,{MOST_DIGITS - decimals}}}" + (rf"\.[0-9]{{{decimals}}}" if decimals else "")
+    rf"[0-9]{{1,{MAX_DIGITS - decimals}}}" + (rf"\.[0-9]{{{decimals}}}" if decimals else "")
     for decimals in range(DECIMALS + 1)
 )
 # Checked before any conversion: `int` and `Decimal` accept Arabic digits, signs, spaces and exponents, and converting

@@ -33,7 +33,7 @@ class PagedArray(Paged, kw_only=True):
 
 
 # Largest page of a list, in bytes. A larger page is truncated to fewer records. Contract: #lists
-MOST_PAGE_BYTES = 1024 * 1024
+MAX_PAGE_BYTES = 1024 * 1024
 
 
 def is_page(reply: Any) -> bool:

@@ -127,7 +127,7 @@ def effects_of_purpose(
     if purpose is None:
         return NO_EFFECTS
     rules: PurposeRules = context.purposes[purpose.purpose]
-    missing = unseen_needs(rules, purpose, context, seen)
+    missing = missing_needs(rules, purpose, context, seen)
     return missing or rules.on_answer(row, purpose.reference, context, seen)
 
 
@@ -138,11 +138,11 @@ def reply_of_purpose(row: Transaction, purpose: TransactionPurpose | None, conte
     rules: PurposeRules = context.purposes[purpose.purpose]
     if rules.final_reply is None:
         return None
-    missing = unseen_needs(rules, purpose, context, seen)
+    missing = missing_needs(rules, purpose, context, seen)
     return missing or rules.final_reply(row, purpose.reference, context, seen)
 
 
-def unseen_needs(
+def missing_needs(
     rules: PurposeRules, purpose: TransactionPurpose, context: Context, seen: LoadedRows
 ) -> NeedsMore | None:
     needs = rules.needs(context.merchant, purpose.reference)

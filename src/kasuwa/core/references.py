@@ -30,7 +30,7 @@ def account_key(merchant_id: int, name: str) -> bytes:
 
 
 @lru_cache(maxsize=65536)
-def book_key(merchant_id: int) -> bytes:
+def merchant_state_key(merchant_id: int) -> bytes:
     return row_key(merchant_id, "book", "")
 
 

@@ -23,7 +23,7 @@ REQUERY_EVERY_SECONDS = 3600
 NOT_FOUND_IS_FAILED_AFTER_SECONDS = 24 * 3600
 
 # Length at which the trail of an unanswered transaction stops growing. Later queries only update code and message.
-MOST_TRAIL = 8_000
+MAX_TRAIL_LENGTH = 8_000
 
 # Answers that are neither final nor pending.
 NOT_FOUND = "not_found"
@@ -74,7 +74,7 @@ def schedule_requery(
     The job sends again only if the rail refused the order itself as unavailable.
     """
     trail = row.trail
-    if len(trail) < MOST_TRAIL:
+    if len(trail) < MAX_TRAIL_LENGTH:
         step = "asked" if job.kind == kinds.query else "sent"
         trail = extend_trail(trail, context.now, step, answer.message)
     kept = msgspec.structs.replace(row, status=status, code=answer.code or answer.status, message=message, trail=trail)

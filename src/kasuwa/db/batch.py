@@ -343,7 +343,7 @@ class BatchState:
             self.events.append(event_row(event, merchant_id, merchant_state.last_event_seq, now))
         for notice in decision.notices:
             self.written_merchants.add(merchant_id)
-            self.notices.append(NoticeRow(merchant_id, notice.reference, notice.what, now))
+            self.notices.append(NoticeRow(merchant_id, notice.reference, notice.message, now))
         for entry in decision.audit_entries:
             self.written_merchants.add(merchant_id)
             self.audit_rows.append(audit_row(entry, merchant_id))

@@ -91,10 +91,10 @@ async def find_users_by_email(connection: Connection, email: str) -> list[Consol
 async def has_joined_user(connection: Connection, mid: str) -> bool:
     """Returns whether any user of the merchant has joined. Takes the merchant's invitation lock."""
     await connection.execute("select pg_advisory_xact_lock(hashtextextended('kasuwa first owner ' || $1, 0))", mid)
-    return await look_joined(connection, mid)
+    return await has_joined_user_unlocked(connection, mid)
 
 
-async def look_joined(connection: Connection, mid: str) -> bool:
+async def has_joined_user_unlocked(connection: Connection, mid: str) -> bool:
     """Returns whether any user of the merchant has joined, without a lock. For display only."""
     found = await connection.fetchval(
         "select exists (select 1 from console_user where mid = $1 and joined_at is not null)", mid

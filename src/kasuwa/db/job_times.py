@@ -14,12 +14,12 @@ from kasuwa.db.connections import Pool
 from kasuwa.db.deliveries import retry_on_deadlock
 
 # The jobs of one statement: few enough that a writer who needs one of them waits for milliseconds.
-PIECE_JOBS = 1_000
+JOBS_PER_STATEMENT = 1_000
 BEFORE_ALL = (datetime.min.replace(tzinfo=UTC), 0)
 
 # In the order of the index job_merchant. What waits for an endpoint that is switched off stays parked. Only what
 # changes is written: where a clock stands still, that is what has come to be due.
-SHIFT_PIECE = """
+RESCHEDULE_CHUNK = """
     with piece as (
         select j.key, j.due, j.seq from scheduled_job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
         order by j.due, j.seq limit $5),
@@ -36,13 +36,15 @@ SHIFT_PIECE = """
 """
 
 
-async def shift_jobs(pool: Pool, merchant_id: int, wall: datetime, piece_jobs: int = PIECE_JOBS) -> int:
+async def reschedule_jobs(
+    pool: Pool, merchant_id: int, wall_time: datetime, jobs_per_statement: int = JOBS_PER_STATEMENT
+) -> int:
     """Sets the wall times of all jobs of a merchant by its business clock; `wall` is that of those that are due.
     Returns the number of pieces. Raises what the database raises: jobs that were not reached have their old times."""
-    reached, pieces, size = BEFORE_ALL, 0, piece_jobs
-    while size == piece_jobs:
-        asked = (merchant_id, *reached, wall, piece_jobs)
-        last = await retry_on_deadlock(partial(pool.fetchrow, SHIFT_PIECE, *asked))
+    reached, pieces, size = BEFORE_ALL, 0, jobs_per_statement
+    while size == jobs_per_statement:
+        asked = (merchant_id, *reached, wall_time, jobs_per_statement)
+        last = await retry_on_deadlock(partial(pool.fetchrow, RESCHEDULE_CHUNK, *asked))
         if last is None:
             break
         *place, size = last

@@ -17,7 +17,7 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Needs, NeedsMore, Row
-from kasuwa.core.references import book_key
+from kasuwa.core.references import merchant_state_key
 from kasuwa.db import connections
 from kasuwa.db.batch import BatchState, Deployment, MerchantState, Result, RuleFailure, Submission, decide_batch
 from kasuwa.db.bulk_sql import concat_keys, select_by_key
@@ -96,7 +96,9 @@ class LockedBatchRunner:
                 if committed is not False:
                     assert decided is not None, "a commit was sent, so the batch is decided"
                     self._reset()
-                    resolve_or_fail(ours, decided.results, None if committed else DatabaseUnreachable(unsure=True))
+                    resolve_or_fail(
+                        ours, decided.results, None if committed else DatabaseUnreachable(is_outcome_unknown=True)
+                    )
                     return exclude(batch, ours)
             except DatabaseUnreachable as error:
                 self._reset()
@@ -152,7 +154,7 @@ class LockedBatchRunner:
         return ours, DecidedBatch(state, results)
 
     async def _lock_available_merchants(self, batch: PendingBatch) -> list[MerchantState]:
-        keys = concat_keys(sorted({book_key(entry.merchant_id) for entry in batch}))
+        keys = concat_keys(sorted({merchant_state_key(entry.merchant_id) for entry in batch}))
         connection = await self._session.begin()
         try:
             return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
@@ -166,7 +168,7 @@ class LockedBatchRunner:
             deadline - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
         )
         connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
-        keys = concat_keys({book_key(entry.merchant_id) for entry in batch})
+        keys = concat_keys({merchant_state_key(entry.merchant_id) for entry in batch})
         return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
 
 
@@ -216,7 +218,7 @@ async def fetch_needed_rows(
 def drop_overdue(batch: PendingBatch) -> PendingBatch:
     """Returns the submissions whose deadline has not passed. Fails the others: nothing of them was written."""
     now = time.monotonic()
-    fail_all([entry for entry in batch if entry.deadline <= now], DatabaseUnreachable(unsure=False))
+    fail_all([entry for entry in batch if entry.deadline <= now], DatabaseUnreachable(is_outcome_unknown=False))
     return [entry for entry in batch if entry.deadline > now]
 
 

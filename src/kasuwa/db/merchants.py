@@ -15,7 +15,7 @@ import msgspec
 from kasuwa.core.decision import Merchant
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.reading import Reader
-from kasuwa.core.references import book_key
+from kasuwa.core.references import merchant_state_key
 from kasuwa.core.vault import UnsealError, Vault, is_equal_constant_time
 from kasuwa.db import deliveries, rates
 from kasuwa.db.clock import DatabaseClock
@@ -70,7 +70,7 @@ async def add_merchant(
         )
         await connection.execute(
             "insert into merchant_state (key, merchant_id, clock_fixed_at, has_webhook) values ($1, $2, $3, $4)",
-            book_key(merchant_id),
+            merchant_state_key(merchant_id),
             merchant_id,
             clock_fixed,
             settings is not None and bool(settings.webhook_url),
@@ -120,7 +120,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             "from merchant_state where merchant_id = $1",
             old,
             new,
-            book_key(new),
+            merchant_state_key(new),
         )
         for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
             await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)

@@ -20,7 +20,7 @@ from typing import Any
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import Vault
 from kasuwa.db.connections import Connection, Pool
-from kasuwa.db.shares import Shares
+from kasuwa.db.shares import ReaderShares
 
 # Queries with the same text that run at once, and the keys that one query may ask for.
 MAX_CONCURRENT_QUERIES = 2
@@ -93,7 +93,7 @@ class DatabaseReaderFactory:
         self.lookups = LookupBatcher(readers)
         self.vault = vault
         self.public_url = public_url
-        self.shares = Shares(max(1, readers.size // 2))
+        self.shares = ReaderShares(max(1, readers.size // 2))
         self.fetchrow = readers.fetchrow
 
     def for_one_reply(self, merchant_id: int) -> "DatabaseReplyReader":
@@ -136,12 +136,12 @@ class DatabaseReplyReader:
     async def _share(self) -> AsyncIterator[None]:
         """Holds one connection of the merchant's share for as long as it is entered."""
         shares = self._factory.shares
-        if not shares.try_take(self._merchant_id):
+        if not shares.try_acquire(self._merchant_id):
             await shares.wait(self._merchant_id)
         try:
             yield
         finally:
-            shares.give_back(self._merchant_id)
+            shares.release(self._merchant_id)
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)
@@ -196,7 +196,7 @@ class SnapshotReader:
         return await self._connection.fetchrow(query, *([part] for part in key))
 
 
-class SnapshotReplies:
+class SnapshotReaderFactory:
     """A reader factory whose replies are all read in one snapshot, which the caller opened."""
 
     def __init__(self, connection: Connection, vault: Vault, public_url: str = "") -> None:

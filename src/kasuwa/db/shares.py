@@ -10,7 +10,7 @@ from collections import deque
 from kasuwa.db.connection_pool import ACQUIRE_SECONDS, PoolExhausted
 
 
-class Shares:
+class ReaderShares:
     """Grants each merchant at most `max_held` connections."""
 
     def __init__(self, max_held: int, *, wait_seconds: float = ACQUIRE_SECONDS) -> None:
@@ -19,10 +19,10 @@ class Shares:
         self._held: dict[int, int] = {}
         self._waiting: dict[int, deque[asyncio.Future[None]]] = {}
 
-    def held(self, merchant_id: int) -> int:
+    def held_by(self, merchant_id: int) -> int:
         return self._held.get(merchant_id, 0)
 
-    def try_take(self, merchant_id: int) -> bool:
+    def try_acquire(self, merchant_id: int) -> bool:
         """Takes a slot without waiting. Returns False if the merchant is at its limit: then call `wait`."""
         held = self._held.get(merchant_id, 0)
         if held >= self.max_held:
@@ -40,12 +40,12 @@ class Shares:
         except BaseException as error:
             if slot.done() and not slot.cancelled():
                 # The slot was handed over just as the wait ended.
-                self.give_back(merchant_id)
+                self.release(merchant_id)
             if isinstance(error, TimeoutError):
                 raise PoolExhausted(f"the merchant has {self.max_held} reads under way, its share") from None
             raise
 
-    def give_back(self, merchant_id: int) -> None:
+    def release(self, merchant_id: int) -> None:
         """Releases a slot, or hands it to the longest waiting read of the merchant."""
         waiting = self._waiting.get(merchant_id)
         while waiting:

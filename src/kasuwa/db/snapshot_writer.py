@@ -5,7 +5,7 @@ newest state.
 """
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.references import book_key
+from kasuwa.core.references import merchant_state_key
 from kasuwa.db.batch import BatchState, Deployment, MerchantState, Result, Submission
 from kasuwa.db.bulk_sql import concat_keys, select_by_key
 from kasuwa.db.clock import DatabaseClock
@@ -28,7 +28,7 @@ class SnapshotWriter:
 
     async def submit(self, submission: Submission) -> Result:
         """Returns the result. Raises WouldWrite if the decision changes anything or has a follow-up."""
-        key = book_key(submission.merchant.merchant_id)
+        key = merchant_state_key(submission.merchant.merchant_id)
         [record] = await self._connection.fetch(select_by_key(MerchantState), concat_keys([key]))
         state = BatchState(self._deployment, self.clock.now(), self.clock.earliest_now())
         state.add_merchant_state(MerchantState(*record))

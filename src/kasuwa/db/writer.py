@@ -179,11 +179,12 @@ class Writer:
                     self._mark_ended(batch)
             for batch in (*(batch for batch, _ in self._started_batches.values()), *self._blocked.running.values()):
                 fail_all(
-                    [e for e in batch if not e.is_commit_sent and e.deadline <= now], DatabaseUnreachable(unsure=False)
+                    [e for e in batch if not e.is_commit_sent and e.deadline <= now],
+                    DatabaseUnreachable(is_outcome_unknown=False),
                 )
                 fail_all(
                     [e for e in batch if e.is_commit_sent and e.deadline + COMMIT_GRACE_SECONDS <= now],
-                    DatabaseUnreachable(unsure=True),
+                    DatabaseUnreachable(is_outcome_unknown=True),
                 )
 
     def _mark_started(self, batch: PendingBatch) -> None:
@@ -363,7 +364,7 @@ class Writer:
         self._cache.forget_all()
         mark_commit_sent(batch, is_committed is None)
         if is_committed is None:
-            fail_all(batch, DatabaseUnreachable(unsure=True))
+            fail_all(batch, DatabaseUnreachable(is_outcome_unknown=True))
             self._mark_ended(batch)
         else:
             await self._run_locked(batch)

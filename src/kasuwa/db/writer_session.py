@@ -45,9 +45,9 @@ log = structlog.get_logger("kasuwa.db")
 class DatabaseUnreachable(Exception):
     """The database did not answer in time. Nothing was written, unless `is_outcome_unknown`."""
 
-    def __init__(self, *, unsure: bool) -> None:
+    def __init__(self, *, is_outcome_unknown: bool) -> None:
         super().__init__("the database cannot be reached")
-        self.is_outcome_unknown = unsure
+        self.is_outcome_unknown = is_outcome_unknown
 
 
 class VersionConflict(Exception):
@@ -211,7 +211,7 @@ class WriterSession:
         if is_locked:
             await self._commit_transaction(connection, mark, state)
         if self._warned:
-            raise DatabaseUnreachable(unsure=True)
+            raise DatabaseUnreachable(is_outcome_unknown=True)
         self.is_failing = False
         self._report(is_locked, len(decided.results), time.perf_counter() - started_at)
 

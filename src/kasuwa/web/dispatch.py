@@ -46,7 +46,7 @@ from kasuwa.core.decoding import InvalidRequest, add_preflight_errors, decode
 from kasuwa.core.fields import echo_amount
 from kasuwa.core.paging import is_page
 from kasuwa.core.reading import ReaderFactory
-from kasuwa.core.references import book_key
+from kasuwa.core.references import merchant_state_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
 from kasuwa.core.vault import Vault
 from kasuwa.db import jobs
@@ -130,15 +130,15 @@ class StepNotRecorded(Exception):
 
 
 class Dispatch:
-    def __init__(self, parts: DispatchServices) -> None:
-        self._parts = parts
+    def __init__(self, services: DispatchServices) -> None:
+        self._services = services
         self._limiter = RateLimiter()
         self._throttle = AuthenticationThrottle()
         self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
-    def reading(self, reader: ReaderFactory, writer: Any) -> "Dispatch":
+    def with_reader(self, reader: ReaderFactory, writer: Any) -> "Dispatch":
         """Returns a copy with another reader and a writer that decides without committing (db/snapshot_writer.py)."""
-        return Dispatch(msgspec.structs.replace(self._parts, reader=reader, writer=writer))
+        return Dispatch(msgspec.structs.replace(self._services, reader=reader, writer=writer))
 
     async def authenticate(self, path: Route, headers: Headers, address: Callable[[], str]) -> Merchant | HttpReply:
         """Returns the merchant named by the headers, or the reply that refuses the request: wrong key, suspended, or
@@ -147,7 +147,7 @@ class Dispatch:
             mid, key = headers.get("mid"), headers.get("key")
             if mid is None or key is None:
                 return refusal_reply(NOT_AUTHENTICATED, strict=False)
-            directory, mid, throttle = self._parts.directory, mid.strip(), self._throttle
+            directory, mid, throttle = self._services.directory, mid.strip(), self._throttle
             if throttle.failures:
                 wait = throttle.wait_seconds(address(), mid)
                 if wait:
@@ -182,7 +182,7 @@ class Dispatch:
         """Returns the merchant, or a refusal if it is None (wrong key), suspended or over its rate limit."""
         throttle = self._throttle
         if merchant is None or merchant.suspended:
-            if self._parts.environment == "live":
+            if self._services.environment == "live":
                 throttle.record_failure(address())
             return refusal_reply(NOT_AUTHENTICATED, strict=False)
         if throttle.failures:
@@ -202,19 +202,19 @@ class Dispatch:
         note: MakeAuditEntry | None = None,
     ) -> HttpReply:
         strict = merchant.has_strict_http
-        remembered = self._parsed_cache.get((path.method.name, body))
-        understood = remembered or self._parse_request(path, body, merchant)
-        if isinstance(understood, Refusal):
-            return refusal_reply(understood, strict=strict)
-        action, request = understood
-        faulty = isinstance(request, InvalidRequest)
-        if faulty and any(rule.is_preflight for rule in action.rules):
+        cached = self._parsed_cache.get((path.method.name, body))
+        parsed = cached or self._parse_request(path, body, merchant)
+        if isinstance(parsed, Refusal):
+            return refusal_reply(parsed, strict=strict)
+        action, request = parsed
+        is_invalid = isinstance(request, InvalidRequest)
+        if is_invalid and any(rule.is_preflight for rule in action.rules):
             request = add_preflight_errors(
                 action.request, request, action.rules, merchant, await self._preflight_context(merchant)
             )
         scenario = self._scenario(headers)
-        if faulty or scenario is None:
-            faults: tuple[FieldError, ...] = request if faulty else ()
+        if is_invalid or scenario is None:
+            faults: tuple[FieldError, ...] = request if is_invalid else ()
             if scenario is None:
                 faults += (
                     FieldError("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),
@@ -222,11 +222,11 @@ class Dispatch:
             answered = refusal_reply(refuse_fields(*faults), strict=strict)
         else:
             if isinstance(action, Read):
-                reply = await action.read(request, merchant, self._parts.reader.for_one_reply(merchant.merchant_id))
+                reply = await action.read(request, merchant, self._services.reader.for_one_reply(merchant.merchant_id))
             elif isinstance(action, MemoryRead):
-                reply = action.answer(request, merchant, self._parts.rails)
+                reply = action.answer(request, merchant, self._services.rails)
             elif isinstance(action, Write):
-                claim = claim_of(path.method.name, action, request, merchant, headers, self._parts.vault)
+                claim = claim_of(path.method.name, action, request, merchant, headers, self._services.vault)
                 if isinstance(claim, Refusal):
                     reply = claim
                 else:
@@ -234,7 +234,7 @@ class Dispatch:
             else:
                 reply = await self._run(action, request, merchant, scenario, progress)
             if isinstance(reply, PreencodedReply):
-                if remembered is None:
+                if cached is None:
                     self._cache_parsed(path, body, action, request)
                 answered = preencoded_reply(reply, headers.get("accept-encoding", ""))
             else:
@@ -261,9 +261,11 @@ class Dispatch:
         return action, decode(action.request, body, action.rules, merchant)
 
     async def _preflight_context(self, merchant: Merchant) -> PreflightContext:
-        reader = self._parts.reader.for_one_reply(merchant.merchant_id)
+        reader = self._services.reader.for_one_reply(merchant.merchant_id)
         row = await reader.fetchrow(jobs.SELECT_MERCHANT_STATE, merchant.merchant_id)
-        return PreflightContext(business_now(MerchantState(*row), self._parts.writer.clock.now()), self._parts.rails)
+        return PreflightContext(
+            business_now(MerchantState(*row), self._services.writer.clock.now()), self._services.rails
+        )
 
     def _cache_parsed(self, path: Route, body: bytes, action: Action, request: Any) -> None:
         """Caches a parsed body, unless its field rules depend on the merchant."""
@@ -273,11 +275,11 @@ class Dispatch:
             self._parsed_cache[path.method.name, body] = (action, request)
 
     def _scenario(self, headers: Headers) -> Scenario | None:
-        if self._parts.environment != "test":
+        if self._services.environment != "test":
             return NO_SCENARIO
-        said = headers.get("x-sandbox-scenario")
-        if said is not None:
-            return read_scenario(said)
+        header = headers.get("x-sandbox-scenario")
+        if header is not None:
+            return read_scenario(header)
         return None if "x-sandbox-scenario" in headers else NO_SCENARIO
 
     async def _run(
@@ -289,14 +291,14 @@ class Dispatch:
         progress: RequestProgress,
     ) -> Any:
         """Runs a look-up or an admin command and returns its reply."""
-        parts = self._parts
+        services = self._services
         if isinstance(action, Lookup):
             plan = partial(self._take_call_scenario, action.rail, merchant, scenario)
-            return await self._with_deadline(action.ask(request, merchant, parts.rails, plan))
+            return await self._with_deadline(action.ask(request, merchant, services.rails, plan))
         if action.writes:
             progress.expect_changes()
-        assert parts.admin_operations is not None, "an API process has operations"
-        return await action.run(request, merchant, parts.admin_operations)
+        assert services.admin_operations is not None, "an API process has operations"
+        return await action.run(request, merchant, services.admin_operations)
 
     # --- writes ---------------------------------------------------------------------------------------------
 
@@ -352,7 +354,7 @@ class Dispatch:
                 idempotency_claim=claim,
                 scenario=scenario,
             )
-            result = await progress.submit(self._parts.writer, submission)
+            result = await progress.submit(self._services.writer, submission)
             if not (isinstance(result, Decision) and result.in_progress) or time.monotonic() > until:
                 return result
             await asyncio.sleep(poll_seconds)
@@ -370,7 +372,7 @@ class Dispatch:
         job = result.follow_up
         if job is None:
             return result.reply
-        recorded = await self._parts.steps.run(job, merchant, job.due, result.secrets)
+        recorded = await self._services.steps.run(job, merchant, job.due, result.secrets)
         if isinstance(recorded, Decision):
             return recorded.reply
         raise recorded.error if isinstance(recorded, RuleFailure) else StepNotRecorded(job.kind)
@@ -384,24 +386,24 @@ class Dispatch:
 
         async def ask() -> Any:
             call_scenario = await self._take_call_scenario(rail_question.rail, merchant, scenario)
-            return await rail_question.ask(question, merchant, self._parts.rails, call_scenario)
+            return await rail_question.ask(question, merchant, self._services.rails, call_scenario)
 
         return await self._with_deadline(ask())
 
     async def _with_deadline(self, asking: Awaitable[Any]) -> Any:
         """Awaits a rail's answer. Rails keep deadlines of their own; this bounds one that does not."""
         try:
-            async with asyncio.timeout(self._parts.deadline_seconds):
+            async with asyncio.timeout(self._services.deadline_seconds):
                 return await asking
         except TimeoutError:
             return RAIL_TIMEOUT
 
     async def _take_call_scenario(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
         """Returns the scenario of the next call of a rail. Uses up an injected fault of the merchant."""
-        if self._parts.environment != "test":
+        if self._services.environment != "test":
             return scenario
-        reader = self._parts.reader.for_one_reply(merchant.merchant_id)
-        row = await reader.fetchrow(jobs.FAULTS, book_key(merchant.merchant_id))
+        reader = self._services.reader.for_one_reply(merchant.merchant_id)
+        row = await reader.fetchrow(jobs.FAULTS, merchant_state_key(merchant.merchant_id))
         if row[0] is None:
             return scenario
 
@@ -411,7 +413,7 @@ class Dispatch:
             )
             return Decision(reply=call_scenario, sandbox=replace_faults(left))
 
-        result = await self._parts.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
+        result = await self._services.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
 
 

@@ -10,7 +10,7 @@ import msgspec
 from kasuwa.core.action import PreencodedReply
 from kasuwa.core.codes import http_status
 from kasuwa.core.decision import FieldError, Refusal
-from kasuwa.core.paging import MOST_PAGE_BYTES, truncate_page
+from kasuwa.core.paging import MAX_PAGE_BYTES, truncate_page
 
 # A long reply is encoded in pieces of this size, and other tasks run in between.
 ENCODED_AT_ONCE_BYTES = 64 * 1024
@@ -83,7 +83,7 @@ async def page_reply(reply: Any, strict: bool) -> HttpReply:
     for line in reply if isinstance(reply, list) else reply.data:
         text = ENCODER.encode(line)
         size += len(text) + 1
-        if size > MOST_PAGE_BYTES and lines:
+        if size > MAX_PAGE_BYTES and lines:
             reply = truncate_page(reply, len(lines))
             break
         lines.append(text)

@@ -22,7 +22,7 @@ from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, N
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.batch import MerchantState, Result, RuleFailure, Submission, business_now
 from kasuwa.db.connections import Pool
-from kasuwa.db.job_times import shift_jobs
+from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.db.writer import MAX_BATCH_SIZE, Writer
 from kasuwa.work.clock_leases import ClockLease
 from kasuwa.work.steps import StepRunner
@@ -96,7 +96,7 @@ class ClockAdvance:
             # They are updated here, also after an error, and before the lease ends.
             lease.is_unfinished = True
             now = await self._move_clock(await self._read_clock() if more else until)
-            await shift_jobs(self._pool, self._merchant.merchant_id, self._writer.clock.now())
+            await reschedule_jobs(self._pool, self._merchant.merchant_id, self._writer.clock.now())
             lease.is_unfinished = False
         if more and not self._stands_still:
             until = max(until, now + RESUME_MARGIN)

@@ -16,7 +16,7 @@ import structlog
 
 from kasuwa.db import jobs
 from kasuwa.db.connections import Pool
-from kasuwa.db.job_times import shift_jobs
+from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.observe.log import describe_error
 
 LEASE = timedelta(seconds=30)
@@ -81,7 +81,7 @@ class ClockLeases:
             async with self._renewing(held):
                 held.is_unfinished = True
                 if is_current:
-                    await shift_jobs(self._pool, merchant_id, wall)
+                    await reschedule_jobs(self._pool, merchant_id, wall)
                 held.is_unfinished = False
 
     @contextlib.asynccontextmanager

@@ -273,7 +273,7 @@ class WebhookSender:
         await self._switch_off(connection, [outcome])
         return outcome
 
-    async def ping(self, connections: QueryRunner, merchant_id: int, url: str) -> str:
+    async def send_test_event(self, connections: QueryRunner, merchant_id: int, url: str) -> str:
         """Sends a signed test event once, records nothing and returns a message about the result. Holds no connection
         of a pool while it sends. One test at a time for a merchant, MAX_PINGS over all."""
         if merchant_id in self._pinging or len(self._pinging) >= MAX_PINGS:

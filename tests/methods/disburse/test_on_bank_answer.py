@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Posting, PostingGroup
-from kasuwa.core.requery import MOST_TRAIL, next_requery_at
+from kasuwa.core.requery import MAX_TRAIL_LENGTH, next_requery_at
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET
@@ -181,7 +181,7 @@ def test_the_trail_of_an_open_transfer_is_bounded_and_always_json() -> None:
     sent = SentTransfer.new()
     for hour in range(400):
         sent = sent.after(sent.receive_answer(IN_PROGRESS, age=hour * 3600.0 + 1))
-    assert len(sent.row.trail) < MOST_TRAIL + 500
+    assert len(sent.row.trail) < MAX_TRAIL_LENGTH + 500
     assert len(msgspec.json.decode(sent.row.trail)) > 20
     (row,) = sent.receive_answer(APPROVED, age=400 * 3600.0).rows
     assert isinstance(row, Transaction)
@@ -216,7 +216,7 @@ def test_a_contradiction_of_a_final_status_becomes_an_operator_notice(
     assert len(decision.notices) == contradicts
     if contradicts:
         assert decision.notices[0].reference == row.txn_ref
-        assert f"is {first.status}, but its rail now says {answer.status}" in decision.notices[0].what
+        assert f"is {first.status}, but its rail now says {answer.status}" in decision.notices[0].message
 
 
 # --- the ladder -------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.decoding import decode
-from kasuwa.core.references import Permutation, account_key, book_key
+from kasuwa.core.references import Permutation, account_key, merchant_state_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.db.batch import BatchState, Deployment, MerchantState, RuleFailure, Submission
 from kasuwa.db.time_slices import run_to_completion
@@ -60,7 +60,7 @@ def at(day: str, hour: int = 9) -> datetime:
 class InMemorySavings:
     def __init__(self, day: str = "2026-01-05", wallet: int = 1_000_000_000) -> None:
         self.state = BatchState(Deployment(VAULT, PERMUTATION, None, PURPOSES), at(day))
-        self.book = MerchantState(book_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
+        self.book = MerchantState(merchant_state_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
         self.state.add_merchant_state(self.book)
         self.entropy = itertools.count(1)
         self.ran: list[str] = []

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kasuwa.methods.investments.store import MOST_PLANS
+from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
 from tests.merchant_client import MerchantClient
 from tests.methods.investments.savers import (
     NOW,
@@ -122,11 +122,11 @@ def test_concurrent_subscriptions_get_distinct_positions(shop: MerchantClient, d
 
 def test_savings_in_very_many_plans_name_the_newest_and_count_all(shop: MerchantClient, deployment: Deployment) -> None:
     savings = open_savings(shop, enroll(shop), "700.00")
-    made = [make_plan(shop, 3) for _ in range(MOST_PLANS + 5)]
+    made = [make_plan(shop, 3) for _ in range(MAX_PLANS_SHOWN + 5)]
     for thrift_id in made:
         assert join(shop, thrift_id, savings)["status"] == 200
     shown = view(shop, savings)
-    assert (shown["plans"], shown["plans_total"]) == (made[5:], MOST_PLANS + 5)
+    assert (shown["plans"], shown["plans_total"]) == (made[5:], MAX_PLANS_SHOWN + 5)
     assert shop.put("investments", action="cancel_plan", thrift_id=made[-1]).body["status"] == 200
     [listed] = shop.put("investments", action="list_savings").body["data"]
-    assert (listed["plans"], listed["plans_total"]) == (made[4:-1], MOST_PLANS + 4)
+    assert (listed["plans"], listed["plans_total"]) == (made[4:-1], MAX_PLANS_SHOWN + 4)

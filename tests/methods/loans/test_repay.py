@@ -309,7 +309,7 @@ def test_an_overpayment_stays_the_clients_and_an_operator_is_notified(lender: Le
     assert lender.loan(loan_id).state == "closed_repaid"
     assert lender.balance(loan_account("credit", loan_id)) == 500
     (notice,) = added.notices
-    assert notice.what == f"5.00 was paid beyond what was owed on loan {loan_id}: refund it to the client"
+    assert notice.message == f"5.00 was paid beyond what was owed on loan {loan_id}: refund it to the client"
     collect(lender, loan_id, 200)
     assert lender.balance(loan_account("credit", loan_id)) == 700
     assert lender.lending("overpaid") == -700

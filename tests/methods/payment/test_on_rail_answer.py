@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Job, Refusal
-from kasuwa.core.requery import MOST_TRAIL, REQUERY_EVERY_SECONDS
+from kasuwa.core.requery import MAX_TRAIL_LENGTH, REQUERY_EVERY_SECONDS
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.rules.on_rail_answer import PAYER_APPROVED_METHODS, RAIL_UNAVAILABLE
 from kasuwa.rails import ports
@@ -279,7 +279,7 @@ def test_an_unknown_outcome_is_queried_every_hour_without_end() -> None:
         payments.now = paying.job.due
         paying.receive_answer(IN_PROGRESS)
     assert {(late - early).total_seconds() for early, late in pairwise(dues[6:])} == {REQUERY_EVERY_SECONDS}
-    assert len(paying.row.trail) < MOST_TRAIL + 200
+    assert len(paying.row.trail) < MAX_TRAIL_LENGTH + 200
     assert (paying.row.status, paying.job.attempt) == ("pending", 201)
 
 

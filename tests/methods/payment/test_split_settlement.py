@@ -233,7 +233,7 @@ def test_a_failed_payout_is_retried_the_next_day_and_an_operator_is_notified() -
     assert [row.state for row in payments.of_type(SettlementBatch)] == ["sent"]
     answer_transfer(payments, sent, DECLINED)
     assert [row.state for row in payments.of_type(SettlementBatch)] == ["due"]
-    assert "is tried again tomorrow" in payments.notices[0].what
+    assert "is tried again tomorrow" in payments.notices[0].message
     (job,) = due_jobs(payments)
     assert lagos_day(job.due) == lagos_day(NOW) + timedelta(days=2)
     again = run_next(payments)

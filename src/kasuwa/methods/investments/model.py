@@ -38,7 +38,7 @@ from kasuwa.core.accrual import (
     SavingsTerms,
     accrue_to,
     drop_posted_layers,
-    unpaid,
+    unpaid_interest,
     update_layers,
 )
 from kasuwa.core.calendar import lagos_day, lagos_moment, utc_text
@@ -303,7 +303,7 @@ class SavingsChanges:
         savings = self.load_savings(savings_id)
         reasons = {
             "they are closed": savings.state == CLOSED,
-            "interest on them is not posted yet": unpaid(savings.accrual) > 0,
+            "interest on them is not posted yet": unpaid_interest(savings.accrual) > 0,
             "they take part in a thrift plan": bool(savings.thrift_links.plans),
             "they owe thrift debts": bool(savings.thrift_links.debts),
             "they hold money": self._remaining_balance(savings_id) != leaving,
@@ -378,7 +378,7 @@ def record_of(
         name=savings.name,
         state=state_on(savings, today),  # type: ignore[arg-type]
         balance=format_minor(posted - held),
-        accrued_interest=format_minor(unpaid(accrual)),
+        accrued_interest=format_minor(unpaid_interest(accrual)),
         interest_settings=InterestReply(savings.rate, savings.frequency),  # type: ignore[arg-type]
         tax_applied=savings.tax_applied,
         tax_rate=savings.tax_rate,

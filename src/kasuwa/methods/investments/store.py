@@ -38,7 +38,7 @@ SAVINGS_COLUMNS = """
     s.months, s.due_interest, s.due_tax, s.detail, s.stood, s.layers
 """
 # A reply names at most this many plans of savings: the newest ones, in ascending order. Contract: investments#plans
-MOST_PLANS = 100
+MAX_PLANS_SHOWN = 100
 JOINED_PLANS = """from thrift_member m join thrift_plan p using (merchant_id, thrift_id)
     where m.merchant_id = s.merchant_id and m.savings_id = s.savings_id and p.state <> 'cancelled'
 """
@@ -46,7 +46,7 @@ JOINED_PLANS = """from thrift_member m join thrift_plan p using (merchant_id, th
 SAVINGS = f"""
     select {SAVINGS_COLUMNS}, coalesce(a.posted, 0), coalesce(a.held, 0),
         array(select n.thrift_id from (select p.thrift_id, p.number {JOINED_PLANS} order by p.number desc
-            limit {MOST_PLANS}) n order by n.number),
+            limit {MAX_PLANS_SHOWN}) n order by n.number),
         (select count(*) {JOINED_PLANS}),
         coalesce(b.clock_fixed_at, now() + b.clock_offset_us * interval '1 microsecond')
     from savings s

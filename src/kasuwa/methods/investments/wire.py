@@ -212,15 +212,15 @@ class PlanRequest(msgspec.Struct, kw_only=True):
 
 
 # A cycle is one posting group. With more members it would lock the merchant's book for too long.
-MOST_MEMBERS = 500
-MemberLimit = Annotated[int, Meta(ge=1, le=MOST_MEMBERS, description=f"1 to {MOST_MEMBERS}")]
+MAX_MEMBERS = 500
+MemberLimit = Annotated[int, Meta(ge=1, le=MAX_MEMBERS, description=f"1 to {MAX_MEMBERS}")]
 
 
 class SubscriptionsRequest(Paged, kw_only=True):
     """Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
     Contract: investments#thrift"""
 
-    default_limit: ClassVar[int] = MOST_MEMBERS
+    default_limit: ClassVar[int] = MAX_MEMBERS
 
     thrift_id: Reference
     limit: MemberLimit | None = None

@@ -15,7 +15,7 @@ from kasuwa.core.decision import (
     SandboxEffects,
     refuse_fields,
 )
-from kasuwa.core.money import MINOR_PER_MAJOR, MOST_DIGITS, format_minor
+from kasuwa.core.money import MAX_DIGITS, MINOR_PER_MAJOR, format_minor
 from kasuwa.core.references import account_key
 from kasuwa.core.scenario import InjectedFault
 from kasuwa.ledger import chart
@@ -31,8 +31,8 @@ TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
 LAST_YEAR = 9000
 
 # Far below the largest number that the books can store, so that no later credit reaches that.
-MAX_WALLET_BALANCE = 10**MOST_DIGITS * MINOR_PER_MAJOR
-WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MOST_DIGITS} digits"))
+MAX_WALLET_BALANCE = 10**MAX_DIGITS * MINOR_PER_MAJOR
+WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MAX_DIGITS} digits"))
 
 # Planned faults are stored in the merchant's book row, which every request reads.
 MAX_PLANNED_FAULTS = 100

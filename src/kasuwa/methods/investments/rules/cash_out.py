@@ -8,7 +8,7 @@ Contract: investments#cashout
 
 import msgspec
 
-from kasuwa.core.accrual import forfeit
+from kasuwa.core.accrual import forfeit_interest
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import (
     Context,
@@ -215,7 +215,7 @@ def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> N
     posting is forfeited. Emptied savings are closed. Contract: investments#forfeit"""
     savings = changes.load_savings(savings_id)
     if changes.today < savings.matures_on:
-        accrual, _ = forfeit(
+        accrual, _ = forfeit_interest(
             savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), amount, changes.today
         )
         set_accrual(savings, accrual)

@@ -1,6 +1,6 @@
 """Replies to dry runs of deposits and cash-outs: each figure with its explanation. Nothing here changes any state."""
 
-from kasuwa.core.accrual import forfeit, posting_date, round_units, unpaid
+from kasuwa.core.accrual import forfeit_interest, posting_date, round_units, unpaid_interest
 from kasuwa.core.decision import Context, Decision, Refusal
 from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import format_minor
@@ -127,9 +127,11 @@ def interest_figures(changes: SavingsChanges, savings: Savings, amount: int) -> 
     earned = f"{savings.rate}% {savings.frequency}, by the day on each end-of-day balance since {since}"
     lost, why = 0, "nothing is lost after maturity"
     if changes.today < savings.matures_on:
-        _, lost = forfeit(savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), amount, changes.today)
+        _, lost = forfeit_interest(
+            savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), amount, changes.today
+        )
         why = f"what {format_minor(amount)} earned since {since}: the money that came last goes first"
     return [
-        DryRunFigure("accrued interest", format_minor(unpaid(savings.accrual)), earned),
+        DryRunFigure("accrued interest", format_minor(unpaid_interest(savings.accrual)), earned),
         DryRunFigure("forfeited interest", format_minor(round_units(lost)), why),
     ]

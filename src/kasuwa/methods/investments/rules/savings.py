@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import msgspec
 
-from kasuwa.core.accrual import MOST_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
+from kasuwa.core.accrual import MAX_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import (
     Context,
@@ -88,9 +88,9 @@ def check_period(merchant: Merchant, period: int) -> str | None:
 
 def rate_fits(merchant: Merchant, frequency: str, rate: str) -> str | None:
     """Returns an error if the rate is above the highest annual rate. Contract: investments#rate"""
-    if annual_parts(rate, frequency) <= MOST_ANNUAL_PERCENT * PARTS_PER_PERCENT:
+    if annual_parts(rate, frequency) <= MAX_ANNUAL_PERCENT * PARTS_PER_PERCENT:
         return None
-    return f"a rate that comes to at most {MOST_ANNUAL_PERCENT} percent a year"
+    return f"a rate that comes to at most {MAX_ANNUAL_PERCENT} percent a year"
 
 
 def check_tax_rate(merchant: Merchant, tax_rate: str | None) -> str | None:

@@ -47,7 +47,7 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.investments.rules.dry_run import DRY_RUN_MESSAGE
 from kasuwa.methods.investments.wire import (
-    MOST_MEMBERS,
+    MAX_MEMBERS,
     CancelPlanRequest,
     CreatePlanRequest,
     PlanRecord,
@@ -163,7 +163,7 @@ def subscription_record(plan: ThriftPlan, member: ThriftMember, today: date) -> 
 
 
 def check_member_count(merchant: Merchant, member_required: int) -> str | None:
-    return None if 2 <= member_required <= MOST_MEMBERS else f"from 2 to {MOST_MEMBERS}"
+    return None if 2 <= member_required <= MAX_MEMBERS else f"from 2 to {MAX_MEMBERS}"
 
 
 def pot_fits(merchant: Merchant, member_required: int, amount: int) -> str | None:

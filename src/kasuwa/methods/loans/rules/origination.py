@@ -27,7 +27,7 @@ from kasuwa.core.loan_interest import make_schedule, rate_of
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import account_key, job_key, opaque_id
-from kasuwa.core.requery import MOST_TRAIL
+from kasuwa.core.requery import MAX_TRAIL_LENGTH
 from kasuwa.core.tariff import calculate_transfer_fees
 from kasuwa.core.transactions import (
     SUCCESSFUL,
@@ -257,7 +257,7 @@ def order_of(loan: Loan, account: BankAccount, context: Context) -> TransferDeta
 def change_state(loan: Loan, context: Context, state: str, message: str = "") -> Loan:
     """Returns the loan in another state, with the change appended to its trail if that has room."""
     trail = loan.trail
-    if len(trail) < MOST_TRAIL:
+    if len(trail) < MAX_TRAIL_LENGTH:
         trail = extend_trail(trail, context.now, state, message)
     return msgspec.structs.replace(loan, state=state, trail=trail)
 

@@ -30,7 +30,7 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, subject_of, unseen_needs
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, missing_needs, subject_of
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.scenario import take_call_scenario
@@ -138,7 +138,7 @@ def find_refund_source(
         if purpose.destination_account is None
         else purpose.destination_account(payment_purpose.reference, currency)
     )
-    return account or chart.wallet(currency), unseen_needs(purpose, payment_purpose, context, seen)
+    return account or chart.wallet(currency), missing_needs(purpose, payment_purpose, context, seen)
 
 
 def is_merchant_payment(detail: str) -> bool:
