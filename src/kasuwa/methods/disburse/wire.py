@@ -151,7 +151,6 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     "VAT on the fee, in naira; 0.00 if the transfer failed. Absent for a bulk."
     message: str
     "The state in words; of a failed transfer, the reason."
-    # The loan or savings account that the transfer was made for.
     loan_id: str | UnsetType = UNSET
     "The loan whose principal the transfer pays out. Absent for every other transfer."
     savings_id: str | UnsetType = UNSET
