@@ -140,7 +140,7 @@ class FieldError(msgspec.Struct, frozen=True):
     """One fault of a request, by the field that has it."""
 
     field: str
-    "Path of the field in the request, such as `card.expiry_year` or `data[2].amount`."
+    "Path of the field in the request, such as `card.expiry_year` or `split.0.ref_code`."
     reason: str
     "What the value must be, or what is wrong with it."
 

@@ -259,7 +259,7 @@ class VerifyRequest(msgspec.Struct, kw_only=True):
     """Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
-    "Reference of a payment or of a refund, or a `loan_id` or `savings_id` for the newest payment made for it."
+    "Reference of a payment or of a refund, or a `loan_id` or `savings_id` for the newest payment of a payer for it."
     customer_txnref: Reference | None = None
     "Your reference of the payment. Used if neither `txnRef` nor `refundRef` is sent."
     refund_ref: Reference | None = field(name="refundRef", default=None)
