@@ -138,7 +138,7 @@ class RedeemReply(msgspec.Struct, kw_only=True):
     status: Literal[200] = 200
     "200: the cash was paid."
     order_ref: str = field(name="orderRef")
-    "The merchant's reference of the code."
+    "Your reference of the code."
     txn_status: TxnStatus = field(name="txnStatus")
     "`successful`: the code is used up."
     amount: str | int | float

@@ -187,7 +187,7 @@ class DepositRequest(PayerFields, kw_only=True):
     ]
     "How the deposit is paid: a payment type, or `wallet` to move money from your wallet."
     amount: Amount
-    "Amount of the deposit, in naira. All of it reaches the savings: the merchant's wallet pays the fee."
+    "Amount of the deposit, in naira. All of it reaches the savings: your wallet pays the fee."
     dry_run: bool | None = None
     "If true, the reply explains what the deposit would bring and cost, and nothing is charged."
 

@@ -44,9 +44,8 @@ class LoanRequest(msgspec.Struct, kw_only=True):
     tax_rate: PercentRate | None = None
     "Tax in percent of the interest, from 0 to 100. Required if `tax_applied` is true."
     method: RepaymentMethod | None = None
-    """How installments are calculated: `declining_equal_instalments` (equal installments, interest on the balance),
-    `equal_principal` (equal principal, interest on the balance), `flat` (interest on the whole loan). Default: your
-    lending setting."""
+    """`declining_equal_instalments`: equal installments, interest on the balance. `equal_principal`: equal principal,
+    interest on the balance. `flat`: interest on the whole loan. Default: your lending setting."""
     dry_run: bool | None = None
     "If true, the reply shows the loan and explains its figures, and nothing is stored."
 
@@ -168,9 +167,8 @@ class LoanFacts(msgspec.Struct, kw_only=True):
     client_id: str
     "The client who borrows."
     state: LoanState
-    """`pending_approval`: not decided yet. `disbursing`: approved, the bank has not confirmed the transfer yet.
-    `approved`: the transfer failed, approve again. `active`: paid out. `active_in_arrears`: an installment is late.
-    `closed_repaid`, `closed_rejected`, `closed_withdrawn` (cancelled) and `closed_written_off` are final."""
+    """`pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
+    `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are final."""
     amount: str
     "Principal of the loan, in naira."
     currency: Literal["NGN"] = "NGN"

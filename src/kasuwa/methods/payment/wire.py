@@ -101,7 +101,7 @@ class Recurrent(msgspec.Struct, kw_only=True):
     """
 
     frequency: Literal["daily", "weekly", "monthly"] | None = None
-    "How often the card is charged again. Default `monthly`."
+    "How often the card is charged again. Default `monthly`. Weekly and monthly charges are made at 09:00 in Lagos."
     value: Annotated[str, Meta(pattern="^[0-9]{1,2}" + END, max_length=2, description="one or two digits")] | None = (
         None
     )
