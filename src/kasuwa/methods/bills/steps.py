@@ -1,6 +1,6 @@
 """Calls the biller rail for a bill's job: pays the bill, or queries its outcome."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
@@ -35,6 +35,7 @@ def make_bill_order(job: Job, at: float) -> BillOrder:
         reference=job_data.order.reference,
         amount=job_data.amount,
         currency=CURRENCY,
+        sent_at=datetime.fromtimestamp(job_data.sent_at, UTC),
         age_seconds=at - job_data.sent_at,
         scenario=job_data.scenario,
     )
