@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
+    "twins": {"twins"},
     "settings": {"core"},
     "supervisor_watch": set(),
     "readiness": {"db", "observe", "settings"},

@@ -18,6 +18,8 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
+from kasuwa.observe.metrics import Metrics
+from kasuwa.rail_choice import RailChoice
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
@@ -28,7 +30,7 @@ from tests.rule_context import context
 
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
-SANDBOX = rails_of(Settings())
+SANDBOX = rails_of(Settings(), RailChoice(Settings(), Metrics()))
 
 
 def with_bank(bank: BankRail) -> Rails:

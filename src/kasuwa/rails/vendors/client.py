@@ -40,7 +40,7 @@ REFUSED_CREDENTIALS = (401, 403)
 
 
 class VendorLimits(msgspec.Struct, frozen=True):
-    """How much one process asks of a vendor at once."""
+    """Limits of the calls that one process makes to a vendor."""
 
     in_flight: int = 8
     lookups_per_second: int = 5
