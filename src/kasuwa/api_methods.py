@@ -10,6 +10,8 @@ import msgspec
 from kasuwa.core.action import ApiMethod, Step
 from kasuwa.core.purpose import PurposeRules
 from kasuwa.methods.bills.actions import BILLS
+from kasuwa.methods.bills.model import KIND as BILL
+from kasuwa.methods.bills.steps import query_ended
 from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.disburse.actions import DISBURSE
@@ -53,6 +55,9 @@ ISSUER_RULES = IssuerRules(
     refund_needs=issuer_port.need_refund_order,
     decide_refund=issuer_port.decide_refund_order,
 )
+
+# Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.
+QUERY_ENDED = {BILL: query_ended}
 
 # Rules of the purposes of payments and transfers, by name.
 PURPOSES: dict[str, PurposeRules] = {

@@ -96,7 +96,7 @@ class Services:
         self.deployment = make_deployment(vault, settings)
         self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
-        self.rail_choice = RailChoice(settings, metrics)
+        self.rail_choice = RailChoice(settings, metrics, self.clock)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
         self.step_runner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))

@@ -1,11 +1,13 @@
 """Chooses the rails of a deployment by its settings, and builds those of vendors with one HTTP client."""
 
+from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
+from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.ports import BillerRail, IdentityRail
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBiller, NoIdentity
-from kasuwa.rails.vendors import dojah
+from kasuwa.rails.vendors import dojah, vtpass
 from kasuwa.settings import Settings, rail_loopback_allowed, rail_of_purpose
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
@@ -14,7 +16,7 @@ from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
 class RailChoice:
     """The rails that the settings choose. Close it after use."""
 
-    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics, clock: DatabaseClock) -> None:
         # Only on loopback, and where the settings allow it, is a rail called without TLS: as webhooks are in test.
         loopback = rail_loopback_allowed(settings)
         self._egress = EgressClient(
@@ -23,6 +25,7 @@ class RailChoice:
         self._transport = EgressTransport(self._egress)
         self._settings = settings
         self._metrics = metrics
+        self._clock = clock
 
     def make_identity(self) -> IdentityRail:
         match rail_of_purpose(self._settings, "identity"):
@@ -37,7 +40,24 @@ class RailChoice:
         match rail_of_purpose(self._settings, "bills"):
             case "sandbox":
                 return SandboxBiller()
+            case vtpass.NAME:
+                return self.make_vtpass()
         return NoBiller()
+
+    def make_vtpass(self) -> vtpass.VtpassBiller:
+        settings = self._settings
+        keys = vtpass.VtpassKeys(
+            settings.vtpass_api_key or "", settings.vtpass_public_key or "", settings.vtpass_secret_key or ""
+        )
+        base_url, phone = self._base_url(vtpass.NAME), settings.vtpass_phone or ""
+        return vtpass.VtpassBiller(self._transport, base_url, keys, phone, self._observe, self._clock.now)
+
+    def callback_sources(self) -> dict[str, CallbackSource]:
+        """Returns the rails whose call-backs are received, by the name in their path."""
+        settings = self._settings
+        if rail_of_purpose(settings, "bills") != vtpass.NAME or settings.vtpass_callback_secret is None:
+            return {}
+        return {vtpass.NAME: vtpass.VtpassCallbacks(settings.vtpass_callback_secret)}
 
     async def close(self) -> None:
         await self._egress.close()
@@ -51,4 +71,7 @@ class RailChoice:
         self._metrics.observe(RAIL_SECONDS, seconds, rail)
 
 
-BASE_URLS = {dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL}}
+BASE_URLS = {
+    dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL},
+    vtpass.NAME: {"live": vtpass.LIVE_URL, "test": vtpass.TEST_URL},
+}

@@ -8,6 +8,7 @@ from kasuwa.commands.database import DataOption, record_audit_entry, run_with_co
 from kasuwa.core.billers import InvalidCatalogue
 from kasuwa.core.vault import Vault
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import Metrics
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings
@@ -29,7 +30,7 @@ def refresh_catalogue(data: DataOption = None) -> None:
     from kasuwa.rail_choice import RailChoice
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
-        choice = RailChoice(settings, Metrics())
+        choice = RailChoice(settings, Metrics(), DatabaseClock())
         try:
             edition = await fetch_edition(connection, choice.make_biller(), only_if_due=False)
             await record_audit_entry(connection, OPERATOR_CHAIN_ID, "took the bill catalogue", f"edition {edition}")

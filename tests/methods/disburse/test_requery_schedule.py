@@ -16,6 +16,7 @@ from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
+from kasuwa.db.clock import DatabaseClock
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
 from kasuwa.observe.metrics import Metrics
@@ -30,7 +31,7 @@ from tests.rule_context import context
 
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
-SANDBOX = rails_of(Settings(), RailChoice(Settings(), Metrics()))
+SANDBOX = rails_of(Settings(), RailChoice(Settings(), Metrics(), DatabaseClock()))
 
 
 def with_bank(bank: BankRail) -> Rails:
