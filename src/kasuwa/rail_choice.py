@@ -1,5 +1,7 @@
 """Chooses the rails of a deployment by its settings, and builds those of vendors with one HTTP client."""
 
+from collections.abc import Awaitable, Callable, Iterator
+
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rails.callbacks import CallbackSource
@@ -32,9 +34,12 @@ class RailChoice:
             case "sandbox":
                 return SandboxIdentity()
             case dojah.NAME:
-                keys = dojah.DojahKeys(self._settings.dojah_app_id or "", self._settings.dojah_secret_key or "")
-                return dojah.DojahIdentity(self._transport, self._base_url(dojah.NAME), keys, self._observe)
+                return self.make_dojah()
         return NoIdentity()
+
+    def make_dojah(self) -> dojah.DojahIdentity:
+        keys = dojah.DojahKeys(self._settings.dojah_app_id or "", self._settings.dojah_secret_key or "")
+        return dojah.DojahIdentity(self._transport, self._base_url(dojah.NAME), keys, self._observe)
 
     def make_biller(self) -> BillerRail:
         match rail_of_purpose(self._settings, "bills"):
@@ -51,6 +56,13 @@ class RailChoice:
         )
         base_url, phone = self._base_url(vtpass.NAME), settings.vtpass_phone or ""
         return vtpass.VtpassBiller(self._transport, base_url, keys, phone, self._observe, self._clock.now)
+
+    def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
+        """Yields the vendors in use, each with a call that returns our balance there."""
+        if rail_of_purpose(self._settings, "bills") == vtpass.NAME:
+            yield vtpass.NAME, self.make_vtpass().check_access
+        if rail_of_purpose(self._settings, "identity") == dojah.NAME:
+            yield dojah.NAME, self.make_dojah().check_access
 
     def callback_sources(self) -> dict[str, CallbackSource]:
         """Returns the rails whose call-backs are received, by the name in their path."""

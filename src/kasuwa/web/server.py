@@ -142,8 +142,8 @@ class Server:
         return client_address(scope.client, ",".join(scope.headers.get_all("x-forwarded-for")), self._proxies)
 
     def _loggable(self, path: str) -> str:
-        """Returns the path to log. The path of a page holds a payer's token, and that of a call-back a secret. An unknown
-        path may hold anything."""
+        """Returns the path to log. That of a page holds a payer's token, that of a call-back a secret, and an unknown
+        one may hold anything."""
         if path.startswith((PAGES, RAILS)):
             return PAGES if path.startswith(PAGES) else RAILS
         return path if path in self._routes else "other"
