@@ -229,8 +229,8 @@ def test_kill_between_the_vendor_and_our_books(deployments: Deployments) -> None
             bench = LiveBench(deployment, vtpass, settings)
             wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
             vtpass.add_fault("hang", "/pay")
-            with ThreadPoolExecutor(max_workers=1) as beside, contextlib.closing(bench.shop.connection):
-                paying = beside.submit(bench.pay, "killed")
+            with ThreadPoolExecutor(max_workers=1) as threads, contextlib.closing(bench.shop.connection):
+                paying = threads.submit(bench.pay, "killed")
                 wait_until("the vendor has the bill", lambda: bench.rules.bills)
                 kill_service(deployment)
                 with pytest.raises((OSError, http.client.HTTPException)):
