@@ -38,18 +38,21 @@ def test_deployment_in_test_uses_the_twins_by_their_printed_settings(deployments
     with (
         running_twin("vtpass") as vtpass,
         running_twin("dojah") as dojah,
-        deployments.fresh("with-twins", **vtpass, **dojah) as deployment,
+        running_twin("paystack") as paystack,
+        deployments.fresh("with-twins", **vtpass, **dojah, **paystack) as deployment,
     ):
         shop = deployment.open_shop()
         wait_until("the catalogue is fetched", lambda: shop.put("bills", action="pull").body["data"]["items"])
         bill: dict[str, Any] = {"paycode": "mtn/", "reference": "08031234567", "amount": "100.00", "orderRef": "one"}
         assert shop.put("bills", action="pay", **bill).body["txnStatus"] == "successful"
         assert shop.put("resources", inquire="bvn", bvn="22212345678").body["data"]["lastname"] == "OKAFOR"
+        sent = shop.transfer(bankcode="058", accountnumber="0123456785", orderRef="two")
+        assert sent["txnStatus"] == "processing"
         shop.connection.close()
 
 
-@pytest.mark.parametrize("words", [["twin"], ["twin", "paystack"]])
+@pytest.mark.parametrize("words", [["twin"], ["twin", "nobody"]])
 def test_unknown_vendor_is_refused_with_help(words: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "kasuwa", *words], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "vtpass" in done.stdout + done.stderr or "paystack" in done.stderr
+    assert "vtpass" in done.stdout + done.stderr or "nobody" in done.stderr

@@ -77,6 +77,9 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "card_label": "ADA",
         "card_ranges": "visa:400001",
         "longest_step_ms": "99",
+        "rail_bank": "paystack",
+        "paystack_secret_key": "sk_live_1",
+        "paystack_base_url": "https://paystack.example",
         "rail_bills": "vtpass",
         "rail_identity": "dojah",
         "rail_loopback": "on",
@@ -150,6 +153,19 @@ VTPASS = {
         (
             {"KASUWA_ENVIRONMENT": "live", "KASUWA_RAIL_BILLS": "sandbox"},
             "KASUWA_RAIL_BILLS must not be sandbox in live: no money would move",
+        ),
+        ({"KASUWA_RAIL_BANK": "paystack"}, "KASUWA_RAIL_BANK is paystack, which needs KASUWA_PAYSTACK_SECRET_KEY"),
+        (
+            {"KASUWA_RAIL_BANK": "paystack", "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1"},
+            "KASUWA_PAYSTACK_SECRET_KEY must begin with sk_test_ in test",
+        ),
+        (
+            {
+                "KASUWA_ENVIRONMENT": "live",
+                "KASUWA_RAIL_BANK": "paystack",
+                "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1",
+            },
+            "KASUWA_PAYSTACK_SECRET_KEY must begin with sk_live_ in live",
         ),
         ({"KASUWA_RAIL_LOOPBACK": "yes"}, "KASUWA_RAIL_LOOPBACK must be on or off, not 'yes'"),
         (

@@ -17,9 +17,8 @@ from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rails.issued_cards import IssuedCardRail
 from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
-from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.unconfigured import NoBank, NoCollection
+from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
@@ -44,7 +43,7 @@ def rails_of(
     issuing = issuing_of(settings)
     if settings.environment == "test":
         return Rails(
-            bank=SandboxBank(),
+            bank=choice.make_bank(),
             card=IssuedCardRail(SandboxCards(), issuer, issuing),
             debit=SandboxDebit(),
             mobile=SandboxMobile(),
@@ -55,7 +54,7 @@ def rails_of(
         )
     unconfigured = NoCollection()
     return Rails(
-        bank=NoBank(),
+        bank=choice.make_bank(),
         card=IssuedCardRail(unconfigured, issuer, issuing),
         debit=unconfigured,
         mobile=unconfigured,

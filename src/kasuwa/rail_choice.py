@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rails.callbacks import CallbackSource
-from kasuwa.rails.ports import BillerRail, IdentityRail
+from kasuwa.rails.ports import BankRail, BillerRail, IdentityRail
+from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
-from kasuwa.rails.unconfigured import NoBiller, NoIdentity
-from kasuwa.rails.vendors import dojah, vtpass
+from kasuwa.rails.unconfigured import NoBank, NoBiller, NoIdentity
+from kasuwa.rails.vendors import dojah, paystack, vtpass
 from kasuwa.settings import Settings, rail_loopback_allowed, rail_of_purpose
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
@@ -28,6 +29,21 @@ class RailChoice:
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
+
+    def make_bank(self) -> BankRail:
+        match rail_of_purpose(self._settings, "bank"):
+            case "sandbox":
+                return SandboxBank()
+            case paystack.NAME:
+                return self.make_paystack()
+        return NoBank()
+
+    def make_paystack(self) -> paystack.PaystackBank:
+        base_url, domain = self._base_url(paystack.NAME), self._settings.environment
+        return paystack.PaystackBank(self._transport, base_url, self._paystack_keys(), domain, self._observe)
+
+    def _paystack_keys(self) -> paystack.PaystackKeys:
+        return paystack.PaystackKeys(self._settings.paystack_secret_key or "")
 
     def make_identity(self) -> IdentityRail:
         match rail_of_purpose(self._settings, "identity"):
@@ -59,6 +75,8 @@ class RailChoice:
 
     def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
         """Yields the vendors in use, each with a call that returns our balance there."""
+        if rail_of_purpose(self._settings, "bank") == paystack.NAME:
+            yield paystack.NAME, self.make_paystack().check_access
         if rail_of_purpose(self._settings, "bills") == vtpass.NAME:
             yield vtpass.NAME, self.make_vtpass().check_access
         if rail_of_purpose(self._settings, "identity") == dojah.NAME:
@@ -67,9 +85,12 @@ class RailChoice:
     def callback_sources(self) -> dict[str, CallbackSource]:
         """Returns the rails whose call-backs are received, by the name in their path."""
         settings = self._settings
-        if rail_of_purpose(settings, "bills") != vtpass.NAME or settings.vtpass_callback_secret is None:
-            return {}
-        return {vtpass.NAME: vtpass.VtpassCallbacks(settings.vtpass_callback_secret)}
+        sources: dict[str, CallbackSource] = {}
+        if rail_of_purpose(settings, "bank") == paystack.NAME:
+            sources[paystack.NAME] = paystack.PaystackCallbacks(self._paystack_keys())
+        if rail_of_purpose(settings, "bills") == vtpass.NAME and settings.vtpass_callback_secret is not None:
+            sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
+        return sources
 
     async def close(self) -> None:
         await self._egress.close()
@@ -84,6 +105,7 @@ class RailChoice:
 
 
 BASE_URLS = {
+    paystack.NAME: {"live": paystack.LIVE_URL, "test": paystack.TEST_URL},
     dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL},
     vtpass.NAME: {"live": vtpass.LIVE_URL, "test": vtpass.TEST_URL},
 }

@@ -23,10 +23,12 @@ from kasuwa.core.references import (
     opaque_id,
     ordered_key,
     parse_compact_reference,
+    parse_wire_reference,
     payment_reference,
     rail_key,
     reference_of_rail_key,
     row_key,
+    wire_reference,
 )
 from tests.hypothesis_settings import NO_DEADLINE
 
@@ -277,6 +279,21 @@ def test_compact_references_read_back(merchant_id: int, number: int, day: date, 
     assert compact.isalnum()
     assert compact == compact.lower()
     assert parse_compact_reference(compact) == key
+
+
+@NO_DEADLINE
+@given(st.integers(1, 10**17), numbers, days, st.sampled_from(["", "FD", "BP", "RF", "CC", "LN"]))
+def test_wire_references_read_back(merchant_id: int, number: int, day: date, kind: str) -> None:
+    reference = movement_reference(kind, number, day) if kind else payment_reference(number, day)
+    key = rail_key(merchant_id, reference)
+    wire = wire_reference(key)
+    assert re.fullmatch("[a-z0-9-]{16,50}", wire)
+    assert parse_wire_reference(wire) == key
+
+
+@pytest.mark.parametrize("text", ["", "kz7", "kz7-gp-fd-123456789", "kz0-gp-fd-123456789-20260105x", "KZ7-gp", "hello"])
+def test_other_texts_are_no_wire_references(text: str) -> None:
+    assert parse_wire_reference(text) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import typer
 
 from kasuwa.commands.database import one_line_errors
 from kasuwa.twins.dojah import DojahRules
+from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin
 from kasuwa.twins.vtpass import VtpassRules
 
@@ -36,6 +37,13 @@ def simulate_dojah(port: PortOption = 0) -> None:
     rules = DojahRules()
     settings = {"RAIL_IDENTITY": "dojah", "DOJAH_APP_ID": rules.app_id, "DOJAH_SECRET_KEY": rules.secret_key}
     run_twin(Twin(rules), port, settings)
+
+
+@command.command(name="paystack")
+def simulate_paystack(port: PortOption = 0) -> None:
+    """Simulate Paystack: it pays transfers and keeps them in memory."""
+    rules = PaystackRules()
+    run_twin(Twin(rules), port, {"RAIL_BANK": "paystack", "PAYSTACK_SECRET_KEY": rules.secret_key})
 
 
 def run_twin(twin: Twin, port: int, settings: dict[str, str]) -> None:

@@ -80,7 +80,21 @@ def reference_of_rail_key(key: str) -> str:
 
 # --- references on the wire of a rail ----------------------------------------------------------------------------
 
+# Letters of one case, digits and dashes suit every vendor but VTpass, which takes no dashes.
+WIRE_REFERENCE = re.compile(r"kz([1-9][0-9]{0,17})-(gp[0-9]{17}[a-z]|gp-[a-z]{2}-[0-9]{9}-[0-9]{8}[a-z])", re.ASCII)
 COMPACT_REFERENCE = re.compile(r"([1-9][0-9]{0,17})gp([a-z]{2})?([0-9]{9})([0-9]{8}[a-z])", re.ASCII)
+
+
+def wire_reference(key: str) -> str:
+    """Returns a rail key in the form that is sent to rails, such as `kz12-gp-fd-123456789-20250101x`."""
+    merchant, _, reference = key.partition(" ")
+    return f"kz{merchant}-{reference.lower().replace('|', '-')}"
+
+
+def parse_wire_reference(text: str) -> str | None:
+    """Returns the rail key of a wire reference. None if it is not one: it then belongs to somebody else."""
+    found = WIRE_REFERENCE.fullmatch(text)
+    return None if found is None else checked_rail_key(found[1], found[2].upper().replace("-", "|"))
 
 
 def compact_reference(key: str) -> str:
@@ -95,8 +109,11 @@ def parse_compact_reference(text: str) -> str | None:
     if found is None:
         return None
     merchant, kind, number, day = found.groups()
-    reference = (f"GP{number}{day}" if kind is None else f"GP|{kind}|{number}|{day}").upper()
-    return f"{merchant} {reference}" if is_reference(reference) else None
+    return checked_rail_key(merchant, (f"GP{number}{day}" if kind is None else f"GP|{kind}|{number}|{day}").upper())
+
+
+def checked_rail_key(merchant: str, reference: str) -> str | None:
+    return rail_key(int(merchant), reference) if is_reference(reference) else None
 
 
 # --- ids that nobody can guess --------------------------------------------------------------------------------

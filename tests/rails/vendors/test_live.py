@@ -1,4 +1,5 @@
-"""The service in live with the rails of vendors, each played by its twin: bills at VTpass, BVNs at Dojah.
+"""The service in live with the rails of vendors, each played by its twin: transfers at Paystack, bills at VTpass, BVNs
+at Dojah.
 
 What the twin sold and what the books say are compared one to one, also after every process was killed.
 """
@@ -20,6 +21,7 @@ import pytest
 from kasuwa.composition import Services
 from kasuwa.settings import read_settings
 from kasuwa.twins.dojah import DojahRules
+from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin, TwinThread
 from kasuwa.twins.vtpass import VtpassRules
 from kasuwa.work.sandbox import fund_new_merchant
@@ -33,16 +35,26 @@ pytestmark = pytest.mark.xdist_group("live rails")
 SECRET = base64.b64encode(bytes(range(32))).decode()
 PATH_SECRET = "callbacks-of-the-vendor-1234567890"
 METER, PENDING_METER = "45012345678", "45012345201"
+# Accounts of bank 058, with right check digits. The twin leaves the second pending.
+ACCOUNT, PENDING_ACCOUNT = "0123456785", "0123400001"
+
+
+class Twins:
+    """The vendors, and the rules that each plays by."""
+
+    def __init__(self) -> None:
+        self.vtpass_rules, self.paystack_rules = VtpassRules(), PaystackRules("sk_live_1")
+        self.vtpass_rules.are_twins_held_apart = False
+        self.vtpass, self.paystack, self.dojah = Twin(self.vtpass_rules), Twin(self.paystack_rules), Twin(DojahRules())
 
 
 class LiveBench:
     """A live deployment, the twins behind it, and a merchant with money."""
 
-    def __init__(self, deployment: Deployment, vtpass: Twin, settings: dict[str, str]) -> None:
+    def __init__(self, deployment: Deployment, twins: Twins, settings: dict[str, str]) -> None:
         self.deployment = deployment
-        self.vtpass = vtpass
-        assert isinstance(vtpass.rules, VtpassRules)
-        self.rules: VtpassRules = vtpass.rules
+        self.vtpass, self.rules = twins.vtpass, twins.vtpass_rules
+        self.paystack, self.bank = twins.paystack, twins.paystack_rules
         self._settings = settings
         lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
         mid, key = (line.split()[1] for line in lines)
@@ -75,6 +87,12 @@ class LiveBench:
 
         return wait_until(f"{order_ref} is {status}", look)
 
+    def wait_for_transfer(self, order_ref: str, status: str) -> Any:
+        def look() -> Any:
+            return self.put("disburse", action="verify", txnRef=order_ref)["txnStatus"] == status
+
+        return wait_until(f"{order_ref} is {status}", look)
+
     def call_back(self, body: Any, secret: str = PATH_SECRET) -> Any:
         with self.deployment.connect() as wire:
             return wire.send("POST", f"/rails/vtpass/{secret}", msgspec.json.encode(body))
@@ -87,42 +105,47 @@ class LiveBench:
         sold = sorted((bill.amount * 100) for bill in self.rules.bills.values() if bill.status == "delivered")
         rows = self.deployment.fetch("select amount from transaction where kind = 'bill' and status = 'successful'")
         assert sorted(row[0] for row in rows) == sold
+        paid = sorted(paid.amount for paid in self.bank.transfers.values() if paid.status == "success")
+        rows = self.deployment.fetch("select amount from transaction where kind = 'transfer' and status = 'successful'")
+        assert sorted(row[0] for row in rows) == paid
         assert self.deployment.broken_invariants([self.shop.mid]) == []
 
 
-def rail_settings(vtpass: Twin, dojah: Twin) -> dict[str, str]:
+def rail_settings(twins: Twins) -> dict[str, str]:
     return {
         "KASUWA_ENVIRONMENT": "live",
         "KASUWA_SECRET_KEY": SECRET,
         "KASUWA_RAIL_LOOPBACK": "on",
+        "KASUWA_RAIL_BANK": "paystack",
+        "KASUWA_PAYSTACK_BASE_URL": twins.paystack.url,
+        "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1",
         "KASUWA_RAIL_BILLS": "vtpass",
-        "KASUWA_VTPASS_BASE_URL": vtpass.url,
+        "KASUWA_VTPASS_BASE_URL": twins.vtpass.url,
         "KASUWA_VTPASS_API_KEY": "api-1",
         "KASUWA_VTPASS_PUBLIC_KEY": "PK_1",
         "KASUWA_VTPASS_SECRET_KEY": "SK_1",
         "KASUWA_VTPASS_PHONE": "08039999999",
         "KASUWA_VTPASS_CALLBACK_SECRET": PATH_SECRET,
         "KASUWA_RAIL_IDENTITY": "dojah",
-        "KASUWA_DOJAH_BASE_URL": dojah.url,
+        "KASUWA_DOJAH_BASE_URL": twins.dojah.url,
         "KASUWA_DOJAH_APP_ID": "app-1",
         "KASUWA_DOJAH_SECRET_KEY": "test_sk_1",
     }
 
 
 @contextlib.contextmanager
-def running_twins() -> Iterator[tuple[Twin, Twin]]:
-    rules = VtpassRules()
-    rules.are_twins_held_apart = False
-    with TwinThread(Twin(rules)) as vtpass, TwinThread(Twin(DojahRules())) as dojah:
-        yield vtpass, dojah
+def running_twins() -> Iterator[Twins]:
+    twins = Twins()
+    with TwinThread(twins.vtpass), TwinThread(twins.paystack), TwinThread(twins.dojah):
+        yield twins
 
 
 @pytest.fixture(scope="module")
 def bench(deployments: Deployments) -> Iterator[LiveBench]:
-    with running_twins() as (vtpass, dojah):
-        settings = rail_settings(vtpass, dojah)
+    with running_twins() as twins:
+        settings = rail_settings(twins)
         with deployments.fresh("live-rails", **settings) as deployment:
-            bench = LiveBench(deployment, vtpass, settings)
+            bench = LiveBench(deployment, twins, settings)
             wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
             yield bench
             bench.compare_books()
@@ -192,6 +215,46 @@ def test_rail_without_money_keeps_the_bill_open_and_tells_the_operator_alone(ben
     bench.wait_for("short", "successful")
 
 
+# --- transfers -------------------------------------------------------------------------------------------------
+
+
+def test_transfer_is_paid_and_ends_by_a_query(bench: LiveBench) -> None:
+    named = bench.put("resources", inquire="accountname", bankcode="058", accountnumber=ACCOUNT)
+    assert named["data"]["account_name"] == "ADA OBI"
+    sent = bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="rent")
+    assert sent["txnStatus"] == "processing"
+    bench.wait_for_transfer("rent", "successful")
+
+
+def test_signed_call_back_ends_a_transfer(bench: LiveBench) -> None:
+    bench.shop.transfer(bankcode="058", accountnumber=PENDING_ACCOUNT, orderRef="slow")
+    [reference] = [paid.reference for paid in bench.bank.transfers.values() if paid.account_number == PENDING_ACCOUNT]
+    body, headers = bench.bank.settle(reference, "success")
+    with bench.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/paystack", body + b" ", headers).http == 401
+        assert wire.send("POST", "/rails/paystack", body, headers).http == 200
+    bench.wait_for_transfer("slow", "successful")
+
+
+def test_reversed_transfer_becomes_a_notice(bench: LiveBench) -> None:
+    bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="back")
+    bench.wait_for_transfer("back", "successful")
+    reference = list(bench.bank.transfers)[-1]
+    body, headers = bench.bank.settle(reference, "reversed")
+    with bench.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/paystack", body, headers).http == 200
+    assert "the transfer is successful, but its rail now says failed" in bench.notices()
+    bench.bank.settle(reference, "success")
+
+
+def test_lost_transfer_is_asked_after_and_paid_once(bench: LiveBench) -> None:
+    before = len(bench.bank.transfers)
+    bench.paystack.add_fault("lose", "/transfer")
+    assert bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="gone")["txnStatus"] == "processing"
+    bench.wait_for_transfer("gone", "successful")
+    assert len(bench.bank.transfers) == before + 1
+
+
 def test_person_of_a_bvn(bench: LiveBench) -> None:
     found = bench.put("resources", inquire="bvn", bvn="22212345678")
     assert found["data"]["firstname"] == "ADAEZE"
@@ -201,20 +264,21 @@ def test_person_of_a_bvn(bench: LiveBench) -> None:
 
 def test_call_backs_of_other_rails_and_methods_are_refused(bench: LiveBench) -> None:
     with bench.deployment.connect() as wire:
-        assert wire.send("POST", "/rails/paystack", b"{}").http == 404
+        assert wire.send("POST", "/rails/monnify", b"{}").http == 404
         assert wire.send("GET", f"/rails/vtpass/{PATH_SECRET}").body["message"] == "Invalid method call: use POST"
         assert wire.send("POST", f"/rails/vtpass/{PATH_SECRET}", b"x" * 200_000).http == 413
 
 
 def test_no_secret_is_logged(bench: LiveBench) -> None:
     text = bench.deployment.out.read_text() + bench.deployment.err.read_text()
-    for secret in ("SK_1", "PK_1", "api-1", "test_sk_1", PATH_SECRET, "22212345678"):
+    for secret in ("SK_1", "PK_1", "api-1", "test_sk_1", "sk_live_1", PATH_SECRET, "22212345678"):
         assert secret not in text
 
 
 def test_doctor_speaks_to_the_rails(bench: LiveBench) -> None:
     said = bench.deployment._run(("doctor",)).stdout
     assert "vtpass answers; our balance there is" in said
+    assert "paystack answers; our balance there is" in said
     assert "dojah answers; our balance there is 5000.5" in said
 
 
@@ -223,12 +287,12 @@ def test_doctor_speaks_to_the_rails(bench: LiveBench) -> None:
 
 def test_kill_between_the_vendor_and_our_books(deployments: Deployments) -> None:
     """The vendor has the bill, and every process dies before its answer is recorded."""
-    with running_twins() as (vtpass, dojah):
-        settings = rail_settings(vtpass, dojah)
+    with running_twins() as twins:
+        settings = rail_settings(twins)
         with deployments.fresh("live-kill", **settings) as deployment:
-            bench = LiveBench(deployment, vtpass, settings)
+            bench = LiveBench(deployment, twins, settings)
             wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
-            vtpass.add_fault("hang", "/pay")
+            twins.vtpass.add_fault("hang", "/pay")
             with ThreadPoolExecutor(max_workers=1) as threads, contextlib.closing(bench.shop.connection):
                 paying = threads.submit(bench.pay, "killed")
                 wait_until("the vendor has the bill", lambda: bench.rules.bills)

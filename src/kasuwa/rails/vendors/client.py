@@ -103,14 +103,17 @@ class VendorClient:
         headers: Mapping[str, str],
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
+        is_throttled: bool = True,
     ) -> VendorReply:
-        """Returns the vendor's reply. Raises Unavailable, NoAnswer or UnreadableAnswer by the table above."""
+        """Returns the vendor's reply. Raises Unavailable, NoAnswer or UnreadableAnswer by the table above.
+
+        Look-ups are throttled, unless they are a step of an order (`is_throttled` is False)."""
         url = f"{self._base_url}{path}" + (f"?{urlencode(query)}" if query else "")
         content = b"" if body is None else msgspec.json.encode(body)
         sent = {**headers, "Accept": "application/json", "Accept-Encoding": "identity"}
         if body is not None:
             sent["Content-Type"] = "application/json"
-        async with self._turn(moves_money):
+        async with self._turn(is_throttled and not moves_money):
             began = self._clock()
             outcome = "lost"
             try:
@@ -132,11 +135,11 @@ class VendorClient:
                     )
         return found
 
-    def _turn(self, moves_money: bool) -> "Turn":
+    def _turn(self, is_throttled: bool) -> "Turn":
         remaining = self._held_until - self._clock()
         if remaining > 0:
             raise Unavailable(f"{self.name} is left alone for a while", retry_after=remaining)
-        return Turn(self._slots, 0 if moves_money else self._lookup_delay(), self._limits.queue_seconds)
+        return Turn(self._slots, self._lookup_delay() if is_throttled else 0, self._limits.queue_seconds)
 
     def _lookup_delay(self) -> float:
         """Returns how long a look-up must wait so that no second has more of them than allowed. Takes its place."""

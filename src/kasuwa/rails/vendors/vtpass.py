@@ -161,7 +161,12 @@ class VtpassBiller:
 
     async def query(self, order: BillOrder) -> Answer:
         reply = await self._client.call(
-            "POST", "/requery", moves_money=False, headers=self._writing, body={"request_id": request_id_of(order)}
+            "POST",
+            "/requery",
+            moves_money=False,
+            headers=self._writing,
+            body={"request_id": request_id_of(order)},
+            is_throttled=False,
         )
         return read_query(reply, order)
 
