@@ -10,7 +10,7 @@ from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoIdentity
-from kasuwa.rails.vendors import dojah, paystack, vtpass
+from kasuwa.rails.vendors import dojah, monnify, paystack, vtpass
 from kasuwa.settings import Settings, rail_loopback_allowed, rail_of_purpose
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
@@ -36,6 +36,8 @@ class RailChoice:
                 return SandboxBank()
             case paystack.NAME:
                 return self.make_paystack()
+            case monnify.NAME:
+                return self.make_monnify()
         return NoBank()
 
     def make_paystack(self) -> paystack.PaystackBank:
@@ -44,6 +46,15 @@ class RailChoice:
 
     def _paystack_keys(self) -> paystack.PaystackKeys:
         return paystack.PaystackKeys(self._settings.paystack_secret_key or "")
+
+    def make_monnify(self) -> monnify.MonnifyBank:
+        return monnify.MonnifyBank(self._transport, self._base_url(monnify.NAME), self._monnify_keys(), self._observe)
+
+    def _monnify_keys(self) -> monnify.MonnifyKeys:
+        settings = self._settings
+        return monnify.MonnifyKeys(
+            settings.monnify_api_key or "", settings.monnify_secret_key or "", settings.monnify_wallet_account or ""
+        )
 
     def make_identity(self) -> IdentityRail:
         match rail_of_purpose(self._settings, "identity"):
@@ -77,6 +88,8 @@ class RailChoice:
         """Yields the vendors in use, each with a call that returns our balance there."""
         if rail_of_purpose(self._settings, "bank") == paystack.NAME:
             yield paystack.NAME, self.make_paystack().check_access
+        if rail_of_purpose(self._settings, "bank") == monnify.NAME:
+            yield monnify.NAME, self.make_monnify().check_access
         if rail_of_purpose(self._settings, "bills") == vtpass.NAME:
             yield vtpass.NAME, self.make_vtpass().check_access
         if rail_of_purpose(self._settings, "identity") == dojah.NAME:
@@ -87,7 +100,9 @@ class RailChoice:
         settings = self._settings
         sources: dict[str, CallbackSource] = {}
         if rail_of_purpose(settings, "bank") == paystack.NAME:
-            sources[paystack.NAME] = paystack.PaystackCallbacks(self._paystack_keys())
+            sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
+        if rail_of_purpose(settings, "bank") == monnify.NAME:
+            sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if rail_of_purpose(settings, "bills") == vtpass.NAME and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
         return sources
@@ -106,6 +121,7 @@ class RailChoice:
 
 BASE_URLS = {
     paystack.NAME: {"live": paystack.LIVE_URL, "test": paystack.TEST_URL},
+    monnify.NAME: {"live": monnify.LIVE_URL, "test": monnify.TEST_URL},
     dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL},
     vtpass.NAME: {"live": vtpass.LIVE_URL, "test": vtpass.TEST_URL},
 }

@@ -55,12 +55,16 @@ class Settings(msgspec.Struct, kw_only=True):
     large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
-    rail_bank: str | None = None  # paystack or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_bank: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
+    monnify_api_key: str | None = None
+    monnify_secret_key: str | None = None
+    monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
+    monnify_base_url: str | None = None  # None: the vendor's address for the environment
     vtpass_api_key: str | None = None
     vtpass_public_key: str | None = None
     vtpass_secret_key: str | None = None
@@ -156,7 +160,14 @@ def check_rails(settings: Settings) -> None:
         prefix = f"sk_{settings.environment}_"
         if not settings.paystack_secret_key.startswith(prefix):
             raise SettingsError(f"KASUWA_PAYSTACK_SECRET_KEY must begin with {prefix} in {settings.environment}")
-    for name in ("paystack_base_url", "vtpass_base_url", "dojah_base_url"):
+    if settings.monnify_api_key is not None:
+        prefix = "MK_PROD" if settings.environment == "live" else "MK_TEST"
+        if not settings.monnify_api_key.startswith(prefix):
+            raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
+    wallet = settings.monnify_wallet_account
+    if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
+        raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
+    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
         url = getattr(settings, name)
         if url is not None and not PUBLIC_URL.fullmatch(url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an http or https address, not {url!r}")
@@ -192,7 +203,10 @@ def issuing_of(settings: Settings) -> CardIssuingSettings:
 
 # The rails of each purpose, with the settings that each needs.
 RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "bank": {"paystack": ("paystack_secret_key",)},
+    "bank": {
+        "paystack": ("paystack_secret_key",),
+        "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_wallet_account"),
+    },
     "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
     "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
 }

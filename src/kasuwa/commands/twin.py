@@ -7,6 +7,7 @@ import typer
 
 from kasuwa.commands.database import one_line_errors
 from kasuwa.twins.dojah import DojahRules
+from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin
 from kasuwa.twins.vtpass import VtpassRules
@@ -44,6 +45,19 @@ def simulate_paystack(port: PortOption = 0) -> None:
     """Simulate Paystack: it pays transfers and keeps them in memory."""
     rules = PaystackRules()
     run_twin(Twin(rules), port, {"RAIL_BANK": "paystack", "PAYSTACK_SECRET_KEY": rules.secret_key})
+
+
+@command.command(name="monnify")
+def simulate_monnify(port: PortOption = 0) -> None:
+    """Simulate Monnify: it pays transfers from a wallet and keeps them in memory."""
+    rules = MonnifyRules()
+    settings = {
+        "RAIL_BANK": "monnify",
+        "MONNIFY_API_KEY": rules.api_key,
+        "MONNIFY_SECRET_KEY": rules.secret_key,
+        "MONNIFY_WALLET_ACCOUNT": rules.wallet_account,
+    }
+    run_twin(Twin(rules), port, settings)
 
 
 def run_twin(twin: Twin, port: int, settings: dict[str, str]) -> None:

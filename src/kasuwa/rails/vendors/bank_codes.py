@@ -5,11 +5,15 @@ gives, a table of exceptions, or an equal CBN code together with an agreeing nam
 before anything is sent.
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import msgspec
 
 from kasuwa.core.banks import Bank, banks_by_code, normalize_bank_name
+from kasuwa.rails.ports import NoAnswer, Unavailable
+
+LIST_SECONDS = 86_400
 
 # Words that vendors add to or leave out of names.
 FILLERS = ("microfinance", "mfb", "merchant", "mortgage")
@@ -21,6 +25,43 @@ class VendorBank(msgspec.Struct, frozen=True):
     name: str
     code: str
     nip_code: str = ""
+
+
+class BankList:
+    """The banks of a vendor. Its list is read once a day. If it cannot be read, the last one stays."""
+
+    def __init__(
+        self, read: Callable[[], Awaitable[list[VendorBank]]], exceptions: Mapping[str, str], clock: Callable[[], float]
+    ) -> None:
+        self._read = read
+        self._exceptions = exceptions
+        self._clock = clock
+        self._codes: dict[Bank, str] = {}
+        self._read_at = float("-inf")
+        self._reading = asyncio.Lock()
+
+    async def find_code(self, bank_code: str) -> str | None:
+        """Returns the vendor's code of a bank, or None if it cannot be told. Raises Unavailable without a list."""
+        codes = await self._current()
+        bank = banks_by_code().get(bank_code)
+        return None if bank is None else codes.get(bank)
+
+    async def list_unmapped(self) -> list[str]:
+        """Returns the names of our banks that the vendor cannot be asked to pay."""
+        codes = await self._current()
+        return sorted(bank.name for bank in dict.fromkeys(banks_by_code().values()) if bank not in codes)
+
+    async def _current(self) -> dict[Bank, str]:
+        async with self._reading:
+            if self._clock() - self._read_at > LIST_SECONDS:
+                try:
+                    self._codes = map_banks(await self._read(), self._exceptions)
+                    self._read_at = self._clock()
+                except (Unavailable, NoAnswer) as error:
+                    if not self._codes:
+                        notice = error.notice if isinstance(error, Unavailable) else ""
+                        raise Unavailable(f"the list of banks cannot be read: {error}", notice=notice) from None
+        return self._codes
 
 
 def map_banks(listed: Iterable[VendorBank], exceptions: Mapping[str, str]) -> dict[Bank, str]:
@@ -50,8 +91,3 @@ def do_names_agree(bank: Bank, name: str) -> bool:
 def simplify(name: str) -> str:
     words = [word for word in name.casefold().replace("-", " ").split() if word.strip("()") not in FILLERS]
     return normalize_bank_name(" ".join(words))
-
-
-def list_unmapped(mapped: Mapping[Bank, str]) -> list[str]:
-    """Returns the names of our banks that the vendor cannot be asked to pay."""
-    return sorted(bank.name for bank in dict.fromkeys(banks_by_code().values()) if bank not in mapped)

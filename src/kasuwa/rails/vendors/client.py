@@ -52,6 +52,10 @@ class VendorLimits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS = VendorLimits()
 
 
+class RefusedCredentials(Unavailable):
+    """Raised if the vendor refuses our key or token. Nothing was done."""
+
+
 class VendorReply(msgspec.Struct, frozen=True):
     """A reply in the vendor's envelope."""
 
@@ -171,7 +175,7 @@ class VendorClient:
             raise Unavailable(f"HTTP {reply.status}, and not the documented form")
         self._failures = 0
         if reply.status in REFUSED_CREDENTIALS:
-            raise Unavailable(
+            raise RefusedCredentials(
                 f"HTTP {reply.status}",
                 notice=f"{self.name} refuses our credentials (HTTP {reply.status}): check the keys",
             )

@@ -5,19 +5,14 @@ before it means that nothing was sent. The vendor knows a transfer by our refere
 refusal is looked up, because it looks exactly like any other.
 """
 
-import asyncio
-import hmac
 import time
 from collections.abc import Callable
-from hashlib import sha512
 from typing import Any
 
 import msgspec
 
-from kasuwa.core.banks import Bank, banks_by_code
 from kasuwa.core.references import parse_wire_reference, wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
 from kasuwa.rails.ports import (
     Answer,
     LookupDeclined,
@@ -29,14 +24,14 @@ from kasuwa.rails.ports import (
     UnreadableAnswer,
 )
 from kasuwa.rails.transport import HttpTransport
-from kasuwa.rails.vendors.bank_codes import VendorBank, list_unmapped, map_banks
+from kasuwa.rails.vendors.bank_codes import BankList, VendorBank
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
+from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
 NAME = "paystack"
 LIVE_URL = TEST_URL = "https://api.paystack.co"
 
 BANKS_PER_PAGE = 100
-BANK_LIST_SECONDS = 86_400
 MAX_RECIPIENTS = 10_000
 LONGEST_MESSAGE = 200
 LONGEST_REASON = 100
@@ -100,16 +95,13 @@ class PaystackBank:
         self._client = VendorClient(NAME, base_url, transport, is_envelope, observe)
         self._headers = {"Authorization": f"Bearer {keys.secret_key}"}
         self._domain = domain
-        self._clock = clock
-        self._banks: dict[Bank, str] = {}
-        self._banks_read_at = float("-inf")
-        self._reading_banks = asyncio.Lock()
+        self._banks = BankList(self._read_banks, EXCEPTIONS, clock)
         self._recipients: dict[tuple[str, str], str] = {}
 
     # --- banks and names ---------------------------------------------------------------------------------------
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
-        code = await self._find_bank_code(enquiry.bank_code)
+        code = await self._banks.find_code(enquiry.bank_code)
         if code is None:
             raise LookupDeclined("it does not serve this bank")
         return await self._resolve(code, enquiry.account_number, is_throttled=True)
@@ -126,20 +118,6 @@ class PaystackBank:
         if "could not resolve" in words.lower():
             return NameAnswer(None, words)
         raise LookupDeclined(words)
-
-    async def _find_bank_code(self, bank_code: str) -> str | None:
-        """Returns the vendor's code of a bank, or None if it cannot be told. The vendor's list is read once a day. If
-        it cannot be read, the last one stays."""
-        async with self._reading_banks:
-            if self._clock() - self._banks_read_at > BANK_LIST_SECONDS:
-                try:
-                    self._banks = map_banks(await self._read_banks(), EXCEPTIONS)
-                    self._banks_read_at = self._clock()
-                except (Unavailable, NoAnswer):
-                    if not self._banks:
-                        raise Unavailable("the list of banks cannot be read") from None
-        bank = banks_by_code().get(bank_code)
-        return None if bank is None else self._banks.get(bank)
 
     async def _read_banks(self) -> list[VendorBank]:
         banks: list[VendorBank] = []
@@ -164,9 +142,8 @@ class PaystackBank:
         if not isinstance(rows, list):
             raise UnreadableAnswer("the balance has another form than documented")
         balances = [f"{row['balance']} kobo" for row in rows if isinstance(row, dict) and row.get("currency") == "NGN"]
-        await self._find_bank_code("")
-        unmapped = list_unmapped(self._banks)
-        return f"{', '.join(balances) or 'none in NGN'}; {len(unmapped)} banks cannot be paid there"
+        unmapped = len(await self._banks.list_unmapped())
+        return f"{', '.join(balances) or 'none in NGN'}; {unmapped} banks cannot be paid there"
 
     async def _look_up(self, path: str, query: dict[str, str], *, is_throttled: bool) -> VendorReply:
         return await self._client.call(
@@ -176,7 +153,7 @@ class PaystackBank:
     # --- transfers -----------------------------------------------------------------------------------------------
 
     async def transfer(self, order: TransferOrder) -> Answer:
-        code = await self._find_bank_code(order.bank_code)
+        code = await self._banks.find_code(order.bank_code)
         if code is None:
             return Answer(ports.FAILED, UNKNOWN_BANK, "The bank cannot be reached by this rail")
         recipient = await self._find_recipient(code, order)
@@ -328,20 +305,11 @@ class Callback(msgspec.Struct):
 CALLBACK_DECODER = msgspec.json.Decoder(Callback)
 
 
-class PaystackCallbacks:
-    """The call-backs of Paystack: signed with the secret key over the raw body."""
+def read_callback(body: bytes) -> str | None:
+    """Returns the rail key of the transfer that a call-back names, or None."""
+    callback = CALLBACK_DECODER.decode(body)
+    return parse_wire_reference(callback.data.reference) if callback.event.startswith("transfer.") else None
 
-    accepted_body = b"{}"
 
-    def __init__(self, keys: PaystackKeys) -> None:
-        self._secret_key = keys.secret_key.encode()
-
-    def find_order(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> str | None:
-        signature = hmac.new(self._secret_key, body, sha512).hexdigest()
-        if path or not hmac.compare_digest(signature.encode(), (find_header("x-paystack-signature") or "").encode()):
-            raise CallbackRefused
-        try:
-            callback = CALLBACK_DECODER.decode(body)
-        except msgspec.DecodeError:
-            return None
-        return parse_wire_reference(callback.data.reference) if callback.event.startswith("transfer.") else None
+def make_callbacks(keys: PaystackKeys) -> SignedCallbacks:
+    return SignedCallbacks(keys.secret_key, "x-paystack-signature", read_callback)
