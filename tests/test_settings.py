@@ -15,6 +15,8 @@ from kasuwa.settings import (
     decode_key,
     make_secret,
     public_url_of,
+    rail_loopback_allowed,
+    rail_of_purpose,
     read_settings,
     secret_key_of,
 )
@@ -75,6 +77,25 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "card_label": "ADA",
         "card_ranges": "visa:400001",
         "longest_step_ms": "99",
+        "rail_bank": "paystack",
+        "paystack_secret_key": "sk_live_1",
+        "paystack_base_url": "https://paystack.example",
+        "monnify_api_key": "MK_PROD_1",
+        "monnify_secret_key": "s",
+        "monnify_wallet_account": "8016472829",
+        "monnify_base_url": "https://monnify.example",
+        "rail_bills": "vtpass",
+        "rail_identity": "dojah",
+        "rail_loopback": "on",
+        "vtpass_api_key": "a",
+        "vtpass_public_key": "PK_1",
+        "vtpass_secret_key": "SK_1",
+        "vtpass_base_url": "https://vtpass.example/api",
+        "vtpass_phone": "08031234567",
+        "vtpass_callback_secret": "x" * 24,
+        "dojah_app_id": "app",
+        "dojah_secret_key": "sk",
+        "dojah_base_url": "https://dojah.example",
     }
     assert set(said) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})
@@ -108,6 +129,80 @@ def test_an_unknown_word_is_refused_in_one_line(name: str, said: str, rule: str)
     with pytest.raises(SettingsError) as error:
         read_settings({f"KASUWA_{name}": said})
     assert one_line(error) == f"KASUWA_{name} must be {rule}, not {said!r}"
+
+
+VTPASS = {
+    "KASUWA_RAIL_BILLS": "vtpass",
+    "KASUWA_VTPASS_API_KEY": "a",
+    "KASUWA_VTPASS_PUBLIC_KEY": "p",
+    "KASUWA_VTPASS_SECRET_KEY": "s",
+    "KASUWA_VTPASS_PHONE": "08031234567",
+}
+
+
+@pytest.mark.parametrize(
+    ("environ", "refusal"),
+    [
+        ({"KASUWA_RAIL_BILLS": "dojah"}, "KASUWA_RAIL_BILLS must be sandbox or vtpass, not 'dojah'"),
+        ({"KASUWA_RAIL_IDENTITY": "x"}, "KASUWA_RAIL_IDENTITY must be sandbox or dojah, not 'x'"),
+        (
+            {"KASUWA_RAIL_BILLS": "vtpass", "KASUWA_VTPASS_API_KEY": "a"},
+            "KASUWA_RAIL_BILLS is vtpass, which needs KASUWA_VTPASS_PUBLIC_KEY, KASUWA_VTPASS_SECRET_KEY, "
+            "KASUWA_VTPASS_PHONE",
+        ),
+        (
+            {"KASUWA_RAIL_IDENTITY": "dojah"},
+            "KASUWA_RAIL_IDENTITY is dojah, which needs KASUWA_DOJAH_APP_ID, KASUWA_DOJAH_SECRET_KEY",
+        ),
+        (
+            {"KASUWA_ENVIRONMENT": "live", "KASUWA_RAIL_BILLS": "sandbox"},
+            "KASUWA_RAIL_BILLS must not be sandbox in live: no money would move",
+        ),
+        ({"KASUWA_RAIL_BANK": "paystack"}, "KASUWA_RAIL_BANK is paystack, which needs KASUWA_PAYSTACK_SECRET_KEY"),
+        (
+            {"KASUWA_RAIL_BANK": "paystack", "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1"},
+            "KASUWA_PAYSTACK_SECRET_KEY must begin with sk_test_ in test",
+        ),
+        (
+            {
+                "KASUWA_ENVIRONMENT": "live",
+                "KASUWA_RAIL_BANK": "paystack",
+                "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1",
+            },
+            "KASUWA_PAYSTACK_SECRET_KEY must begin with sk_live_ in live",
+        ),
+        ({"KASUWA_MONNIFY_API_KEY": "MK_PROD_1"}, "KASUWA_MONNIFY_API_KEY must begin with MK_TEST in test"),
+        ({"KASUWA_MONNIFY_WALLET_ACCOUNT": "1"}, "KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not '1'"),
+        ({"KASUWA_RAIL_LOOPBACK": "yes"}, "KASUWA_RAIL_LOOPBACK must be on or off, not 'yes'"),
+        (
+            {**VTPASS, "KASUWA_VTPASS_BASE_URL": "ftp://x"},
+            "KASUWA_VTPASS_BASE_URL must be an http or https address, not 'ftp://x'",
+        ),
+        (
+            {**VTPASS, "KASUWA_VTPASS_PHONE": "12345"},
+            "KASUWA_VTPASS_PHONE must be a Nigerian mobile number, not '12345'",
+        ),
+        (
+            {**VTPASS, "KASUWA_VTPASS_CALLBACK_SECRET": "short"},
+            "KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores",
+        ),
+    ],
+)
+def test_rails_that_cannot_be_used_are_refused(environ: dict[str, str], refusal: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings(environ)
+    assert one_line(error) == refusal
+
+
+def test_rails_of_purposes_by_environment() -> None:
+    test, live = read_settings({}), read_settings({"KASUWA_ENVIRONMENT": "live"})
+    assert [rail_of_purpose(found, "bills") for found in (test, live, read_settings(VTPASS))] == [
+        "sandbox",
+        "",
+        "vtpass",
+    ]
+    assert [rail_loopback_allowed(found) for found in (test, live)] == [True, False]
+    assert rail_loopback_allowed(read_settings({"KASUWA_ENVIRONMENT": "live", "KASUWA_RAIL_LOOPBACK": "on"}))
 
 
 @pytest.mark.parametrize(

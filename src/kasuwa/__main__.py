@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 # Groups of subcommands, each in the file of that name below commands/.
-GROUPS = ("merchant", "bills", "client", "loan", "rates", "split", "user")
+GROUPS = ("merchant", "bills", "client", "loan", "rates", "split", "twin", "user")
 
 CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: {mid}' -H 'key: {key}' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""

@@ -9,10 +9,14 @@ import msgspec
 
 from kasuwa.core.action import ApiMethod, Step
 from kasuwa.core.purpose import PurposeRules
+from kasuwa.methods.bills import steps as bills_steps
 from kasuwa.methods.bills.actions import BILLS
+from kasuwa.methods.bills.model import KIND as BILL
 from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
+from kasuwa.methods.disburse import steps as disburse_steps
 from kasuwa.methods.disburse.actions import DISBURSE
+from kasuwa.methods.disburse.model import KIND as TRANSFER
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
 from kasuwa.methods.loans.actions import LOANS
@@ -53,6 +57,9 @@ ISSUER_RULES = IssuerRules(
     refund_needs=issuer_port.need_refund_order,
     decide_refund=issuer_port.decide_refund_order,
 )
+
+# Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.
+QUERY_ENDED = {BILL: bills_steps.query_ended, TRANSFER: disburse_steps.query_ended}
 
 # Rules of the purposes of payments and transfers, by name.
 PURPOSES: dict[str, PurposeRules] = {

@@ -15,7 +15,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
-from kasuwa.api_methods import methods_of, steps_of
+from kasuwa.api_methods import QUERY_ENDED, methods_of, steps_of
 from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.observe import log
@@ -36,8 +36,9 @@ from kasuwa.web.routes import make_routes
 from kasuwa.web.server import Server, ServerServices, encode_openapi
 from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.operations import CommonOperations
+from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
-from kasuwa.work.steps import lanes_of
+from kasuwa.work.steps import lanes_of, rail_kinds_of
 from kasuwa.work.worker import Worker
 
 HEADER_MILLISECONDS = 5_000
@@ -55,7 +56,7 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics) -> None:
     await services.catalogue_cache.refresh()
     refreshing = asyncio.create_task(services.catalogue_cache.run())
     operations = make_admin_operations(services, operators)
-    server = make_server(services, operations)
+    server = make_server(services, operations, make_callbacks(services, operators))
     await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port)
     await asyncio.gather(operations.close(), server.drain())
     refreshing.cancel()
@@ -106,7 +107,19 @@ def make_request_log(settings: Settings) -> log.RequestLog:
     return log.RequestLog(1 if settings.request_log == "stdout" else None)
 
 
-def make_server(services: Services, operations: Any) -> Server:
+def make_callbacks(services: Services, operators: connections.Pool) -> RailCallbacks:
+    used = CallbackServices(
+        operators=operators,
+        writer=services.writer,
+        directory=services.merchant_directory,
+        rails=services.rails,
+        rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
+        query_ended=QUERY_ENDED,
+    )
+    return RailCallbacks(used, services.rail_choice.callback_sources())
+
+
+def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -> Server:
     openapi = encode_openapi(describe(services.methods, services.settings.environment))
     request_log = make_request_log(services.settings)
     dispatch = make_dispatch(services, operations)
@@ -122,6 +135,7 @@ def make_server(services: Services, operations: Any) -> Server:
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,
+        callbacks=callbacks,
         metrics=services.metrics,
         proxies=proxies,
     )

@@ -14,13 +14,11 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
+from kasuwa.rail_choice import RailChoice
 from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.ports import NOT_CONFIGURED, BillerRail, CatalogueCache, IssuerRail, Rails
-from kasuwa.rails.sandbox.bank import SandboxBank
-from kasuwa.rails.sandbox.biller import SandboxBiller
+from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.sandbox.identity import SandboxIdentity
-from kasuwa.rails.unconfigured import NoBank, NoBiller, NoCollection, NoIdentity
+from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
@@ -36,33 +34,32 @@ from kasuwa.work.steps import StepRunner
 from kasuwa.work.webhooks import WebhookSender
 
 
-def biller_of(settings: Settings) -> BillerRail:
-    return SandboxBiller() if settings.environment == "test" else NoBiller()
-
-
 def rails_of(
-    settings: Settings, catalogue_cache: CatalogueCache = NOT_CONFIGURED, issuer: IssuerRail = NOT_CONFIGURED
+    settings: Settings,
+    choice: RailChoice,
+    catalogue_cache: CatalogueCache = NOT_CONFIGURED,
+    issuer: IssuerRail = NOT_CONFIGURED,
 ) -> Rails:
     issuing = issuing_of(settings)
     if settings.environment == "test":
         return Rails(
-            bank=SandboxBank(),
+            bank=choice.make_bank(),
             card=IssuedCardRail(SandboxCards(), issuer, issuing),
             debit=SandboxDebit(),
             mobile=SandboxMobile(),
-            identity=SandboxIdentity(),
-            biller=biller_of(settings),
+            identity=choice.make_identity(),
+            biller=choice.make_biller(),
             catalogue_cache=catalogue_cache,
             issuer=issuer,
         )
     unconfigured = NoCollection()
     return Rails(
-        bank=NoBank(),
+        bank=choice.make_bank(),
         card=IssuedCardRail(unconfigured, issuer, issuing),
         debit=unconfigured,
         mobile=unconfigured,
-        identity=NoIdentity(),
-        biller=biller_of(settings),
+        identity=choice.make_identity(),
+        biller=choice.make_biller(),
         catalogue_cache=catalogue_cache,
         issuer=issuer,
     )
@@ -98,7 +95,8 @@ class Services:
         self.deployment = make_deployment(vault, settings)
         self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
-        self.rails = rails_of(settings, self.catalogue_cache, issuer)
+        self.rail_choice = RailChoice(settings, metrics, self.clock)
+        self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
         self.step_runner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.webhook_sender = WebhookSender(
@@ -135,6 +133,7 @@ class Services:
             self._measuring.cancel()
         await self.writer.close()
         await self.egress.close()
+        await self.rail_choice.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await self.reader.close()

@@ -9,10 +9,13 @@ import asyncpg
 import msgspec
 
 from kasuwa.db import connections, embedded, migrate
-from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
+from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS, DatabaseClock
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.observe.metrics import Metrics
+from kasuwa.rail_choice import RailChoice
+from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings, SettingsError, secret_key_of
 
 
@@ -44,7 +47,7 @@ def examine(settings: Settings) -> list[Finding]:
             return [*findings, *examine_stopped(settings.data)]
         findings.append(examine_disk(settings.data))
         dsn = cluster.dsn
-    return findings + asyncio.run(examine_database(settings, dsn))
+    return findings + asyncio.run(examine_database(settings, dsn)) + asyncio.run(examine_rails(settings))
 
 
 def examine_stopped(directory: Path) -> list[Finding]:
@@ -66,6 +69,25 @@ def examine_secret(settings: Settings) -> Finding:
     except SettingsError as error:
         return problem("the secret key cannot be used", str(error))
     return passed("the secret key is there")
+
+
+async def examine_rails(settings: Settings) -> list[Finding]:
+    """Returns a finding for each rail of a vendor: whether it answers with our keys, and the balance there."""
+    choice = RailChoice(settings, Metrics(), DatabaseClock())
+    findings = []
+    try:
+        for name, check_access in choice.access_checks():
+            try:
+                balance = await check_access()
+            except (Unavailable, NoAnswer) as error:
+                notice = error.notice if isinstance(error, Unavailable) else ""
+                mend = notice or f"check KASUWA_{name.upper()}_BASE_URL, and that the vendor is up"
+                findings.append(problem(f"{name} does not answer: {error}", mend))
+            else:
+                findings.append(passed(f"{name} answers; our balance there is {balance}"))
+    finally:
+        await choice.close()
+    return findings
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:

@@ -1,11 +1,9 @@
 """Prepares the database before the service runs: migrations, the first catalogue, and in test the demo merchant."""
 
-import contextlib
 from functools import partial
 from typing import Any
 
-from kasuwa.composition import biller_of, make_deployment
-from kasuwa.core.billers import InvalidCatalogue
+from kasuwa.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants, migrate, rates, subject_access
@@ -14,8 +12,8 @@ from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.rules.manage_client import seal_detail
-from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, secret_key_of
+from kasuwa.rails.sandbox.biller import SandboxBiller
+from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, rail_of_purpose, secret_key_of
 from kasuwa.work.billers import fetch_edition
 from kasuwa.work.sandbox import fund_new_merchant
 
@@ -31,9 +29,9 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
         await subject_access.seal_clients(connection, partial(seal_detail, vault))
-        # The worker tries again, and logs what is wrong.
-        with contextlib.suppress(Unavailable, NoAnswer, InvalidCatalogue):
-            await fetch_edition(connection, biller_of(settings), only_if_due=True)
+        if rail_of_purpose(settings, "bills") == "sandbox":
+            # A vendor's catalogue takes many calls: the worker fetches it.
+            await fetch_edition(connection, SandboxBiller(), only_if_due=True)
         if settings.environment == "test":
             await connection.execute("select pg_advisory_lock($1)", migrate.MIGRATION_LOCK_ID)
             await rates.ensure_test_rates(connection)

@@ -55,6 +55,25 @@ class Settings(msgspec.Struct, kw_only=True):
     large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
+    rail_bank: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
+    paystack_secret_key: str | None = None
+    paystack_base_url: str | None = None  # None: the vendor's address
+    monnify_api_key: str | None = None
+    monnify_secret_key: str | None = None
+    monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
+    monnify_base_url: str | None = None  # None: the vendor's address for the environment
+    vtpass_api_key: str | None = None
+    vtpass_public_key: str | None = None
+    vtpass_secret_key: str | None = None
+    vtpass_base_url: str | None = None  # None: the vendor's address for the environment
+    vtpass_phone: str | None = None  # the operator's telephone number, which the vendor requires with every bill
+    vtpass_callback_secret: str | None = None  # part of the path where the vendor's call-backs arrive
+    dojah_app_id: str | None = None
+    dojah_secret_key: str | None = None
+    dojah_base_url: str | None = None  # None: the vendor's address for the environment
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 
 
@@ -111,6 +130,54 @@ def large_amount_of(settings: Settings) -> int:
     return amount
 
 
+def rail_of_purpose(settings: Settings, purpose: str) -> str:
+    """Returns the name of the rail that serves a purpose: `sandbox`, a vendor, or "" for none."""
+    chosen: str | None = getattr(settings, f"rail_{purpose}")
+    return chosen or ("sandbox" if settings.environment == "test" else "")
+
+
+def rail_loopback_allowed(settings: Settings) -> bool:
+    """Tells whether rails may be called on loopback addresses, without TLS: a simulator, or a proxy on this machine."""
+    return settings.environment == "test" or settings.rail_loopback == "on"
+
+
+def check_rails(settings: Settings) -> None:
+    """Raises SettingsError if a rail is unknown, or a setting that it needs is missing."""
+    for purpose, vendors in RAIL_VENDORS.items():
+        chosen = rail_of_purpose(settings, purpose)
+        if chosen == "sandbox" and settings.environment == "live":
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must not be sandbox in live: no money would move")
+        if chosen not in ("", "sandbox", *vendors):
+            names = " or ".join(("sandbox", *vendors))
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must be {names}, not {chosen!r}")
+        missing = [name for name in vendors.get(chosen, ()) if getattr(settings, name) is None]
+        if missing:
+            names = ", ".join(f"{PREFIX}{name.upper()}" for name in missing)
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} is {chosen}, which needs {names}")
+    if settings.rail_loopback not in ("on", "off"):
+        raise SettingsError(f"KASUWA_RAIL_LOOPBACK must be on or off, not {settings.rail_loopback!r}")
+    if settings.paystack_secret_key is not None:
+        prefix = f"sk_{settings.environment}_"
+        if not settings.paystack_secret_key.startswith(prefix):
+            raise SettingsError(f"KASUWA_PAYSTACK_SECRET_KEY must begin with {prefix} in {settings.environment}")
+    if settings.monnify_api_key is not None:
+        prefix = "MK_PROD" if settings.environment == "live" else "MK_TEST"
+        if not settings.monnify_api_key.startswith(prefix):
+            raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
+    wallet = settings.monnify_wallet_account
+    if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
+        raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
+    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
+        url = getattr(settings, name)
+        if url is not None and not PUBLIC_URL.fullmatch(url):
+            raise SettingsError(f"{PREFIX}{name.upper()} must be an http or https address, not {url!r}")
+    if settings.vtpass_phone is not None and not re.fullmatch("0[789][01][0-9]{8}", settings.vtpass_phone, re.ASCII):
+        raise SettingsError(f"KASUWA_VTPASS_PHONE must be a Nigerian mobile number, not {settings.vtpass_phone!r}")
+    secret = settings.vtpass_callback_secret
+    if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
+        raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
+
+
 def check_invitations(settings: Settings) -> None:
     delivery = invitations_of(settings)
     if delivery == "print" and settings.environment == "live":
@@ -133,6 +200,16 @@ def issuing_of(settings: Settings) -> CardIssuingSettings:
     except ValueError as error:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
+
+# The rails of each purpose, with the settings that each needs.
+RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "bank": {
+        "paystack": ("paystack_secret_key",),
+        "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_wallet_account"),
+    },
+    "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
+    "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
+}
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
@@ -175,6 +252,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     large_amount_of(settings)
     issuing_of(settings)
     trusted_proxies_of(settings)
+    check_rails(settings)
     return settings
 
 

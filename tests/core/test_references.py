@@ -14,6 +14,7 @@ from kasuwa.core.references import (
     Permutation,
     account_key,
     check_letter,
+    compact_reference,
     hold_key,
     is_opaque_id,
     is_reference,
@@ -21,10 +22,13 @@ from kasuwa.core.references import (
     movement_reference,
     opaque_id,
     ordered_key,
+    parse_compact_reference,
+    parse_wire_reference,
     payment_reference,
     rail_key,
     reference_of_rail_key,
     row_key,
+    wire_reference,
 )
 from tests.hypothesis_settings import NO_DEADLINE
 
@@ -261,3 +265,44 @@ def test_an_opaque_id_depends_on_its_entropy_alone(entropy: bytes, other: bytes)
 @pytest.mark.parametrize("said", ["", "LN", "LN" + "a" * 21, "LN" + "a" * 23, "LN" + "a" * 21 + ":", "LN" + "ä" * 22])
 def test_texts_without_the_form_of_an_opaque_id_are_rejected(said: str) -> None:
     assert not is_opaque_id("LN", said)
+
+
+# --- references on the wire of a rail --------------------------------------------------------------------------
+
+
+@NO_DEADLINE
+@given(st.integers(1, 10**17), numbers, days, st.sampled_from(["", "FD", "BP", "RF", "CC", "LN"]))
+def test_compact_references_read_back(merchant_id: int, number: int, day: date, kind: str) -> None:
+    reference = movement_reference(kind, number, day) if kind else payment_reference(number, day)
+    key = rail_key(merchant_id, reference)
+    compact = compact_reference(key)
+    assert compact.isalnum()
+    assert compact == compact.lower()
+    assert parse_compact_reference(compact) == key
+
+
+@NO_DEADLINE
+@given(st.integers(1, 10**17), numbers, days, st.sampled_from(["", "FD", "BP", "RF", "CC", "LN"]))
+def test_wire_references_read_back(merchant_id: int, number: int, day: date, kind: str) -> None:
+    reference = movement_reference(kind, number, day) if kind else payment_reference(number, day)
+    key = rail_key(merchant_id, reference)
+    wire = wire_reference(key)
+    assert re.fullmatch("[a-z0-9-]{16,50}", wire)
+    assert parse_wire_reference(wire) == key
+
+
+@pytest.mark.parametrize("text", ["", "kz7", "kz7-gp-fd-123456789", "kz0-gp-fd-123456789-20260105x", "KZ7-gp", "hello"])
+def test_other_texts_are_no_wire_references(text: str) -> None:
+    assert parse_wire_reference(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "7", "7gpbp123456789", "0gpbp12345678920260105x", "7gpbp12345678920260105x\n", "x7"]
+)
+def test_other_texts_are_no_compact_references(text: str) -> None:
+    assert parse_compact_reference(text) is None
+
+
+def test_compact_references_have_a_check_letter() -> None:
+    compact = compact_reference(rail_key(7, movement_reference("BP", 123_456_789, DAY)))
+    assert parse_compact_reference(compact[:-1] + ("a" if compact[-1] != "a" else "b")) is None

@@ -4,7 +4,7 @@ says. A bill's whole story is followed as the worker would live it."""
 import asyncio
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -35,6 +35,7 @@ from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, SentBill
 from tests.rule_context import context
 
 DAY = 24 * 3600
+SENT_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 BILLER = SandboxBiller()
 SANDBOX = Rails(bank=ports.NOT_CONFIGURED, biller=BILLER)
 MAGIC = load_reference_data("magic_values")
@@ -189,7 +190,7 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
 
 
 def order(fulfilment: str, key: str = "7 GP|BP|1", amount: int = 500_000) -> BillOrder:
-    return BillOrder(key, "ikeja-electric", "x", fulfilment, "45012345678", amount, "NGN", 60)
+    return BillOrder(key, "ikeja-electric", "x", fulfilment, "45012345678", amount, "NGN", SENT_AT, 60)
 
 
 def goods(fulfilment: str, key: str = "7 GP|BP|1") -> Mapping[str, str]:

@@ -11,11 +11,11 @@ from typing import Any
 
 import uvloop
 
-from kasuwa.work.egress import EgressClient, EgressTimeouts
+from kasuwa.work.egress import EgressClient, EgressLimits
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 # For what is expected to answer: a busy machine must not make a test fail.
-PATIENT = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=30)
+PATIENT = EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=30)
 
 
 class Receiver:

@@ -10,7 +10,7 @@ import pytest
 from kasuwa.db import deliveries
 from kasuwa.db.deliveries import AttemptResult
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
-from kasuwa.work.egress import DEFAULT_TIMEOUTS
+from kasuwa.work.egress import DEFAULT_LIMITS
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.work.event_log import event_of, send_events_to
@@ -75,5 +75,5 @@ def test_of_very_many_attempts_the_newest_are_shown_with_their_numbers(
 
 
 def test_a_delivery_ends_before_its_lease_even_if_it_is_sent_twice() -> None:
-    longest = 2 * (DEFAULT_TIMEOUTS.queue_seconds + DEFAULT_TIMEOUTS.total_seconds)
+    longest = 2 * (DEFAULT_LIMITS.queue_seconds + DEFAULT_LIMITS.total_seconds)
     assert timedelta(seconds=longest + 5) < deliveries.DELIVERY_LEASE

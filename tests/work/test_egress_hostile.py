@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kasuwa.work.egress import MAX_BODY_BYTES, MAX_PER_HOST, EgressResponse, EgressTimeouts, QueueTimeout, RequestFailed
+from kasuwa.work.egress import MAX_BODY_BYTES, MAX_PER_HOST, EgressLimits, EgressResponse, QueueTimeout, RequestFailed
 from tests.work.receivers import (
     OK,
     PATIENT,
@@ -22,9 +22,9 @@ from tests.work.receivers import (
 )
 
 # For a turn that does not come.
-FEW = EgressTimeouts(queue_seconds=0.2, connect_seconds=30, response_seconds=30, total_seconds=30)
+FEW = EgressLimits(queue_seconds=0.2, connect_seconds=30, response_seconds=30, total_seconds=30)
 # For a status that comes and a body that does not.
-WAITS_FOR_STATUS = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=0.3)
+WAITS_FOR_STATUS = EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=0.3)
 
 ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -33,14 +33,14 @@ NO_HTTP = "The answer is not HTTP, or its headers are too large"
 LATE = "There was no answer in time"
 
 
-async def failure(talk: ServeConnection, limits: EgressTimeouts = PATIENT) -> RequestFailed:
+async def failure(talk: ServeConnection, limits: EgressLimits = PATIENT) -> RequestFailed:
     async with receiving(talk) as shop, sending(limits=limits) as egress:
         with pytest.raises(RequestFailed) as raised:
             await egress.post(shop.url, b"{}", {})
         return raised.value
 
 
-async def success(talk: ServeConnection, limits: EgressTimeouts = PATIENT) -> EgressResponse:
+async def success(talk: ServeConnection, limits: EgressLimits = PATIENT) -> EgressResponse:
     async with receiving(talk) as shop, sending(limits=limits) as egress:
         return await egress.post(shop.url, b"{}", {})
 
@@ -109,7 +109,7 @@ async def test_a_body_that_breaks_off_does_not_undo_the_status() -> None:
 @on_both_loops
 async def test_a_receiver_that_never_answers_is_not_waited_for() -> None:
     error = await failure(
-        keep_silent, EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=0.2, total_seconds=0.3)
+        keep_silent, EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=0.2, total_seconds=0.3)
     )
     assert (str(error), error.may_have_arrived) == (LATE, True)
     task = asyncio.current_task()
@@ -126,7 +126,7 @@ async def test_a_status_line_that_drips_is_late() -> None:
             await asyncio.sleep(0.1)
 
     error = await failure(
-        drip, EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=0.5, total_seconds=0.6)
+        drip, EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=0.5, total_seconds=0.6)
     )
     assert (str(error), error.may_have_arrived) == (LATE, True)
 
@@ -155,7 +155,7 @@ async def test_a_connection_that_is_not_made_in_time_has_sent_nothing(scheme: st
             await asyncio.sleep(60)
         return ["127.0.0.1"]
 
-    limits = EgressTimeouts(queue_seconds=30, connect_seconds=0.2, response_seconds=30, total_seconds=30)
+    limits = EgressLimits(queue_seconds=30, connect_seconds=0.2, response_seconds=30, total_seconds=30)
     async with receiving(keep_silent) as shop, sending(resolve=resolve, limits=limits) as egress:
         with pytest.raises(RequestFailed, match=r"^No connection could be made in time$") as raised:
             await egress.post(f"{scheme}://shop.example:{shop.port}/", b"{}", {})
@@ -275,7 +275,7 @@ async def test_an_answer_that_comes_too_late_is_nobody_elses(way: str) -> None:
                 await late.wait()
             writer.write(OK.replace(b"200 OK", b"500 Late") if first else OK)
 
-    impatient = EgressTimeouts(queue_seconds=30, connect_seconds=30, response_seconds=2, total_seconds=30)
+    impatient = EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=2, total_seconds=30)
     async with receiving(answer_late) as shop, sending(limits=impatient if way == "given up" else PATIENT) as egress:
         asked = asyncio.create_task(egress.post(shop.url, b"{}", {}))
         while not (shop.requests or asked.done()):

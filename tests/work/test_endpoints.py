@@ -4,7 +4,7 @@ back."""
 from datetime import UTC, datetime
 
 from kasuwa.db.deliveries import DELIVERY_LEASE, Delivery
-from kasuwa.work.egress import DEFAULT_TIMEOUTS, MAX_PER_HOST
+from kasuwa.work.egress import DEFAULT_LIMITS, MAX_PER_HOST
 from kasuwa.work.endpoints import (
     MAX_IN_FLIGHT_HEALTHY,
     MAX_IN_FLIGHT_UNHEALTHY,
@@ -98,7 +98,7 @@ def test_a_queue_that_moves_too_slowly_goes_back_while_its_leases_last() -> None
 
 
 def test_what_waited_longest_is_still_sent_within_its_lease() -> None:
-    longest = MAX_QUEUE_SECONDS + 2 * (DEFAULT_TIMEOUTS.queue_seconds + DEFAULT_TIMEOUTS.total_seconds)
+    longest = MAX_QUEUE_SECONDS + 2 * (DEFAULT_LIMITS.queue_seconds + DEFAULT_LIMITS.total_seconds)
     assert DELIVERY_LEASE.total_seconds() > longest + 5
 
 

@@ -8,6 +8,8 @@ from kasuwa.commands.database import DataOption, record_audit_entry, run_with_co
 from kasuwa.core.billers import InvalidCatalogue
 from kasuwa.core.vault import Vault
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.observe.metrics import Metrics
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
@@ -25,16 +27,19 @@ def describe() -> None:
 def refresh_catalogue(data: DataOption = None) -> None:
     """Load the catalogue from the biller rail now. Replaced paycodes are accepted for another day."""
 
-    from kasuwa.composition import biller_of
+    from kasuwa.rail_choice import RailChoice
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
+        choice = RailChoice(settings, Metrics(), DatabaseClock())
         try:
-            edition = await fetch_edition(connection, biller_of(settings), only_if_due=False)
+            edition = await fetch_edition(connection, choice.make_biller(), only_if_due=False)
             await record_audit_entry(connection, OPERATOR_CHAIN_ID, "took the bill catalogue", f"edition {edition}")
             return edition
         except (Unavailable, NoAnswer) as error:
             raise ServeError(f"the catalogue cannot be loaded: {error}") from None
         except InvalidCatalogue as error:
             raise ServeError(f"the biller rail's catalogue is refused: {error}") from None
+        finally:
+            await choice.close()
 
     typer.echo(f"edition {run_with_connection(data, work)} of the catalogue is listed")

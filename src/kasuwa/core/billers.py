@@ -41,6 +41,7 @@ class Biller(msgspec.Struct, frozen=True):
     # Bounds of an amount that the payer chooses, in minor units.
     least: int | None
     most: int | None
+    amount_step: int = 1  # an amount that the payer chooses is a multiple of it
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -113,9 +114,10 @@ class ItemTerms(msgspec.Struct, frozen=True):
     biller: str
     pattern: str  # regular expression of customer references
     price: int  # 0 if the payer chooses the amount
-    # Bounds of an amount that the payer chooses.
+    # Bounds of an amount that the payer chooses, and what it must be a multiple of.
     least: int | None
     most: int | None
+    amount_step: int = 1
 
 
 class CatalogueItem(msgspec.Struct, frozen=True):
@@ -128,7 +130,8 @@ class CatalogueItem(msgspec.Struct, frozen=True):
     @property
     def terms(self) -> ItemTerms:
         item, biller = self.item, self.biller
-        return ItemTerms(item.name, biller.name, biller.pattern, minor_of(item.amount), biller.least, biller.most)
+        bounds = (biller.least, biller.most, biller.amount_step)
+        return ItemTerms(item.name, biller.name, biller.pattern, minor_of(item.amount), *bounds)
 
 
 class Catalogue:

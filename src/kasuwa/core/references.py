@@ -9,6 +9,7 @@ merchant id (`rail_key`).
 Contract: #references
 """
 
+import re
 from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
@@ -75,6 +76,44 @@ def rail_key(merchant_id: int, reference: str) -> str:
 def reference_of_rail_key(key: str) -> str:
     """Returns the order reference of a rail key, from which the sandbox rails derive their data."""
     return key.partition(" ")[2]
+
+
+# --- references on the wire of a rail ----------------------------------------------------------------------------
+
+# Letters of one case, digits and dashes suit every vendor but VTpass, which takes no dashes.
+WIRE_REFERENCE = re.compile(r"kz([1-9][0-9]{0,17})-(gp[0-9]{17}[a-z]|gp-[a-z]{2}-[0-9]{9}-[0-9]{8}[a-z])", re.ASCII)
+COMPACT_REFERENCE = re.compile(r"([1-9][0-9]{0,17})gp([a-z]{2})?([0-9]{9})([0-9]{8}[a-z])", re.ASCII)
+
+
+def wire_reference(key: str) -> str:
+    """Returns a rail key in the form that is sent to rails, such as `kz12-gp-fd-123456789-20250101x`."""
+    merchant, _, reference = key.partition(" ")
+    return f"kz{merchant}-{reference.lower().replace('|', '-')}"
+
+
+def parse_wire_reference(text: str) -> str | None:
+    """Returns the rail key of a wire reference. None if it is not one: it then belongs to somebody else."""
+    found = WIRE_REFERENCE.fullmatch(text)
+    return None if found is None else checked_rail_key(found[1], found[2].upper().replace("-", "|"))
+
+
+def compact_reference(key: str) -> str:
+    """Returns a rail key in letters and digits alone, such as `12gpbp12345678920250101x`."""
+    merchant, _, reference = key.partition(" ")
+    return f"{merchant}{reference.lower().replace('|', '')}"
+
+
+def parse_compact_reference(text: str) -> str | None:
+    """Returns the rail key of a compact reference. None if it is not one: it then belongs to somebody else."""
+    found = COMPACT_REFERENCE.fullmatch(text)
+    if found is None:
+        return None
+    merchant, kind, number, day = found.groups()
+    return checked_rail_key(merchant, (f"GP{number}{day}" if kind is None else f"GP|{kind}|{number}|{day}").upper())
+
+
+def checked_rail_key(merchant: str, reference: str) -> str | None:
+    return rail_key(int(merchant), reference) if is_reference(reference) else None
 
 
 # --- ids that nobody can guess --------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ class RailAnswer(Protocol):
     @property
     def message(self) -> str: ...
 
+    @property
+    def retry_after(self) -> float: ...
+
 
 class RequeryJobKinds(msgspec.Struct, frozen=True):
     """The job kinds of a slice: the one that sends and the one that queries the outcome."""
@@ -71,7 +74,8 @@ def schedule_requery(
 ) -> tuple[Transaction, Job]:
     """Returns the pending transaction and its job, rescheduled to send again or to query.
 
-    The job sends again only if the rail refused the order itself as unavailable.
+    The job sends again only if the rail refused the order itself as unavailable. It waits longer than the schedule
+    says if the rail asked for it.
     """
     trail = row.trail
     if len(trail) < MAX_TRAIL_LENGTH:
@@ -81,8 +85,8 @@ def schedule_requery(
     # An unavailable rail that refuses a query says nothing about the order sent before.
     refused = answer.status == UNAVAILABLE and job.kind == kinds.send
     kind = kinds.send if refused else kinds.query
-    again = msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=next_requery_at(context.now, age))
-    return kept, again
+    due = max(next_requery_at(context.now, age), context.now + timedelta(seconds=answer.retry_after))
+    return kept, msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=due)
 
 
 def next_requery_at(now: datetime, age: float) -> datetime:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.decision import Context, Event, Job, OperatorNotice, Row
+from kasuwa.core.decision import Context, Decision, Event, Job, OperatorNotice, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
 from kasuwa.core.scenario import Scenario, webhook_delay
@@ -117,6 +117,17 @@ def contradiction_notices(row: Transaction, reported_status: str) -> tuple[Opera
     if reported_status == row.status:
         return ()
     return (OperatorNotice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {reported_status}"),)
+
+
+def add_rail_notice(decision: Decision, earlier: Transaction | None, notice: str) -> Decision:
+    """Returns the decision on a rail's answer with the answer's notice to the operator.
+
+    A rail says the same at every query: the notice is given when the transaction's code changes, and when it ends.
+    """
+    for row in decision.rows:
+        if isinstance(row, Transaction) and (row.is_final or earlier is None or row.code != earlier.code):
+            decision.notices += (OperatorNotice(row.txn_ref, notice),)
+    return decision
 
 
 # --- the trail ------------------------------------------------------------------------------------------

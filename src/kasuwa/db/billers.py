@@ -53,10 +53,10 @@ UPSERT_CATEGORIES = """
 UPSERT_BILLERS = f"""
     insert into biller ({BILLER_COLUMNS}, place, edition)
     select {BILLER_COLUMNS}, place, $2 from json_to_recordset($1::json) as x(id bigint, name text, reference text,
-        category text, slug text, pattern text, least bigint, most bigint, place bigint)
+        category text, slug text, pattern text, least bigint, most bigint, amount_step bigint, place bigint)
     on conflict (id) do update set name = excluded.name, reference = excluded.reference, category = excluded.category,
         slug = excluded.slug, pattern = excluded.pattern, least = excluded.least, most = excluded.most,
-        place = excluded.place, edition = excluded.edition, retired_at = null
+        amount_step = excluded.amount_step, place = excluded.place, edition = excluded.edition, retired_at = null
 """
 UPSERT_ITEMS = f"""
     insert into bill_item (key, {ITEM_COLUMNS}, price, place, since, edition)

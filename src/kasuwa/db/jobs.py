@@ -129,6 +129,22 @@ RUN_NOW = """
 """
 
 
+RUN_REFERENCE_NOW = """
+    update scheduled_job j set run_at = now()
+    from transaction t, merchant m
+    where t.merchant_id = $1 and t.txn_ref = $2 and t.status in ('pending', 'processing')
+      and j.merchant_id = $1 and j.subject = t.key and j.kind = any($3) and j.run_at > now()
+      and (j.leased_until is null or j.leased_until <= now())
+      and m.merchant_id = $1 and m.current
+    returning j.key
+"""
+
+
+async def run_jobs_of_reference_now(connection: Connection, merchant_id: int, reference: str, kinds: list[str]) -> bool:
+    """Makes the jobs of an open transaction due now. Returns whether there was one that waited."""
+    return bool(await connection.fetch(RUN_REFERENCE_NOW, merchant_id, reference, kinds))
+
+
 async def run_job_now(connection: Connection, key: bytes, kinds: list[str]) -> tuple[int, str] | None:
     """Makes a job of one of these kinds due now, for an operator. Its business time stays.
 

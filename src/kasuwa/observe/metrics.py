@@ -46,6 +46,8 @@ BATCH_SIZE = MetricSpec("kasuwa_batch_size", "Writes that share a commit, on mem
 COMMIT_SECONDS = MetricSpec("kasuwa_commit_seconds", "From the first statement of a batch to its commit.", (), SECONDS)
 STEPS = MetricSpec("kasuwa_steps", "Jobs run, by what the outside said of them.", ("kind", "answer"))
 STEP_SECONDS = MetricSpec("kasuwa_step_seconds", "How long the outside took.", ("kind",), SECONDS)
+RAIL_CALLS = MetricSpec("kasuwa_rail_calls", "Calls of a vendor's API, by what came back.", ("rail", "outcome"))
+RAIL_SECONDS = MetricSpec("kasuwa_rail_seconds", "How long a vendor's API took.", ("rail",), SECONDS)
 DELIVERIES = MetricSpec("kasuwa_deliveries", "Tries to deliver an event: delivered, failed or untried.", ("outcome",))
 DELIVERY_SECONDS = MetricSpec("kasuwa_delivery_seconds", "How long endpoints took.", (), SECONDS)
 ERRORS = MetricSpec("kasuwa_errors", "Errors logged: each is a fault of ours to look at.", ("what",))
@@ -68,6 +70,7 @@ CLOCK_JUMPS = MetricSpec("kasuwa_clock_jumps", "Clocks that were set: a process'
 
 ALL_METRICS = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
+    *(RAIL_CALLS, RAIL_SECONDS),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
     *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS, LOOP_LAG),
 )

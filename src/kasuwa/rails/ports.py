@@ -26,7 +26,16 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 
 
 class Unavailable(Exception):
-    """Raised if the rail refused or could not be reached. Nothing was done."""
+    """Raised if the rail refused or could not be reached. Nothing was done.
+
+    `retry_after` is how many seconds the rail wants to be left alone. `notice` tells the operator what to do about it
+    (keys, balance, products): merchants never see it.
+    """
+
+    def __init__(self, reason: str = "", *, retry_after: float = 0, notice: str = "") -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+        self.notice = notice
 
 
 class NoAnswer(Exception):
@@ -72,11 +81,21 @@ class Answer(msgspec.Struct, frozen=True):
     code: str | None
     message: str
     facts: Mapping[str, str] = {}  # further data: a session, a meter's token, a card's issuer
+    retry_after: float = 0  # seconds that the rail wants to be left alone
+    notice: str = ""  # tells the operator what to do about it; merchants never see it
 
 
 # Answers recorded for a rail that raised.
 RAIL_UNAVAILABLE = Answer(UNAVAILABLE, None, "The rail is not available")
 RAIL_SILENT = Answer(UNKNOWN, None, "The rail has not answered")
+
+
+def record_unavailable(trouble: Unavailable) -> Answer:
+    """Returns the answer that is recorded for a rail that raised Unavailable."""
+    if not trouble.retry_after and not trouble.notice:
+        return RAIL_UNAVAILABLE
+    return msgspec.structs.replace(RAIL_UNAVAILABLE, retry_after=trouble.retry_after, notice=trouble.notice)
+
 
 NO_CALL_MADE = Answer(SUCCESSFUL, None, "")
 
@@ -223,7 +242,8 @@ class CollectionRail(Protocol):
 
 class BillOrder(msgspec.Struct, frozen=True):
     """One bill as a rail sees it. `key` is its idempotency key over all merchants: the same key never delivers twice.
-    `age_seconds` (business time since it was first sent) and `scenario` are for the sandbox alone."""
+    `sent_at` is when it was first sent. `age_seconds` (business time since then) and `scenario` are used by the sandbox
+    only."""
 
     key: str
     biller: str
@@ -232,6 +252,7 @@ class BillOrder(msgspec.Struct, frozen=True):
     reference: str
     amount: int
     currency: str
+    sent_at: datetime
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
 

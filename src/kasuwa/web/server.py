@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.addresses import Network, client_address
+from kasuwa.core.callback import Callbacks
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Pages
@@ -31,11 +32,13 @@ API_VERSION = "1"
 # At shutdown the process waits this long for requests in flight.
 DRAIN_SECONDS = 15.0
 
-# Path prefix of the payers' pages.
+# Path prefixes of the payers' pages, and of the rails' call-backs.
 PAGES = "/pay/"
+RAILS = "/rails/"
 
 NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
 USE_PUT_REPLY = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
+ONLY_POST = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use POST"), strict=False)
 ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False)
 INCOMPLETE = "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done"
 TOO_SLOW = refusal_reply(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
@@ -78,6 +81,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     check_readiness: Callable[[], Awaitable[str | None]]  # returns the problem that keeps us from serving, or None
     request_log: RequestLog
     pages: Pages  # the payers' pages
+    callbacks: Callbacks  # of the rails
     metrics: Metrics
     proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
 
@@ -90,6 +94,7 @@ class Server:
         self._check_readiness = services.check_readiness
         self._log = services.request_log
         self._pages = services.pages
+        self._callbacks = services.callbacks
         self._metrics = services.metrics
         self._proxies = services.proxies
         self._ids = RequestIds()
@@ -137,9 +142,10 @@ class Server:
         return client_address(scope.client, ",".join(scope.headers.get_all("x-forwarded-for")), self._proxies)
 
     def _loggable(self, path: str) -> str:
-        """Returns the path to log. The path of a page holds a payer's token, and an unknown path may hold anything."""
-        if path.startswith(PAGES):
-            return PAGES
+        """Returns the path to log. That of a page holds a payer's token, that of a call-back a secret, and an unknown
+        one may hold anything."""
+        if path.startswith((PAGES, RAILS)):
+            return PAGES if path.startswith(PAGES) else RAILS
         return path if path in self._routes else "other"
 
     async def _answer(self, scope: Any, path: str, protocol: Any, headers: Any) -> HttpReply:
@@ -147,6 +153,8 @@ class Server:
         if asked is None:
             if path.startswith(PAGES):
                 return await self._answer_page(scope.method, path, protocol, headers)
+            if path.startswith(RAILS):
+                return await self._answer_callback(scope.method, path, protocol, headers)
             return await self._answer_plain(scope.method, path)
         if scope.method not in ("PUT", "POST"):
             return USE_PUT_REPLY
@@ -173,6 +181,18 @@ class Server:
             return body_error_reply(error, SMALL_BODY)
         page = await self._pages.serve(method, path, form)
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
+
+    async def _answer_callback(self, method: str, path: str, protocol: Any, headers: Any) -> HttpReply:
+        if method != "POST":
+            return ONLY_POST
+        if self.stopping:
+            return STOPPING
+        try:
+            body = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers)
+        except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
+            return body_error_reply(error, SMALL_BODY)
+        reply = await self._callbacks.receive(path, headers.get, body)
+        return HttpReply(reply.http, reply.body, reply.http, action="callback")
 
     async def _answer_plain(self, method: str, path: str) -> HttpReply:
         if path not in ("/healthz", "/readyz", "/openapi.json"):

@@ -1,4 +1,4 @@
-"""The HTTP client for all outgoing requests: webhooks now, rails behind HTTP later.
+"""The HTTP client for all outgoing requests: webhooks, and rails behind HTTP.
 
 Merchants choose the receiver, so nothing about it is trusted: not its name, not what the name resolves to, not that it
 answers or stops sending. The errors say what may have happened:
@@ -33,10 +33,17 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.streams import EofStream
 from yarl import URL
 
-from kasuwa.work.http_connection import BoundedResponseHandler, RequestTemplate, encode_request, exchange, make_template
+from kasuwa.work.http_connection import (
+    MAX_OVERHEAD_BYTES,
+    BoundedResponseHandler,
+    RequestTemplate,
+    encode_request,
+    exchange,
+    make_template,
+)
 from kasuwa.work.url_policy import address_fault, parse_target
 
-# The body of an answer is kept for the event log only: its beginning is enough to see what went wrong.
+# The body of a webhook's answer is kept for the event log only: its beginning is enough to see what went wrong.
 MAX_BODY_BYTES = 20_000
 MAX_CONNECTIONS = 1000
 # Many merchants may share one host, such as a shop platform. Each has at most a quarter of these (webhooks.py).
@@ -80,26 +87,30 @@ FAILURE_REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
 )
 
 
-class EgressTimeouts(msgspec.Struct, frozen=True):
-    """Time limits of a request. Queue and total together are shorter than the lease of a delivery: otherwise another
-    process would send the same event meanwhile. Contract: events#delivery"""
+class EgressLimits(msgspec.Struct, frozen=True):
+    """Limits of a request. The defaults are those of webhooks: queue and total together are shorter than the lease of a
+    delivery, because another process would send the same event meanwhile. Contract: events#delivery"""
 
     queue_seconds: float = 4.0
     connect_seconds: float = 5.0
     response_seconds: float = 10.0
     total_seconds: float = 15.0
+    body_bytes: int = MAX_BODY_BYTES  # how much of the answer's body is read
 
 
-DEFAULT_TIMEOUTS = EgressTimeouts()
+DEFAULT_LIMITS = EgressLimits()
 
 
 class EgressResponse(msgspec.Struct, frozen=True):
-    """An answer: `body` up to MAX_BODY_BYTES, `retry_after` in seconds, `response_ms` until the headers arrived."""
+    """An answer. `body` is what was received of it within the limits, and `is_complete` says whether that is all of it.
+    `retry_after` is in seconds, `response_ms` until the headers arrived, `date` the header of that name."""
 
     status: int
     retry_after: int | None
     body: bytes
     response_ms: float
+    is_complete: bool = True
+    date: str = ""
 
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
@@ -194,7 +205,7 @@ class EgressClient:
         environment: str,
         loopback_allowed: bool,
         user_agent: str = "Kasuwa",
-        limits: EgressTimeouts = DEFAULT_TIMEOUTS,
+        limits: EgressLimits = DEFAULT_LIMITS,
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
@@ -215,6 +226,9 @@ class EgressClient:
         self._host_slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
+        return await self.send("POST", url, body, headers)
+
+    async def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
         target = parse_target(url, self._environment, self._loopback_allowed)
         if isinstance(target, str):
             raise TargetRefused(target)
@@ -226,7 +240,7 @@ class EgressClient:
         else:
             await slot.acquire()
         try:
-            return await self._exchange(target.url, body, headers)
+            return await self._exchange(method, target.url, body, headers)
         finally:
             slot.release()
 
@@ -242,9 +256,9 @@ class EgressClient:
         except TimeoutError:
             raise QueueTimeout("Too many to the same host are under way", sent=False) from None
 
-    async def _exchange(self, url: URL, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
+    async def _exchange(self, method: str, url: URL, body: bytes, headers: Mapping[str, str]) -> EgressResponse:
         connector = self._connector or self._open()
-        template = self._template_of(url)
+        template = self._template_of(method, url)
         request = encode_request(template.head, headers, body)
         began = time.perf_counter()
         connection: Connection | None = None
@@ -259,7 +273,7 @@ class EgressClient:
                 raise RequestFailed(reason, sent=sent) from None
             answered = True
             ms = (time.perf_counter() - began) * 1000
-            taken = await self._take_body(content, self._limits.total_seconds - ms / 1000)
+            taken, is_complete = await self._take_body(content, self._limits.total_seconds - ms / 1000)
         finally:
             # Without an answer the connection is closed, because the next request on it could get the late answer.
             # A released connection is reused only if the answer was read completely.
@@ -269,7 +283,8 @@ class EgressClient:
                 connection.close()
         header = message.headers.get("Retry-After")
         retry_after = None if header is None else read_retry_after(header, datetime.now(UTC))
-        return EgressResponse(status=message.code, retry_after=retry_after, body=taken, response_ms=ms)
+        date = message.headers.get("Date", "")
+        return EgressResponse(message.code, retry_after, taken, ms, is_complete, date)
 
     async def _connect(self, connector: aiohttp.TCPConnector, template: RequestTemplate) -> Connection:
         try:
@@ -277,16 +292,18 @@ class EgressClient:
         except TimeoutError:
             raise aiohttp.ConnectionTimeoutError from None
 
-    async def _take_body(self, content: aiohttp.StreamReader, seconds: float) -> bytes:
+    async def _take_body(self, content: aiohttp.StreamReader, seconds: float) -> tuple[bytes, bool]:
+        """Returns what arrives of the body within the limits, and whether that is all of it."""
+        most = self._limits.body_bytes
         if content.is_eof() and content.exception() is None:
             # The body came with the headers, as most do, so no timeout is needed.
-            return content.read_nowait(MAX_BODY_BYTES)
+            return content.read_nowait(most), content.at_eof()
         taken = bytearray()
         with suppress(aiohttp.ClientError, OSError):
             async with asyncio.timeout(seconds):
-                while len(taken) < MAX_BODY_BYTES and (piece := await content.read(MAX_BODY_BYTES - len(taken))):
+                while len(taken) < most and (piece := await content.read(most - len(taken))):
                     taken += piece
-        return bytes(taken)
+        return bytes(taken), content.at_eof() and content.exception() is None
 
     def _open(self) -> aiohttp.TCPConnector:
         """Creates the connector. Called on first use, because it belongs to the running event loop."""
@@ -301,7 +318,8 @@ class EgressClient:
             ssl=True if self._tls is None else self._tls,
         )
         line: Callable[..., ResponseHandler] = BoundedResponseHandler
-        self._connector._factory = partial(line, loop=asyncio.get_running_loop())
+        max_incoming = self._limits.body_bytes + MAX_OVERHEAD_BYTES
+        self._connector._factory = partial(line, loop=asyncio.get_running_loop(), max_incoming=max_incoming)
         return self._connector
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:

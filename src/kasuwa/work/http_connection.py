@@ -14,9 +14,8 @@ from aiohttp.connector import Connection
 from aiohttp.http_parser import RawResponseMessage
 from yarl import URL
 
-# The limit of incoming bytes for one request, of any kind: headers, 1xx answers, unsolicited answers. It allows the
-# largest headers and the body, and is below the size at which aiohttp pauses a connection.
-MAX_INCOMING_BYTES = 96 * 1024
+# The limit of incoming bytes for one request besides the body of its answer: headers, 1xx and unsolicited answers.
+MAX_OVERHEAD_BYTES = 76 * 1024
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 8190
 READ_BYTES = 64 * 1024
@@ -25,13 +24,17 @@ SWITCHING_PROTOCOLS = 101
 
 
 class BoundedResponseHandler(ResponseHandler):
-    """A connection with a limit on incoming bytes. Without it, aiohttp reads on as long as the server sends 1xx
-    answers, and takes unsolicited bytes between two requests for the answer to the second."""
+    """A connection with a limit on incoming bytes per request. Without it, aiohttp reads on as long as the server sends
+    1xx answers, and takes unsolicited bytes between two requests for the answer to the second."""
 
     _allowed = 0
 
+    def __init__(self, loop: asyncio.AbstractEventLoop, max_incoming: int) -> None:
+        super().__init__(loop)
+        self._max_incoming = max_incoming
+
     def set_response_params(self, **params: Any) -> None:
-        self._allowed = MAX_INCOMING_BYTES
+        self._allowed = self._max_incoming
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
@@ -55,10 +58,10 @@ class RequestTemplate(NamedTuple):
     head: str
 
 
-def make_template(url: URL, user_agent: str) -> RequestTemplate:
-    asked = aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop())
+def make_template(method: str, url: URL, user_agent: str) -> RequestTemplate:
+    asked = aiohttp.ClientRequest(method, url, loop=asyncio.get_running_loop())
     host = asked.headers["Host"]
-    head = f"POST {url.raw_path_qs} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {user_agent}\r\nAccept: */*\r\n"
+    head = f"{method} {url.raw_path_qs} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {user_agent}\r\nAccept: */*\r\n"
     return RequestTemplate(asked, head)
 
 

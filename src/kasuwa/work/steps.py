@@ -7,13 +7,14 @@ in the test environment (when business time reaches it).
 import asyncio
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from kasuwa.core.action import Step
-from kasuwa.core.decision import Job, Merchant
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Outcome
+from kasuwa.core.transactions import Transaction, add_rail_notice
 from kasuwa.core.vault import Vault
 from kasuwa.db.batch import Result, Submission, parse_idempotency_claim
 from kasuwa.db.deadlines import Deadlines
@@ -34,6 +35,15 @@ def lanes_of(steps: Iterable[Step]) -> list[str]:
 def rail_kinds_of(steps: Iterable[Step]) -> list[str]:
     """Returns the kinds of jobs that call a rail. All others wait for a business time and cannot be run earlier."""
     return sorted(step.kind for step in steps if step.call is not ports.call_no_rail)
+
+
+def decide_and_notify(
+    decide: Callable[[Context, LoadedRows], Outcome], job: Job, notice: str, context: Context, seen: LoadedRows
+) -> Outcome:
+    """Decides on a rail's answer that has a notice to the operator, and adds the notice."""
+    earlier = seen.get(Transaction, job.subject)
+    outcome = decide(context, seen)
+    return add_rail_notice(outcome, earlier, notice) if isinstance(outcome, Decision) else outcome
 
 
 class StepRunner:
@@ -70,8 +80,8 @@ class StepRunner:
         deadline = self._deadlines.begin(RAIL_DEADLINE_SECONDS)
         try:
             answer = await step.call(self._rails, job, now, secrets)
-        except Unavailable:
-            answer = ports.RAIL_UNAVAILABLE
+        except Unavailable as trouble:
+            answer = ports.record_unavailable(trouble)
         except (NoAnswer, TimeoutError):
             answer = ports.RAIL_SILENT
         except asyncio.CancelledError:
@@ -98,10 +108,11 @@ class StepRunner:
     def make_submission(self, job: Job, merchant: Merchant, answer: Answer) -> Submission:
         """Returns the submission that records an answer."""
         step = self._steps[job.kind]
+        decide = partial(step.decide, job, answer)
         return Submission(
             merchant=merchant,
             needs=step.needs(job, answer, merchant),
-            decide=partial(step.decide, job, answer),
+            decide=partial(decide_and_notify, decide, job, answer.notice) if answer.notice else decide,
             entropy=os.urandom(32),
             idempotency_claim=parse_idempotency_claim(job.idempotency_claim),
         )

@@ -57,6 +57,7 @@ def listed(name: str, **changes: Any) -> Paycode:
         slug=biller.slug,
         pattern=biller.pattern,
         least=biller.least,
+        amount_step=biller.amount_step,
         most=biller.most,
         price=minor_of(item.amount),
         fee=item.fee,

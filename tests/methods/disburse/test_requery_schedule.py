@@ -15,9 +15,12 @@ from kasuwa.composition import rails_of
 from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL
+from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL, add_rail_notice
+from kasuwa.db.clock import DatabaseClock
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
+from kasuwa.observe.metrics import Metrics
+from kasuwa.rail_choice import RailChoice
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
@@ -28,7 +31,7 @@ from tests.rule_context import context
 
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
-SANDBOX = rails_of(Settings())
+SANDBOX = rails_of(Settings(), RailChoice(Settings(), Metrics(), DatabaseClock()))
 
 
 def with_bank(bank: BankRail) -> Rails:
@@ -157,3 +160,31 @@ def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:
     sent.job.claims = 2
     assert call(with_bank(bank), sent, 25.0).status == ports.NOT_FOUND
     assert bank.calls == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]
+
+
+# --- what else an answer says ----------------------------------------------------------------------------------
+
+
+def test_rail_that_asks_to_be_left_alone_is_left_alone_for_so_long() -> None:
+    sent = SentTransfer.new(context())
+    answer = msgspec.structs.replace(RAIL_UNAVAILABLE, retry_after=90)
+    again = sent.after(sent.receive_answer(answer, 0))
+    assert (again.job.due - sent.row.created_at) == timedelta(seconds=90)
+    short = msgspec.structs.replace(RAIL_UNAVAILABLE, retry_after=2)
+    again = sent.after(sent.receive_answer(short, 0))
+    assert (again.job.due - sent.row.created_at) == timedelta(seconds=5)
+
+
+def test_notice_of_an_answer_is_given_when_it_is_new_and_when_the_transfer_ends() -> None:
+    sent = SentTransfer.new(context())
+    short = msgspec.structs.replace(RAIL_UNAVAILABLE, notice="fund the account")
+
+    def decide(sent: SentTransfer, answer: Answer, age: float) -> Decision:
+        return add_rail_notice(sent.receive_answer(answer, age), sent.row, answer.notice)
+
+    first = decide(sent, short, 0)
+    assert [(notice.reference, notice.message) for notice in first.notices] == [(sent.row.txn_ref, "fund the account")]
+    sent = sent.after(first)
+    assert decide(sent, short, 5).notices == ()
+    failed = Answer(ports.FAILED, "96", "could not be delivered", notice="our fault")
+    assert [notice.message for notice in decide(sent, failed, 5).notices] == ["our fault"]

@@ -51,10 +51,11 @@ class Paycode(Row):
     discount: str  # percent of the amount, paid back as commission
     fulfilment: str  # what the biller delivers: nothing, a token or a PIN
     accepted: bool  # whether it can be paid now
+    amount_step: int  # an open amount is a multiple of it
 
     @property
     def terms(self) -> ItemTerms:
-        return ItemTerms(self.name, self.biller, self.pattern, self.price, self.least, self.most)
+        return ItemTerms(self.name, self.biller, self.pattern, self.price, self.least, self.most, self.amount_step)
 
 
 class DuplicateGuard(Row):

@@ -5,13 +5,29 @@ from functools import partial
 
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.methods.disburse.model import CURRENCY, QUERY, decode_job_data
+from kasuwa.core.transactions import Transaction
+from kasuwa.methods.disburse.model import CURRENCY, QUERY, TRANSFER_DETAIL_DECODER, decode_job_data
 from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_query
 
 
 async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
     order = make_transfer_order(job, now)
     return await send_or_query(job, QUERY, partial(rails.bank.transfer, order), partial(rails.bank.query, order))
+
+
+async def query_ended(rails: Rails, row: Transaction) -> Answer:
+    """Queries the bank for a transfer that has ended."""
+    detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
+    order = TransferOrder(
+        key=rail_key(row.merchant_id, row.txn_ref),
+        amount=row.amount,
+        currency=row.currency,
+        bank_code=detail.bank_code,
+        account_number=detail.account_number,
+        sender_name=detail.sender_name,
+        narration=detail.narration,
+    )
+    return await rails.bank.query(order)
 
 
 def make_transfer_order(job: Job, now: datetime) -> TransferOrder:

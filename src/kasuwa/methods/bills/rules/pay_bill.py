@@ -120,9 +120,11 @@ def check_amount(merchant: Merchant, item: ItemTerms, amount: int | None) -> str
         return "required: this item has no fixed price"
     else:
         least, most = max(limits.min_amount, item.least or 0), min(limits.max_amount, item.most or limits.max_amount)
-    if least <= (amount or item.price) <= most:
-        return None
-    return f"between {format_minor(least)} and {format_minor(most)}"
+    if not least <= (amount or item.price) <= most:
+        return f"between {format_minor(least)} and {format_minor(most)}"
+    if not item.price and (amount or 0) % item.amount_step:
+        return f"a multiple of {format_minor(item.amount_step)}: {item.biller} takes no smaller part"
+    return None
 
 
 # --- paying -------------------------------------------------------------------------------------------------

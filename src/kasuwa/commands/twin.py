@@ -1,0 +1,83 @@
+"""`kasuwa twin`: simulators of vendors' APIs, to try a deployment with a vendor's rail before there are keys."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from kasuwa.commands.database import one_line_errors
+from kasuwa.twins.dojah import DojahRules
+from kasuwa.twins.monnify import MonnifyRules
+from kasuwa.twins.paystack import PaystackRules
+from kasuwa.twins.server import Twin
+from kasuwa.twins.vtpass import VtpassRules
+
+command = typer.Typer(no_args_is_help=True, help="Simulate the API of a vendor on this machine.")
+
+PortOption = Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.", min=0, max=65535)]
+
+
+@command.command(name="vtpass")
+def simulate_vtpass(port: PortOption = 0) -> None:
+    """Simulate VTpass: it sells bills from a small catalogue and keeps them in memory."""
+    rules = VtpassRules()
+    api_key, public_key, secret_key = rules.keys
+    settings = {
+        "RAIL_BILLS": "vtpass",
+        "VTPASS_API_KEY": api_key,
+        "VTPASS_PUBLIC_KEY": public_key,
+        "VTPASS_SECRET_KEY": secret_key,
+        "VTPASS_PHONE": "08039999999",
+    }
+    run_twin(Twin(rules), port, settings)
+
+
+@command.command(name="dojah")
+def simulate_dojah(port: PortOption = 0) -> None:
+    """Simulate Dojah: BVNs that begin with 222 belong to somebody."""
+    rules = DojahRules()
+    settings = {"RAIL_IDENTITY": "dojah", "DOJAH_APP_ID": rules.app_id, "DOJAH_SECRET_KEY": rules.secret_key}
+    run_twin(Twin(rules), port, settings)
+
+
+@command.command(name="paystack")
+def simulate_paystack(port: PortOption = 0) -> None:
+    """Simulate Paystack: it pays transfers and keeps them in memory."""
+    rules = PaystackRules()
+    run_twin(Twin(rules), port, {"RAIL_BANK": "paystack", "PAYSTACK_SECRET_KEY": rules.secret_key})
+
+
+@command.command(name="monnify")
+def simulate_monnify(port: PortOption = 0) -> None:
+    """Simulate Monnify: it pays transfers from a wallet and keeps them in memory."""
+    rules = MonnifyRules()
+    settings = {
+        "RAIL_BANK": "monnify",
+        "MONNIFY_API_KEY": rules.api_key,
+        "MONNIFY_SECRET_KEY": rules.secret_key,
+        "MONNIFY_WALLET_ACCOUNT": rules.wallet_account,
+    }
+    run_twin(Twin(rules), port, settings)
+
+
+def run_twin(twin: Twin, port: int, settings: dict[str, str]) -> None:
+    """Serves a twin until it is interrupted. Prints the settings that a deployment needs to use it."""
+
+    async def serve() -> None:
+        await twin.start(port)
+        lines = {**settings, f"{twin.rules.name.upper()}_BASE_URL": twin.url}
+        typer.echo(f"The twin of {twin.rules.name} listens on {twin.url}. To use it, start kasuwa serve with:\n")
+        typer.echo("\n".join(f"export KASUWA_{name}={value}" for name, value in lines.items()))
+        typer.echo("\nCtrl-C stops it.")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await twin.stop()
+
+    with one_line_errors():
+        try:
+            asyncio.run(serve())
+        except KeyboardInterrupt:
+            typer.echo("stopped")
+        except OSError as error:
+            raise typer.BadParameter(f"port {port} cannot be used: {error.strerror}") from None

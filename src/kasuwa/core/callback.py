@@ -1,0 +1,17 @@
+"""The interface between web/server.py, which receives the call-backs of rails, and work/rail_callbacks.py."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+
+class CallbackReply(msgspec.Struct, frozen=True):
+    http: int
+    body: bytes
+
+
+class Callbacks(Protocol):
+    async def receive(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> CallbackReply:
+        """Receives what a rail sent to a path below /rails/, and returns the reply to it."""
+        ...

@@ -1,0 +1,23 @@
+"""Call-backs of rails: who may send them, and which order they name.
+
+A call-back is a hint to query the rail now. Nothing is booked from it, so a forged, repeated or late one does no harm.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+
+class CallbackRefused(Exception):
+    """Raised if a call-back is not from the rail: a wrong signature, or a wrong secret in its path."""
+
+
+class CallbackSource(Protocol):
+    """The call-backs of one rail."""
+
+    accepted_body: bytes  # the reply that the rail takes for "received"
+
+    def find_order(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> str | None:
+        """Returns the rail key of the order that a call-back names, or None if it names none of ours.
+
+        `path` is what follows the rail's name. Raises CallbackRefused."""
+        ...

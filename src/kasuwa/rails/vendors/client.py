@@ -1,0 +1,218 @@
+"""Calls the HTTP API of a vendor, and says what became of a call that was not answered properly.
+
+    what happened                                      a call that moves money    a look-up
+    ---------------------------------------------------------------------------------------------
+    no byte left                                       Unavailable                Unavailable
+    sent, and no answer                                NoAnswer                   NoAnswer
+    5xx                                                NoAnswer                   Unavailable
+    429                                                Unavailable                Unavailable
+    401, 403 in the vendor's envelope                  Unavailable, notice        Unavailable, notice
+    2xx that is not the vendor's envelope              NoAnswer                   UnreadableAnswer
+    other, not the vendor's envelope (a proxy's page)  NoAnswer                   Unavailable
+
+Everything else is a reply in the vendor's envelope, which the adapter reads. Nothing is retried here and no redirect is
+followed: after NoAnswer an order is queried under its own key, and never sent under another.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+import msgspec
+import structlog
+
+from kasuwa.rails.ports import NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.transport import AnswerLost, HttpReply, HttpTransport, NotSent
+
+log = structlog.get_logger("kasuwa.rails")
+
+# Numbers with a fraction are read from their digits, never through a float.
+DECODER = msgspec.json.Decoder(float_hook=Decimal)
+
+ANSWERED = ("2xx", "4xx")
+SERVER_ERROR = 500
+TOO_MANY = 429
+REFUSED_CREDENTIALS = (401, 403)
+
+
+class VendorLimits(msgspec.Struct, frozen=True):
+    """Limits of the calls that one process makes to a vendor."""
+
+    in_flight: int = 8
+    lookups_per_second: int = 5
+    queue_seconds: float = 2.0  # how long a call waits for its turn
+    failures_until_pause: int = 5  # failures in a row after which the vendor is left alone
+    pause_seconds: float = 15.0
+
+
+DEFAULT_LIMITS = VendorLimits()
+
+
+class RefusedCredentials(Unavailable):
+    """Raised if the vendor refuses our key or token. Nothing was done."""
+
+
+class VendorReply(msgspec.Struct, frozen=True):
+    """A reply in the vendor's envelope."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class CallObserver(Protocol):
+    """Told of every call: the rail, its outcome in one word, and the seconds it took."""
+
+    def __call__(self, rail: str, outcome: str, seconds: float) -> None: ...
+
+
+class VendorClient:
+    """The client of one vendor: `moves_money` decides how an unclear outcome is judged.
+
+    It limits calls in flight and look-ups per second, holds all calls for as long as a Retry-After says, and pauses
+    after several failures in a row: a call then raises Unavailable, and nothing was sent.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        transport: HttpTransport,
+        is_envelope: Callable[[dict[str, Any]], bool],
+        observe: CallObserver,
+        limits: VendorLimits = DEFAULT_LIMITS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._base_url = base_url.rstrip("/")
+        self._transport = transport
+        self._is_envelope = is_envelope
+        self._observe = observe
+        self._limits = limits
+        self._clock = clock
+        self._slots = asyncio.Semaphore(limits.in_flight)
+        self._lookups: deque[float] = deque(maxlen=limits.lookups_per_second)
+        self._held_until = 0.0
+        self._failures = 0
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        moves_money: bool,
+        headers: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        is_throttled: bool = True,
+    ) -> VendorReply:
+        """Returns the vendor's reply. Raises Unavailable, NoAnswer or UnreadableAnswer by the table above.
+
+        Look-ups are throttled, unless they are a step of an order (`is_throttled` is False)."""
+        url = f"{self._base_url}{path}" + (f"?{urlencode(query)}" if query else "")
+        content = b"" if body is None else msgspec.json.encode(body)
+        sent = {**headers, "Accept": "application/json", "Accept-Encoding": "identity"}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        async with self._turn(is_throttled and not moves_money):
+            began = self._clock()
+            outcome = "lost"
+            try:
+                reply = await self._transport.send(method, url, content, sent)
+                outcome = f"{reply.status // 100}xx"
+                found = self._judge(reply, moves_money)
+            except NotSent as error:
+                outcome = "not sent"
+                self._fail()
+                raise Unavailable(str(error)) from None
+            except AnswerLost as error:
+                self._fail()
+                raise NoAnswer(str(error)) from None
+            finally:
+                self._observe(self.name, outcome, self._clock() - began)
+                if outcome not in ANSWERED:
+                    log.warning(
+                        "a rail did not answer a call", rail=self.name, call=f"{method} {path}", outcome=outcome
+                    )
+        return found
+
+    def _turn(self, is_throttled: bool) -> "Turn":
+        remaining = self._held_until - self._clock()
+        if remaining > 0:
+            raise Unavailable(f"{self.name} is left alone for a while", retry_after=remaining)
+        return Turn(self._slots, self._lookup_delay() if is_throttled else 0, self._limits.queue_seconds)
+
+    def _lookup_delay(self) -> float:
+        """Returns how long a look-up must wait so that no second has more of them than allowed. Takes its place."""
+        now = self._clock()
+        full = len(self._lookups) == self._lookups.maxlen
+        at = max(now, self._lookups[0] + 1.0) if full else now
+        if at - now > self._limits.queue_seconds:
+            raise Unavailable(f"too many look-ups of {self.name} at once", retry_after=1)
+        self._lookups.append(at)
+        return at - now
+
+    def _judge(self, reply: HttpReply, moves_money: bool) -> VendorReply:
+        if reply.status == TOO_MANY or reply.status == 503:
+            self._held_until = max(self._held_until, self._clock() + reply.retry_after)
+        if reply.status == TOO_MANY:
+            raise Unavailable("too many requests", retry_after=reply.retry_after)
+        if reply.status >= SERVER_ERROR:
+            self._fail()
+            if moves_money:
+                raise NoAnswer(f"HTTP {reply.status}")
+            raise Unavailable(f"HTTP {reply.status}", retry_after=reply.retry_after)
+        body = self._read(reply)
+        if body is None:
+            self._fail()
+            if moves_money:
+                raise NoAnswer(f"HTTP {reply.status}, and not the documented form")
+            if 200 <= reply.status <= 299:
+                raise UnreadableAnswer("not the documented form")
+            raise Unavailable(f"HTTP {reply.status}, and not the documented form")
+        self._failures = 0
+        if reply.status in REFUSED_CREDENTIALS:
+            raise RefusedCredentials(
+                f"HTTP {reply.status}",
+                notice=f"{self.name} refuses our credentials (HTTP {reply.status}): check the keys",
+            )
+        return VendorReply(reply.status, body)
+
+    def _read(self, reply: HttpReply) -> dict[str, Any] | None:
+        """Returns the body if it is complete and in the vendor's envelope."""
+        try:
+            body = DECODER.decode(reply.body) if reply.is_complete else None
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return None
+        return body if isinstance(body, dict) and self._is_envelope(body) else None
+
+    def _fail(self) -> None:
+        self._failures += 1
+        if self._failures >= self._limits.failures_until_pause:
+            # One call goes through after the pause. If it fails too, the next pause begins.
+            self._failures = self._limits.failures_until_pause - 1
+            self._held_until = max(self._held_until, self._clock() + self._limits.pause_seconds)
+
+
+class Turn:
+    """A place among the calls in flight: waits for a free one, and no longer than allowed."""
+
+    def __init__(self, slots: asyncio.Semaphore, delay: float, queue_seconds: float) -> None:
+        self._slots = slots
+        self._delay = delay
+        self._queue_seconds = queue_seconds
+
+    async def __aenter__(self) -> None:
+        if self._delay:
+            await asyncio.sleep(self._delay)
+        try:
+            async with asyncio.timeout(self._queue_seconds):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise Unavailable("too many calls are in progress", retry_after=1) from None
+
+    async def __aexit__(self, *_: object) -> None:
+        self._slots.release()

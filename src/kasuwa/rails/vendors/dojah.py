@@ -1,0 +1,117 @@
+"""Dojah: looks up the person of a Bank Verification Number (BVN).
+
+A look-up changes nothing, so there is nothing to query later. Photographs and addresses in the answer are dropped.
+Replies that the vendor does not document are never taken for "no such person".
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
+
+NAME = "dojah"
+LIVE_URL = "https://api.dojah.io"
+TEST_URL = "https://sandbox.dojah.io"
+
+FULL_LOOKUP = "/api/v1/kyc/bvn/full"
+BALANCE = "/api/v1/balance"
+DATE_FORMS = ("%d-%b-%Y", "%Y-%m-%d")
+LONGEST_MESSAGE = 200
+
+NOT_FOUND, BAD_REQUEST, PAYMENT_REQUIRED, REGISTER_AWAY = 404, 400, 402, 424
+
+
+class DojahKeys(msgspec.Struct, frozen=True):
+    app_id: str
+    secret_key: str
+
+    def __repr__(self) -> str:
+        return "DojahKeys(…)"
+
+
+def is_envelope(body: dict[str, Any]) -> bool:
+    return "entity" in body or isinstance(body.get("error"), str)
+
+
+class DojahIdentity:
+    def __init__(self, transport: HttpTransport, base_url: str, keys: DojahKeys, observe: CallObserver) -> None:
+        self._client = VendorClient(NAME, base_url, transport, is_envelope, observe)
+        self._headers = {"Authorization": keys.secret_key, "AppId": keys.app_id}
+
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
+        query = {"bvn": enquiry.bvn}
+        reply = await self._client.call("GET", FULL_LOOKUP, moves_money=False, headers=self._headers, query=query)
+        return read_person(reply, enquiry.bvn)
+
+    async def check_access(self) -> str:
+        """Returns the balance of our account with the vendor. Raises Unavailable if the keys are refused."""
+        reply = await self._client.call("GET", BALANCE, moves_money=False, headers=self._headers)
+        entity = reply.body.get("entity")
+        balance = entity.get("wallet_balance") if isinstance(entity, dict) else None
+        if balance is None:
+            raise UnreadableAnswer("the balance has another form than documented")
+        return str(balance)
+
+
+def read_person(reply: VendorReply, bvn: str) -> Person | None:
+    """Returns the person of a reply, or None if the register has no such BVN."""
+    if reply.status == 200:
+        return read_entity(reply.body.get("entity"), bvn)
+    words = str(reply.body.get("error", ""))
+    if reply.status in (NOT_FOUND, BAD_REQUEST) and speaks_of_unknown_bvn(words):
+        return None
+    if reply.status == PAYMENT_REQUIRED or "balance" in words.lower():
+        raise Unavailable(words, notice="the balance of our account with dojah does not cover a look-up: fund it")
+    if reply.status == BAD_REQUEST:
+        raise LookupDeclined(words[:LONGEST_MESSAGE])
+    if reply.status == REGISTER_AWAY:
+        raise Unavailable("the register behind the vendor does not answer")
+    raise UnreadableAnswer(f"HTTP {reply.status}")
+
+
+def speaks_of_unknown_bvn(words: str) -> bool:
+    words = words.lower()
+    return "bvn" in words and "not found" in words
+
+
+def read_entity(entity: Any, bvn: str) -> Person | None:
+    """Returns the person of a look-up's entity. An empty one means that there is no such BVN."""
+    if entity in ({}, None):
+        return None
+    if not isinstance(entity, dict) or entity.get("bvn") != bvn:
+        # The newest form of the vendor's page compares names and has an object here: it tells nothing of a person.
+        raise UnreadableAnswer("the entity is not the person of this BVN")
+    first, last = entity.get("first_name"), entity.get("last_name")
+    if not (isinstance(first, str) and isinstance(last, str) and first and last):
+        raise UnreadableAnswer("the person has no name")
+    return Person(
+        bvn=bvn,
+        firstname=first,
+        lastname=last,
+        middlename=text_of(entity, "middle_name"),
+        dob=read_birth_date(text_of(entity, "date_of_birth")),
+        phone=text_of(entity, "phone_number1"),
+        is_watch_listed=text_of(entity, "watch_listed").upper() in ("YES", "TRUE"),
+    )
+
+
+def text_of(entity: dict[str, Any], name: str) -> str:
+    value = entity.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def read_birth_date(text: str) -> str:
+    """Returns a birth date as YYYY-MM-DD, or "" for none. Years of two digits are not accepted: they do not tell the
+    century."""
+    if not text:
+        return ""
+    for form in DATE_FORMS:
+        try:
+            return datetime.strptime(text, form).date().isoformat()  # noqa: DTZ007 - a date has no zone
+        except ValueError:
+            continue
+    raise UnreadableAnswer("the birth date has another form than documented")

@@ -1,0 +1,328 @@
+"""Monnify: transfers to bank accounts, names on accounts.
+
+Calls carry a token that expires after an hour or less; a call that the vendor refuses with 401 was not looked at, so it
+is made again once with a new token. The vendor knows a transfer by our reference. Its catch-all code says nothing of
+the outcome: what got it is looked up, and stays open where nothing is found yet.
+"""
+
+import asyncio
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
+from kasuwa.core.references import parse_wire_reference, wire_reference
+from kasuwa.rails import ports
+from kasuwa.rails.ports import (
+    Answer,
+    LookupDeclined,
+    NameAnswer,
+    NameEnquiry,
+    NoAnswer,
+    TransferOrder,
+    Unavailable,
+    UnreadableAnswer,
+)
+from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.bank_codes import BankList, VendorBank
+from kasuwa.rails.vendors.client import CallObserver, RefusedCredentials, VendorClient, VendorReply
+from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
+
+NAME = "monnify"
+LIVE_URL = "https://api.monnify.com"
+TEST_URL = "https://sandbox.monnify.com"
+
+LOG_IN = "/api/v1/auth/login"
+SEND = "/api/v2/disbursements/single"
+SUMMARY = "/api/v2/disbursements/single/summary"
+BALANCE = "/api/v2/disbursements/wallet-balance"
+VALIDATE_ACCOUNT = "/api/v1/disbursements/account/validate"
+BANKS = "/api/v1/banks"
+
+LONGEST_MESSAGE = 200
+LONGEST_NARRATION = 100
+# A token is renewed when this part of its life is over, or a minute before its end.
+TOKEN_LIFE_PART = 0.9
+TOKEN_MARGIN_SECONDS = 60
+TWINS_APART_SECONDS = 120
+
+# Codes of NIP, as merchants know them.
+DONE, IN_PROGRESS, NO_ACCOUNT, UNKNOWN_BANK, REFUSED = "00", "09", "07", "16", "05"
+
+USED_REFERENCE = "D05"
+TOO_SOON = "D07"
+STATUSES = {
+    "SUCCESS": ports.SUCCESSFUL,
+    "COMPLETED": ports.SUCCESSFUL,
+    "FAILED": ports.FAILED,
+    "REVERSED": ports.FAILED,
+    "EXPIRED": ports.FAILED,
+    "PENDING": ports.PROCESSING,
+    "AWAITING_PROCESSING": ports.PROCESSING,
+    "IN_PROGRESS": ports.PROCESSING,
+    "PENDING_AUTHORIZATION": ports.UNKNOWN,
+    "PENDING_BATCH_AUTHORIZATION": ports.UNKNOWN,
+    "OTP_EMAIL_DISPATCH_FAILED": ports.UNKNOWN,
+}
+NEEDS_OTP = "monnify wants an OTP for transfers: have two-factor authentication switched off for the API"
+BALANCE_SHORT = "our wallet with monnify does not cover a transfer: fund it"
+NARRATION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -./,")
+
+
+class MonnifyKeys(msgspec.Struct, frozen=True):
+    """The keys of a contract, and the wallet that pays transfers."""
+
+    api_key: str
+    secret_key: str
+    wallet_account: str
+
+    def __repr__(self) -> str:
+        return "MonnifyKeys(…)"
+
+
+def is_envelope(body: dict[str, Any]) -> bool:
+    return isinstance(body.get("requestSuccessful"), bool) and "responseMessage" in body
+
+
+class MonnifyBank:
+    """The bank rail."""
+
+    def __init__(
+        self,
+        transport: HttpTransport,
+        base_url: str,
+        keys: MonnifyKeys,
+        observe: CallObserver,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = VendorClient(NAME, base_url, transport, is_envelope, observe)
+        self._keys = keys
+        self._clock = clock
+        self._banks = BankList(self._read_banks, {}, clock)
+        self._token = ""
+        self._token_until = float("-inf")
+        self._logging_in = asyncio.Lock()
+
+    # --- calls with a token --------------------------------------------------------------------------------------
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        moves_money: bool = False,
+        query: dict[str, str] | None = None,
+        body: dict[str, Any] | None = None,
+        is_throttled: bool = False,
+    ) -> VendorReply:
+        for is_last in (False, True):
+            token = await self._find_token()
+            try:
+                return await self._client.call(
+                    method,
+                    path,
+                    moves_money=moves_money,
+                    headers={"Authorization": f"Bearer {token}"},
+                    query=query,
+                    body=body,
+                    is_throttled=is_throttled,
+                )
+            except RefusedCredentials:
+                if is_last:
+                    raise
+                if token == self._token:
+                    self._token_until = float("-inf")
+        raise AssertionError("the second call returns or raises")
+
+    async def _find_token(self) -> str:
+        """Returns the token of this process. One call at a time renews it. Whatever goes wrong, no order was sent."""
+        async with self._logging_in:
+            if self._clock() < self._token_until:
+                return self._token
+            basic = b64encode(f"{self._keys.api_key}:{self._keys.secret_key}".encode()).decode()
+            try:
+                reply = await self._client.call(
+                    "POST",
+                    LOG_IN,
+                    moves_money=False,
+                    headers={"Authorization": f"Basic {basic}"},
+                    body={},
+                    is_throttled=False,
+                )
+            except NoAnswer as error:
+                raise Unavailable(str(error)) from None
+            found = body_of(reply)
+            token, seconds = found.get("accessToken"), found.get("expiresIn")
+            if not isinstance(token, str) or not isinstance(seconds, int):
+                raise Unavailable(words_of(reply), notice="monnify gives us no token: check the keys")
+            self._token = token
+            self._token_until = self._clock() + min(seconds * TOKEN_LIFE_PART, seconds - TOKEN_MARGIN_SECONDS)
+            return token
+
+    # --- banks and names -----------------------------------------------------------------------------------------
+
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+        code = await self._banks.find_code(enquiry.bank_code)
+        if code is None:
+            raise LookupDeclined("it does not serve this bank")
+        return await self._validate_account(code, enquiry.account_number, is_throttled=True)
+
+    async def _validate_account(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
+        query = {"accountNumber": account_number, "bankCode": code}
+        reply = await self._call("GET", VALIDATE_ACCOUNT, query=query, is_throttled=is_throttled)
+        name = body_of(reply).get("accountName")
+        if reply.body["requestSuccessful"]:
+            if isinstance(name, str) and name.strip():
+                return NameAnswer(name.strip())
+            raise UnreadableAnswer("there is no name in the answer")
+        words = words_of(reply)
+        if "account" in words.lower():
+            return NameAnswer(None, words)
+        raise LookupDeclined(words)
+
+    async def _read_banks(self) -> list[VendorBank]:
+        reply = await self._call("GET", BANKS)
+        rows = reply.body.get("responseBody")
+        if not reply.body["requestSuccessful"] or not isinstance(rows, list):
+            raise UnreadableAnswer("the list of banks has another form than documented")
+        return [
+            VendorBank(row["name"], row["code"])
+            for row in rows
+            if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("code"), str)
+        ]
+
+    async def check_access(self) -> str:
+        """Returns the balance of our wallet with the vendor, and how many banks cannot be paid."""
+        reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
+        balance = body_of(reply).get("availableBalance")
+        if balance is None:
+            raise UnreadableAnswer("the balance has another form than documented")
+        return f"{balance}; {len(await self._banks.list_unmapped())} banks cannot be paid there"
+
+    # --- transfers -------------------------------------------------------------------------------------------------
+
+    async def transfer(self, order: TransferOrder) -> Answer:
+        code = await self._banks.find_code(order.bank_code)
+        if code is None:
+            return Answer(ports.FAILED, UNKNOWN_BANK, "The bank cannot be reached by this rail")
+        try:
+            named = await self._validate_account(code, order.account_number, is_throttled=False)
+        except (LookupDeclined, NoAnswer) as error:
+            raise Unavailable(str(error)) from None
+        if named.name is None:
+            return Answer(ports.FAILED, NO_ACCOUNT, named.message)
+        body = {
+            "amount": msgspec.Raw(format_minor(order.amount).encode()),
+            "reference": wire_reference(order.key),
+            "narration": clean_narration(order.narration or order.sender_name),
+            "destinationBankCode": code,
+            "destinationAccountNumber": order.account_number,
+            "destinationAccountName": named.name,
+            "currency": order.currency,
+            "sourceAccountNumber": self._keys.wallet_account,
+            "async": True,
+        }
+        reply = await self._call("POST", SEND, moves_money=True, body=body)
+        if reply.body["requestSuccessful"]:
+            return read_transfer(reply, order)
+        return await self._judge_refusal(reply, order)
+
+    async def query(self, order: TransferOrder) -> Answer:
+        reply = await self._call("GET", SUMMARY, query={"reference": wire_reference(order.key)})
+        if reply.body["requestSuccessful"]:
+            return read_transfer(reply, order)
+        words = words_of(reply).lower()
+        if any(text in words for text in ("no transaction", "not found", "does not exist", "could not find")):
+            return Answer(ports.NOT_FOUND, None, "The bank does not know the transfer")
+        raise Unavailable(words)
+
+    async def _judge_refusal(self, reply: VendorReply, order: TransferOrder) -> Answer:
+        """Returns what a refused transfer means."""
+        code, words = str(reply.body.get("responseCode", "")), words_of(reply)
+        if code == TOO_SOON:
+            raise Unavailable(words, retry_after=TWINS_APART_SECONDS)
+        if "sufficient balance" in words.lower() or "insufficient" in words.lower():
+            raise Unavailable(words, notice=BALANCE_SHORT)
+        if code != USED_REFERENCE:
+            if "invalid account" in words.lower() or "account number" in words.lower():
+                return Answer(ports.FAILED, NO_ACCOUNT, words)
+            if "bank code" in words.lower():
+                return Answer(ports.FAILED, UNKNOWN_BANK, words)
+            if any(text in words.lower() for text in ("amount", "narration", "currency")):
+                return Answer(ports.FAILED, REFUSED, words, notice=f"monnify refused the form of a transfer: {words}")
+        return await self.query(order)
+
+
+def body_of(reply: VendorReply) -> dict[str, Any]:
+    body = reply.body.get("responseBody")
+    return body if isinstance(body, dict) else {}
+
+
+def words_of(reply: VendorReply) -> str:
+    return str(reply.body.get("responseMessage") or "")[:LONGEST_MESSAGE]
+
+
+def clean_narration(text: str) -> str:
+    """Returns a narration of the characters that the vendor takes."""
+    cleaned = "".join(letter if letter in NARRATION_CHARACTERS else " " for letter in text)
+    return " ".join(cleaned.split())[:LONGEST_NARRATION] or "Transfer"
+
+
+def read_transfer(reply: VendorReply, order: TransferOrder) -> Answer:
+    """Returns the state of a transfer. What nobody documents, or is not this order, is unreadable."""
+    found = body_of(reply)
+    status = found.get("status")
+    meaning = STATUSES.get(status) if isinstance(status, str) else None
+    if meaning is None:
+        return Answer(ports.UNREADABLE, None, "The bank answered an unknown status")
+    reference = found.get("reference", wire_reference(order.key))
+    if reference != wire_reference(order.key) or not is_same_amount(found.get("amount"), order.amount):
+        notice = "monnify answered with another amount or reference than was ordered"
+        return Answer(ports.UNREADABLE, None, "The bank answered for another transfer", notice=notice)
+    if meaning == ports.SUCCESSFUL:
+        return Answer(meaning, DONE, "Approved")
+    if meaning == ports.FAILED:
+        words = found.get("transactionDescription") or "The bank could not pay"
+        return Answer(meaning, REFUSED, str(words)[:LONGEST_MESSAGE])
+    notice = NEEDS_OTP if meaning == ports.UNKNOWN else ""
+    return Answer(meaning, IN_PROGRESS, "The bank is working on it", notice=notice)
+
+
+def is_same_amount(value: Any, amount: int) -> bool:
+    """Tells whether an amount in naira, as a number or a text, is ours. An answer need not have one."""
+    if value is None:
+        return True
+    try:
+        return Decimal(str(value)) * MINOR_PER_MAJOR == amount
+    except InvalidOperation:
+        return False
+
+
+# --- call-backs ------------------------------------------------------------------------------------------------
+
+
+class CallbackData(msgspec.Struct):
+    reference: str = ""
+
+
+class Callback(msgspec.Struct):
+    event_type: str = msgspec.field(name="eventType", default="")
+    data: CallbackData = msgspec.field(name="eventData", default_factory=CallbackData)
+
+
+CALLBACK_DECODER = msgspec.json.Decoder(Callback)
+
+
+def read_callback(body: bytes) -> str | None:
+    """Returns the rail key of the transfer that a call-back names, or None."""
+    callback = CALLBACK_DECODER.decode(body)
+    is_transfer = callback.event_type.endswith("_DISBURSEMENT")
+    return parse_wire_reference(callback.data.reference) if is_transfer else None
+
+
+def make_callbacks(keys: MonnifyKeys) -> SignedCallbacks:
+    return SignedCallbacks(keys.secret_key, "monnify-signature", read_callback)

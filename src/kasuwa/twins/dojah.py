@@ -1,0 +1,74 @@
+"""The twin of Dojah: look-ups of BVNs.
+
+A BVN that begins with 222 belongs to somebody, any other to nobody. The last digits choose special answers:
+
+    …404  no such BVN          …424  the register behind does not answer
+    …402  our balance is used up        …400  another refusal
+    …001  on the watch list
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from aiohttp import web
+
+SPECIAL = {
+    "404": (404, "BVN not found"),
+    "424": (424, "Third party API failed"),
+    "402": (402, "Insufficient balance in your wallet"),
+    "400": (400, "Invalid request"),
+}
+
+
+class DojahRules:
+    name = "dojah"
+
+    def __init__(self, app_id: str = "app-1", secret_key: str = "test_sk_1") -> None:
+        self.app_id = app_id
+        self.secret_key = secret_key
+        self.balance = 5_000.50
+
+    def routes(self) -> Iterable[web.RouteDef]:
+        return [
+            web.get("/api/v1/kyc/bvn/full", self.look_up),
+            web.get("/api/v1/balance", self.tell_balance),
+        ]
+
+    def refuse(self, request: web.Request) -> web.Response | None:
+        known = request.headers.get("AppId") == self.app_id
+        if known and request.headers.get("Authorization") == self.secret_key:
+            return None
+        return web.json_response({"error": "Your secret key could not be authorized"}, status=401)
+
+    async def tell_balance(self, request: web.Request) -> web.Response:
+        return self.refuse(request) or web.json_response({"entity": {"wallet_balance": self.balance}})
+
+    async def look_up(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        bvn = request.query.get("bvn", "")
+        if len(bvn) != 11 or not bvn.isdecimal():
+            return web.json_response({"error": "BVN must be 11 digits"}, status=400)
+        special = SPECIAL.get(bvn[-3:])
+        if special is not None:
+            return web.json_response({"error": special[1]}, status=special[0])
+        if not bvn.startswith("222"):
+            return web.json_response({"entity": {}})
+        return web.json_response({"entity": describe_person(bvn)})
+
+
+def describe_person(bvn: str) -> dict[str, Any]:
+    return {
+        "bvn": bvn,
+        "first_name": "ADAEZE",
+        "last_name": "OKAFOR",
+        "middle_name": "CHIOMA",
+        "date_of_birth": "28-Jun-1990",
+        "phone_number1": "08031234567",
+        "phone_number2": None,
+        "gender": "Female",
+        "watch_listed": "YES" if bvn.endswith("001") else "NO",
+        "residential_address": "12 Broad Street, Lagos",
+        "image": "/9j/" + "A" * 20_000,
+    }

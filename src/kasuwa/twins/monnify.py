@@ -1,0 +1,177 @@
+"""The twin of Monnify: transfers from a wallet, with tokens that expire, and signed call-backs.
+
+It is as strict as the vendor: a token before every call, references that are used once, amounts of two decimals, the
+wallet's own number, and no two transfers of one amount to one account within two minutes. The last digits of the
+account number choose the outcome:
+
+    …01  pending until `settle` decides     …02  fails late     …03  wants an OTP
+    …05  a status that nobody documents     …09  no such account     …99  refused with the catch-all code
+    any other: pending, and a success at the first query
+
+`transfers` keeps what was paid, to be compared with our books.
+"""
+
+import hmac
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from hashlib import sha512
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+AMOUNT = re.compile(r'"amount":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
+BANKS = (
+    ("Access bank", "044"),
+    ("GTBank", "058"),
+    ("Guaranty Trust Bank", "058"),
+    ("First Bank of Nigeria", "011"),
+    ("Opay", "305"),
+)
+STATUSES = {"01": "PENDING", "02": "FAILED", "03": "PENDING_AUTHORIZATION", "05": "ENCHANTED"}
+
+
+class PaidTransfer(msgspec.Struct):
+    """A transfer that was accepted."""
+
+    reference: str
+    amount: Decimal  # in naira
+    account_number: str
+    status: str
+    at: datetime
+    queries: int = 0
+
+
+class MonnifyRules:
+    name = "monnify"
+
+    def __init__(
+        self,
+        api_key: str = "MK_TEST_1",
+        secret_key: str = "secret-1",
+        wallet_account: str = "8016472829",
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.api_key = api_key
+        self.secret_key = secret_key
+        self.wallet_account = wallet_account
+        self.now = now
+        self.balance = Decimal(10_000_000)
+        self.transfers: dict[str, PaidTransfer] = {}
+        self.token_number = 0
+        self.are_twins_held_apart = True
+
+    def routes(self) -> Iterable[web.RouteDef]:
+        return [
+            web.post("/api/v1/auth/login", self.log_in),
+            web.get("/api/v1/banks", self.list_banks),
+            web.get("/api/v1/disbursements/account/validate", self.validate_account),
+            web.get("/api/v2/disbursements/wallet-balance", self.tell_balance),
+            web.post("/api/v2/disbursements/single", self.transfer),
+            web.get("/api/v2/disbursements/single/summary", self.summarize),
+        ]
+
+    def end_token(self) -> None:
+        """Makes the token that was given last worthless."""
+        self.token_number += 1
+
+    def settle(self, reference: str, status: str) -> tuple[bytes, dict[str, str]]:
+        """Ends a transfer. Returns the body and the headers of the call-back."""
+        self.transfers[reference].status = status
+        kind = {"SUCCESS": "SUCCESSFUL", "REVERSED": "REVERSED"}.get(status, "FAILED")
+        event = {"eventType": f"{kind}_DISBURSEMENT", "eventData": self.describe(self.transfers[reference])}
+        return self.sign(event)
+
+    def sign(self, event: Any) -> tuple[bytes, dict[str, str]]:
+        body = msgspec.json.encode(event)
+        return body, {"monnify-signature": hmac.new(self.secret_key.encode(), body, sha512).hexdigest()}
+
+    async def log_in(self, request: web.Request) -> web.Response:
+        basic = b64encode(f"{self.api_key}:{self.secret_key}".encode()).decode()
+        if request.headers.get("Authorization") != f"Basic {basic}":
+            return refused(401, "99", "Invalid API key or secret")
+        self.token_number += 1
+        return good({"accessToken": f"token-{self.token_number}", "expiresIn": 3599})
+
+    async def list_banks(self, request: web.Request) -> web.Response:
+        return self.refuse(request) or good([{"name": name, "code": code} for name, code in BANKS])
+
+    async def validate_account(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        account = request.query.get("accountNumber", "")
+        if request.query.get("bankCode") not in {code for _, code in BANKS}:
+            return refused(400, "99", "Bank not supported")
+        if account.endswith("09"):
+            return refused(400, "99", "Invalid account number")
+        return good({"accountNumber": account, "accountName": "ADA OBI", "bankCode": request.query["bankCode"]})
+
+    async def tell_balance(self, request: web.Request) -> web.Response:
+        balances = {"availableBalance": float(self.balance), "ledgerBalance": float(self.balance)}
+        return self.refuse(request) or good(balances)
+
+    async def transfer(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        body, written = await request.json(), AMOUNT.search(await request.text())
+        if written is None or not body.get("narration") or body.get("currency") != "NGN":
+            return refused(400, "99", "amount, narration or currency is not valid")
+        if body.get("sourceAccountNumber") != self.wallet_account or not body.get("destinationAccountName"):
+            return refused(400, "99", "Could not process")
+        amount, reference, account = Decimal(written[1]), body["reference"], body["destinationAccountNumber"]
+        if account.endswith("99"):
+            return refused(400, "99", "Something went wrong")
+        if reference in self.transfers:
+            return refused(400, "D05", "Transaction with the same reference exists")
+        recent = (paid for paid in self.transfers.values() if self.now() - paid.at < timedelta(minutes=2))
+        if self.are_twins_held_apart and any((p.amount, p.account_number) == (amount, account) for p in recent):
+            return refused(400, "D07", "Please wait two minutes before this transfer again")
+        if amount > self.balance:
+            return refused(400, "D02", "The wallet does not have sufficient balance")
+        self.balance -= amount
+        status = STATUSES.get(account[-2:], "PENDING")
+        self.transfers[reference] = PaidTransfer(reference, amount, account, status, self.now())
+        return good(self.describe(self.transfers[reference]))
+
+    async def summarize(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        paid = self.transfers.get(request.query.get("reference", ""))
+        if paid is None:
+            return refused(404, "99", "Could not find a disbursement with this reference")
+        paid.queries += 1
+        if paid.status == "PENDING" and paid.account_number[-2:] != "01":
+            paid.status = "SUCCESS"
+        return good(self.describe(paid))
+
+    def describe(self, paid: PaidTransfer) -> dict[str, Any]:
+        return {
+            "amount": float(paid.amount),
+            "reference": paid.reference,
+            "status": paid.status,
+            "destinationAccountNumber": paid.account_number,
+            "transactionDescription": "Beneficiary's bank declined" if paid.status == "FAILED" else "",
+            "dateCreated": "2026-01-05T09:00:00.000+0000",
+        }
+
+    def refuse(self, request: web.Request) -> web.Response | None:
+        if request.headers.get("Authorization") == f"Bearer token-{self.token_number}":
+            return None
+        return refused(401, "99", "Access token is expired or invalid")
+
+
+def good(body: Any) -> web.Response:
+    return web.json_response(
+        {"requestSuccessful": True, "responseMessage": "success", "responseCode": "0", "responseBody": body}
+    )
+
+
+def refused(http: int, code: str, words: str) -> web.Response:
+    body = {"requestSuccessful": False, "responseMessage": words, "responseCode": code}
+    return web.json_response(body, status=http)

@@ -1,0 +1,164 @@
+"""Simulators of vendors' APIs: a small HTTP server for each, with the vendor's rules, and faults on demand.
+
+A twin knows nothing of our adapters: it is written from the vendor's documentation, so that the two check each other.
+Tests run it in the process of the test; people run it with `kasuwa twin`.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol
+
+import msgspec
+from aiohttp import web
+
+FaultKind = Literal[
+    "drop",  # the connection is closed before the request is looked at
+    "lose",  # the request is carried out, and the connection is closed without an answer
+    "half",  # the answer breaks off in the middle
+    "hang",  # the request is carried out, and there is no answer
+    "page",  # HTTP 200 with a web page, as a proxy answers
+    "empty",  # HTTP 200 without a body
+    "bad_gateway",  # HTTP 502 with a web page; the request is carried out
+    "too_many",  # HTTP 429 with Retry-After
+]
+
+
+class Fault(msgspec.Struct):
+    """A fault of the next calls whose path begins with `path`."""
+
+    kind: FaultKind
+    path: str = "/"
+    count: int = 1
+
+
+class SeenRequest(msgspec.Struct, frozen=True):
+    """A request that the vendor looked at."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: Any
+
+
+class VendorRules(Protocol):
+    """The API of one vendor."""
+
+    name: str
+
+    def routes(self) -> Iterable[web.RouteDef]: ...
+
+
+class Twin:
+    """Serves the API of a vendor on a loopback port."""
+
+    def __init__(self, rules: VendorRules) -> None:
+        self.rules = rules
+        self.requests: list[SeenRequest] = []
+        self._faults: deque[Fault] = deque()
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def add_fault(self, kind: FaultKind, path: str = "/", count: int = 1) -> None:
+        self._faults.append(Fault(kind, path, count))
+
+    def count(self, path: str) -> int:
+        """Returns how many requests of a path the vendor has looked at."""
+        return sum(request.path == path for request in self.requests)
+
+    async def start(self, port: int = 0) -> None:
+        application = web.Application(middlewares=[self._serve])
+        application.add_routes(self.rules.routes())
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", port)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _take_fault(self, path: str) -> FaultKind | None:
+        for fault in self._faults:
+            if path.startswith(fault.path):
+                fault.count -= 1
+                if not fault.count:
+                    self._faults.remove(fault)
+                return fault.kind
+        return None
+
+    @web.middleware
+    async def _serve(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        fault = self._take_fault(request.path)
+        if fault == "too_many":
+            return web.json_response({"message": "Too many requests"}, status=429, headers={"Retry-After": "7"})
+        if fault == "drop":
+            return cut(request)
+        text = await request.text()
+        seen = SeenRequest(
+            request.method,
+            request.path,
+            dict(request.query),
+            dict(request.headers),
+            msgspec.json.decode(text or "null"),
+        )
+        self.requests.append(seen)
+        response: web.Response = await handler(request)
+        match fault:
+            case "lose":
+                return cut(request)
+            case "hang":
+                await asyncio.sleep(60)
+            case "half":
+                return await break_off(request, response)
+            case "page":
+                return web.Response(text="<html>Welcome</html>", content_type="text/html")
+            case "empty":
+                return web.Response()
+            case "bad_gateway":
+                return web.Response(text="<html>Bad gateway</html>", content_type="text/html", status=502)
+        return response
+
+
+def cut(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+async def break_off(request: web.Request, response: web.Response) -> web.StreamResponse:
+    """Sends the headers and half of the body, then closes the connection."""
+    body = response.body if isinstance(response.body, bytes) else b""
+    partial = web.StreamResponse(status=response.status, headers={"Content-Length": str(len(body))})
+    partial.content_type = "application/json"
+    await partial.prepare(request)
+    await partial.write(body[: len(body) // 2])
+    cut(request)
+    return partial
+
+
+class TwinThread:
+    """Runs a twin in a thread with an event loop of its own, for callers that have none."""
+
+    def __init__(self, twin: Twin) -> None:
+        self.twin = twin
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name=f"twin {twin.rules.name}")
+
+    def __enter__(self) -> Twin:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self.twin.start(), self._loop).result(10)
+        return self.twin
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self.twin.stop(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()

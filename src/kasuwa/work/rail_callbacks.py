@@ -1,0 +1,88 @@
+"""Receives the call-backs of rails: makes the job of the named order due now, so that the worker queries the rail.
+
+The rail's answer to the query is recorded, never the call-back. If the order has ended already, the rail is queried
+too, and an answer that contradicts the books becomes a notice to the operator.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+import structlog
+
+from kasuwa.core.callback import CallbackReply
+from kasuwa.core.decision import Decision, Needs
+from kasuwa.core.transactions import FINAL, Transaction, contradiction_notices
+from kasuwa.db import jobs
+from kasuwa.db.connections import Pool
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.writer import Writer
+from kasuwa.rails.callbacks import CallbackRefused, CallbackSource
+from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
+from kasuwa.work.sandbox import TRANSACTION_COLUMNS, submit_rule
+
+log = structlog.get_logger("kasuwa.work")
+
+NO_SUCH_RAIL = CallbackReply(404, b'{"status":102,"message":"Invalid method call: there is no such path"}')
+REFUSED = CallbackReply(401, b'{"status":101,"message":"Refused"}')
+
+HAS_NOTICE = "select exists (select 1 from operator_notice where merchant_id = $1 and reference = $2 and message = $3)"
+SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
+
+QueryEnded = Callable[[Rails, Transaction], Awaitable[Answer]]
+
+
+class CallbackServices(msgspec.Struct, frozen=True):
+    """The services that call-backs use."""
+
+    operators: Pool
+    writer: Writer
+    directory: MerchantDirectory
+    rails: Rails
+    rail_job_kinds: list[str]
+    query_ended: Mapping[str, QueryEnded]  # by kind of transaction: queries the rail for one that has ended
+
+
+class RailCallbacks:
+    def __init__(self, services: CallbackServices, sources: Mapping[str, CallbackSource]) -> None:
+        self._services = services
+        self._sources = sources
+
+    async def receive(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> CallbackReply:
+        name, _, rest = path.removeprefix("/rails/").partition("/")
+        source = self._sources.get(name)
+        if source is None:
+            return NO_SUCH_RAIL
+        try:
+            key = source.find_order(rest, find_header, body)
+        except CallbackRefused:
+            log.warning("a call-back was refused", rail=name)
+            return REFUSED
+        if key is not None:
+            merchant_id, _, reference = key.partition(" ")
+            await self._query_soon(int(merchant_id), reference)
+        return CallbackReply(200, source.accepted_body)
+
+    async def _query_soon(self, merchant_id: int, reference: str) -> None:
+        services = self._services
+        async with services.operators.acquire() as connection:
+            if await jobs.run_jobs_of_reference_now(connection, merchant_id, reference, services.rail_job_kinds):
+                return
+            record = await connection.fetchrow(SELECT_TRANSACTION, merchant_id, reference)
+        row = None if record is None else Transaction(*record)
+        if row is not None and row.is_final and row.kind in services.query_ended:
+            await self._compare(row, services.query_ended[row.kind])
+
+    async def _compare(self, row: Transaction, query: QueryEnded) -> None:
+        """Queries the rail for a final transaction and records a notice if it says otherwise."""
+        try:
+            answer = await query(self._services.rails, row)
+        except (Unavailable, NoAnswer):
+            return
+        notices = contradiction_notices(row, answer.status) if answer.status in FINAL else ()
+        for notice in notices:
+            known = (row.merchant_id, notice.reference, notice.message)
+            if await self._services.operators.fetchval(HAS_NOTICE, *known):
+                return  # the rail repeats its call-backs
+        if notices:
+            merchant = await self._services.directory.get_by_id(row.merchant_id)
+            await submit_rule(self._services.writer, merchant, Needs(), lambda _, seen: Decision(notices=notices))

@@ -1,0 +1,25 @@
+"""Sends the requests of rail adapters through the HTTP client for outgoing requests."""
+
+from collections.abc import Mapping
+
+from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
+from kasuwa.work.egress import EgressClient, EgressLimits, RequestFailed, TargetRefused
+
+# A rail's call ends within the ten seconds that a request may wait for it. Lists of banks and bills are long.
+RAIL_LIMITS = EgressLimits(
+    queue_seconds=2.0, connect_seconds=3.0, response_seconds=9.0, total_seconds=9.0, body_bytes=4 * 1024 * 1024
+)
+
+
+class EgressTransport:
+    def __init__(self, egress: EgressClient) -> None:
+        self._egress = egress
+
+    async def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> HttpReply:
+        try:
+            got = await self._egress.send(method, url, body, headers)
+        except TargetRefused as error:
+            raise NotSent(str(error)) from None
+        except RequestFailed as error:
+            raise (AnswerLost if error.may_have_arrived else NotSent)(str(error)) from None
+        return HttpReply(got.status, got.body, got.is_complete, got.retry_after or 0, got.date)

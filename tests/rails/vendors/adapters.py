@@ -1,0 +1,33 @@
+"""Runs an adapter against the twin of its vendor, over HTTP on loopback."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from kasuwa.rails.transport import HttpTransport
+from kasuwa.twins.server import Twin, VendorRules
+from kasuwa.work.egress import EgressClient
+from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+
+
+class Observed:
+    """Keeps what an adapter reports of its calls."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+
+    def __call__(self, rail: str, outcome: str, seconds: float) -> None:
+        assert rail
+        assert seconds >= 0
+        self.outcomes.append(outcome)
+
+
+@contextlib.asynccontextmanager
+async def twin_of(rules: VendorRules) -> AsyncIterator[tuple[Twin, HttpTransport]]:
+    twin = Twin(rules)
+    await twin.start()
+    egress = EgressClient(environment="test", loopback_allowed=True, limits=RAIL_LIMITS)
+    try:
+        yield twin, EgressTransport(egress)
+    finally:
+        await egress.close()
+        await twin.stop()

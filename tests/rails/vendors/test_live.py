@@ -1,0 +1,320 @@
+"""The service in live with the rails of vendors, each played by its twin: transfers at Paystack, bills at VTpass, BVNs
+at Dojah.
+
+What the twin sold and what the books say are compared one to one, also after every process was killed.
+"""
+
+import asyncio
+import base64
+import contextlib
+import http.client
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+
+from kasuwa.composition import Services
+from kasuwa.settings import read_settings
+from kasuwa.twins.dojah import DojahRules
+from kasuwa.twins.paystack import PaystackRules
+from kasuwa.twins.server import Twin, TwinThread
+from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.work.sandbox import fund_new_merchant
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, Deployments, stop, terminated_with_us
+from tests.work.event_log import wait_until
+
+# One deployment serves all of them.
+pytestmark = pytest.mark.xdist_group("live rails")
+
+SECRET = base64.b64encode(bytes(range(32))).decode()
+PATH_SECRET = "callbacks-of-the-vendor-1234567890"
+METER, PENDING_METER = "45012345678", "45012345201"
+# Accounts of bank 058, with right check digits. The twin leaves the second pending.
+ACCOUNT, PENDING_ACCOUNT = "0123456785", "0123400001"
+
+
+class Twins:
+    """The vendors, and the rules that each plays by."""
+
+    def __init__(self) -> None:
+        self.vtpass_rules, self.paystack_rules = VtpassRules(), PaystackRules("sk_live_1")
+        self.vtpass_rules.are_twins_held_apart = False
+        self.vtpass, self.paystack, self.dojah = Twin(self.vtpass_rules), Twin(self.paystack_rules), Twin(DojahRules())
+
+
+class LiveBench:
+    """A live deployment, the twins behind it, and a merchant with money."""
+
+    def __init__(self, deployment: Deployment, twins: Twins, settings: dict[str, str]) -> None:
+        self.deployment = deployment
+        self.vtpass, self.rules = twins.vtpass, twins.vtpass_rules
+        self.paystack, self.bank = twins.paystack, twins.paystack_rules
+        self._settings = settings
+        lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
+        mid, key = (line.split()[1] for line in lines)
+        self.shop = MerchantClient(deployment.connect(), mid, key)
+        [(merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
+        asyncio.run(self._fund(merchant_id))
+
+    async def _fund(self, merchant_id: int) -> None:
+        services = await Services.build(read_settings(self._settings), self.deployment.dsn)
+        services.writer.start()
+        try:
+            await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(merchant_id))
+        finally:
+            await services.close()
+
+    def put(self, method: str, **fields: Any) -> Any:
+        return self.shop.put(method, **fields).body
+
+    def pay(self, order_ref: str, paycode: str = "ikeja-electric/prepaid", **fields: Any) -> Any:
+        body = {"reference": METER, "amount": "5000.00", "orderRef": order_ref, **fields}
+        return self.put("bills", action="pay", paycode=paycode, **body)
+
+    def verify(self, order_ref: str) -> Any:
+        return self.put("bills", action="verify", txnRef=order_ref)
+
+    def wait_for(self, order_ref: str, status: str) -> Any:
+        def look() -> Any:
+            body = self.verify(order_ref)
+            return body if body.get("txnStatus") == status else None
+
+        return wait_until(f"{order_ref} is {status}", look)
+
+    def wait_for_transfer(self, order_ref: str, status: str) -> Any:
+        def look() -> Any:
+            return self.put("disburse", action="verify", txnRef=order_ref)["txnStatus"] == status
+
+        return wait_until(f"{order_ref} is {status}", look)
+
+    def call_back(self, body: Any, secret: str = PATH_SECRET) -> Any:
+        with self.deployment.connect() as wire:
+            return wire.send("POST", f"/rails/vtpass/{secret}", msgspec.json.encode(body))
+
+    def notices(self) -> list[str]:
+        return [row[0] for row in self.deployment.fetch("select message from operator_notice order by notice_id")]
+
+    def compare_books(self) -> None:
+        """Compares what the vendor delivered with the successful bills of the books, one to one."""
+        sold = sorted((bill.amount * 100) for bill in self.rules.bills.values() if bill.status == "delivered")
+        rows = self.deployment.fetch("select amount from transaction where kind = 'bill' and status = 'successful'")
+        assert sorted(row[0] for row in rows) == sold
+        paid = sorted(paid.amount for paid in self.bank.transfers.values() if paid.status == "success")
+        rows = self.deployment.fetch("select amount from transaction where kind = 'transfer' and status = 'successful'")
+        assert sorted(row[0] for row in rows) == paid
+        assert self.deployment.broken_invariants([self.shop.mid]) == []
+
+
+def rail_settings(twins: Twins) -> dict[str, str]:
+    return {
+        "KASUWA_ENVIRONMENT": "live",
+        "KASUWA_SECRET_KEY": SECRET,
+        "KASUWA_RAIL_LOOPBACK": "on",
+        "KASUWA_RAIL_BANK": "paystack",
+        "KASUWA_PAYSTACK_BASE_URL": twins.paystack.url,
+        "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1",
+        "KASUWA_RAIL_BILLS": "vtpass",
+        "KASUWA_VTPASS_BASE_URL": twins.vtpass.url,
+        "KASUWA_VTPASS_API_KEY": "api-1",
+        "KASUWA_VTPASS_PUBLIC_KEY": "PK_1",
+        "KASUWA_VTPASS_SECRET_KEY": "SK_1",
+        "KASUWA_VTPASS_PHONE": "08039999999",
+        "KASUWA_VTPASS_CALLBACK_SECRET": PATH_SECRET,
+        "KASUWA_RAIL_IDENTITY": "dojah",
+        "KASUWA_DOJAH_BASE_URL": twins.dojah.url,
+        "KASUWA_DOJAH_APP_ID": "app-1",
+        "KASUWA_DOJAH_SECRET_KEY": "test_sk_1",
+    }
+
+
+@contextlib.contextmanager
+def running_twins() -> Iterator[Twins]:
+    twins = Twins()
+    with TwinThread(twins.vtpass), TwinThread(twins.paystack), TwinThread(twins.dojah):
+        yield twins
+
+
+@pytest.fixture(scope="module")
+def bench(deployments: Deployments) -> Iterator[LiveBench]:
+    with running_twins() as twins:
+        settings = rail_settings(twins)
+        with deployments.fresh("live-rails", **settings) as deployment:
+            bench = LiveBench(deployment, twins, settings)
+            wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
+            yield bench
+            bench.compare_books()
+            bench.shop.connection.close()
+
+
+def test_bill_is_delivered_with_its_token(bench: LiveBench) -> None:
+    resolved = bench.put("bills", action="resolve", paycode="ikeja-electric/prepaid", reference=METER)
+    assert resolved["custName"] == "TESTMETER1"
+    paid = bench.pay("first")
+    assert (paid["txnStatus"], len(paid["token"])) == ("successful", 20)
+    assert bench.verify("first")["token"] == paid["token"]
+    assert bench.pay("first") == paid
+    assert sum(bill.customer == METER for bill in bench.rules.bills.values()) == 1
+
+
+def test_part_of_a_naira_is_refused_before_anything_is_sent(bench: LiveBench) -> None:
+    before = len(bench.vtpass.requests)
+    refused = bench.pay("kobo", amount="5000.50")
+    assert refused["errors"] == [
+        {"field": "amount", "reason": "a multiple of 1.00: Ikeja Electric Payment - IKEDC takes no smaller part"}
+    ]
+    assert len(bench.vtpass.requests) == before
+
+
+def test_lost_answer_is_asked_after_and_nothing_is_sold_twice(bench: LiveBench) -> None:
+    before = len(bench.rules.bills)
+    bench.vtpass.add_fault("lose", "/pay")
+    assert bench.pay("lost", reference="45012345111")["txnStatus"] == "pending"
+    assert len(bench.wait_for("lost", "successful")["token"]) == 20
+    assert len(bench.rules.bills) == before + 1
+
+
+def test_call_back_makes_the_service_ask_at_once(bench: LiveBench) -> None:
+    paid = bench.pay("staff", reference=PENDING_METER)
+    assert paid["txnStatus"] == "pending"
+    [request_id] = [bill.request_id for bill in bench.rules.bills.values() if bill.customer == PENDING_METER]
+    event = bench.rules.settle(request_id, "delivered")
+    assert bench.call_back(event, "another-secret-of-enough-length").http == 401
+    for _ in range(2):
+        reply = bench.call_back(event)
+        assert (reply.http, reply.raw) == (200, b'{"response":"success"}')
+    bench.wait_for("staff", "successful")
+    assert bench.call_back(event).http == 200
+    assert bench.call_back({"type": "transaction-update", "data": {"requestId": "202601012330nobody"}}).http == 200
+    assert bench.notices() == []
+
+
+def test_reversal_after_success_becomes_one_notice(bench: LiveBench) -> None:
+    bench.pay("taken-back", reference="45012345222")
+    [request_id] = [bill.request_id for bill in bench.rules.bills.values() if bill.customer == "45012345222"]
+    event = bench.rules.settle(request_id, "reversed")
+    for _ in range(2):
+        assert bench.call_back(event).http == 200
+    assert bench.notices() == ["the bill is successful, but its rail now says failed"]
+    assert bench.verify("taken-back")["txnStatus"] == "successful"
+    bench.rules.settle(request_id, "delivered")
+
+
+def test_rail_without_money_keeps_the_bill_open_and_tells_the_operator_alone(bench: LiveBench) -> None:
+    bench.rules.balance, kept = 0, bench.rules.balance
+    paid = bench.pay("short", reference="45012345333")
+    assert paid["txnStatus"] == "pending"
+    assert "balance" not in str(paid)
+    assert "our balance with vtpass does not cover the bill: fund it" in bench.notices()
+    bench.rules.balance = kept
+    bench.wait_for("short", "successful")
+
+
+# --- transfers -------------------------------------------------------------------------------------------------
+
+
+def test_transfer_is_paid_and_ends_by_a_query(bench: LiveBench) -> None:
+    named = bench.put("resources", inquire="accountname", bankcode="058", accountnumber=ACCOUNT)
+    assert named["data"]["account_name"] == "ADA OBI"
+    sent = bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="rent")
+    assert sent["txnStatus"] == "processing"
+    bench.wait_for_transfer("rent", "successful")
+
+
+def test_signed_call_back_ends_a_transfer(bench: LiveBench) -> None:
+    bench.shop.transfer(bankcode="058", accountnumber=PENDING_ACCOUNT, orderRef="slow")
+    [reference] = [paid.reference for paid in bench.bank.transfers.values() if paid.account_number == PENDING_ACCOUNT]
+    body, headers = bench.bank.settle(reference, "success")
+    with bench.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/paystack", body + b" ", headers).http == 401
+        assert wire.send("POST", "/rails/paystack", body, headers).http == 200
+    bench.wait_for_transfer("slow", "successful")
+
+
+def test_reversed_transfer_becomes_a_notice(bench: LiveBench) -> None:
+    bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="back")
+    bench.wait_for_transfer("back", "successful")
+    reference = list(bench.bank.transfers)[-1]
+    body, headers = bench.bank.settle(reference, "reversed")
+    with bench.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/paystack", body, headers).http == 200
+    assert "the transfer is successful, but its rail now says failed" in bench.notices()
+    bench.bank.settle(reference, "success")
+
+
+def test_lost_transfer_is_asked_after_and_paid_once(bench: LiveBench) -> None:
+    before = len(bench.bank.transfers)
+    bench.paystack.add_fault("lose", "/transfer")
+    assert bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="gone")["txnStatus"] == "processing"
+    bench.wait_for_transfer("gone", "successful")
+    assert len(bench.bank.transfers) == before + 1
+
+
+def test_person_of_a_bvn(bench: LiveBench) -> None:
+    found = bench.put("resources", inquire="bvn", bvn="22212345678")
+    assert found["data"]["firstname"] == "ADAEZE"
+    assert "image" not in str(found)
+    assert bench.put("resources", inquire="bvn", bvn="33312345678")["status"] != 200
+
+
+def test_call_backs_of_other_rails_and_methods_are_refused(bench: LiveBench) -> None:
+    with bench.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/monnify", b"{}").http == 404
+        assert wire.send("GET", f"/rails/vtpass/{PATH_SECRET}").body["message"] == "Invalid method call: use POST"
+        assert wire.send("POST", f"/rails/vtpass/{PATH_SECRET}", b"x" * 200_000).http == 413
+
+
+def test_no_secret_is_logged(bench: LiveBench) -> None:
+    text = bench.deployment.out.read_text() + bench.deployment.err.read_text()
+    for secret in ("SK_1", "PK_1", "api-1", "test_sk_1", "sk_live_1", PATH_SECRET, "22212345678"):
+        assert secret not in text
+
+
+def test_doctor_speaks_to_the_rails(bench: LiveBench) -> None:
+    said = bench.deployment._run(("doctor",)).stdout
+    assert "vtpass answers; our balance there is" in said
+    assert "paystack answers; our balance there is" in said
+    assert "dojah answers; our balance there is 5000.5" in said
+
+
+# --- every process dies ----------------------------------------------------------------------------------------
+
+
+def test_kill_between_the_vendor_and_our_books(deployments: Deployments) -> None:
+    """The vendor has the bill, and every process dies before its answer is recorded."""
+    with running_twins() as twins:
+        settings = rail_settings(twins)
+        with deployments.fresh("live-kill", **settings) as deployment:
+            bench = LiveBench(deployment, twins, settings)
+            wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
+            twins.vtpass.add_fault("hang", "/pay")
+            with ThreadPoolExecutor(max_workers=1) as threads, contextlib.closing(bench.shop.connection):
+                paying = threads.submit(bench.pay, "killed")
+                wait_until("the vendor has the bill", lambda: bench.rules.bills)
+                kill_service(deployment)
+                with pytest.raises((OSError, http.client.HTTPException)):
+                    paying.result()
+                # The lease of the dead process ends: half a minute later, were it not for this.
+                deployment.fetch("update scheduled_job set leased_until = now() where leased_until is not null")
+                process = deployment.start()
+                try:
+                    with terminated_with_us(process.pid, signal.SIGTERM):
+                        deployment.wait_ready(process)
+                        assert len(bench.wait_for("killed", "successful")["token"]) == 20
+                        assert len(bench.rules.bills) == 1
+                        bench.compare_books()
+                finally:
+                    stop(process)
+
+
+def kill_service(deployment: Deployment) -> None:
+    """Kills the supervisor and all its processes at once."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("KASUWA_DATA") == str(deployment.directory) and process.pid != os.getpid():
+                process.kill()

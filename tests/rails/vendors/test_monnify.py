@@ -1,0 +1,326 @@
+"""Transfers at Monnify, against its twin: tokens, statuses and refusals, lost answers, and call-backs."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import date
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.references import movement_reference, rail_key, wire_reference
+from kasuwa.rails import ports
+from kasuwa.rails.callbacks import CallbackRefused
+from kasuwa.rails.ports import LookupDeclined, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.vendors.client import VendorReply
+from kasuwa.rails.vendors.monnify import (
+    LOG_IN,
+    SEND,
+    MonnifyBank,
+    MonnifyKeys,
+    clean_narration,
+    make_callbacks,
+    read_transfer,
+)
+from kasuwa.twins.monnify import MonnifyRules
+from kasuwa.twins.server import FaultKind, Twin
+from tests.rails.vendors.adapters import Observed, twin_of
+
+KEYS = MonnifyKeys("MK_TEST_1", "secret-1", "8016472829")
+REFERENCE = movement_reference("FD", 123_456_789, date(2026, 1, 5))
+KEY = rail_key(12, REFERENCE)
+
+
+def order(account: str = "0123456784", **changes: Any) -> TransferOrder:
+    found = TransferOrder(KEY, 150_000, "NGN", "058", account, "Ada Stores", "Invoice 1042")
+    return msgspec.structs.replace(found, **changes)
+
+
+class Bench:
+    """The adapter and its vendor. `now` is the adapter's clock."""
+
+    def __init__(self, twin: Twin, rules: MonnifyRules, transport: Any, keys: MonnifyKeys) -> None:
+        self.twin = twin
+        self.rules = rules
+        self.now = 0.0
+        self.rail = MonnifyBank(transport, twin.url, keys, Observed(), lambda: self.now)
+
+
+def at_monnify(work: Callable[[Bench], Awaitable[Any]], keys: MonnifyKeys = KEYS) -> Any:
+    async def run() -> Any:
+        rules = MonnifyRules()
+        async with twin_of(rules) as (twin, transport):
+            return await work(Bench(twin, rules, transport, keys))
+
+    return asyncio.run(run())
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------
+
+
+def test_one_token_serves_many_calls_until_it_is_old() -> None:
+    async def work(bench: Bench) -> None:
+        await asyncio.gather(*(bench.rail.query(order()) for _ in range(5)))
+        assert bench.twin.count(LOG_IN) == 1
+        bench.now = 3599 * 0.9 - 1
+        await bench.rail.query(order())
+        assert bench.twin.count(LOG_IN) == 1
+        bench.now += 2
+        await bench.rail.query(order())
+        assert bench.twin.count(LOG_IN) == 2
+
+    at_monnify(work)
+
+
+def test_token_that_ends_during_an_order_is_renewed_and_it_is_sent_once() -> None:
+    async def work(bench: Bench) -> None:
+        await bench.rail.find_account_name(NameEnquiry("058", "0123456784"))
+        bench.rules.end_token()
+        assert (await bench.rail.transfer(order())).status == ports.PROCESSING
+        assert bench.twin.count(LOG_IN) == 2
+        assert len(bench.rules.transfers) == 1
+
+    at_monnify(work)
+
+
+def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
+    keys = MonnifyKeys("MK_TEST_1", "very-secret", "8016472829")
+
+    async def work(bench: Bench) -> None:
+        with pytest.raises(Unavailable) as caught:
+            await bench.rail.transfer(order())
+        assert "check the keys" in caught.value.notice
+        assert "very-secret" not in f"{caught.value!r} {caught.value.notice} {keys!r}"
+
+    at_monnify(work, keys)
+
+
+# --- transfers -------------------------------------------------------------------------------------------------
+
+
+def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
+    async def work(bench: Bench) -> None:
+        assert (await bench.rail.transfer(order())).status == ports.PROCESSING
+        ended = await bench.rail.query(order())
+        assert (ended.status, ended.code) == (ports.SUCCESSFUL, "00")
+        [paid] = bench.rules.transfers.values()
+        assert (paid.reference, str(paid.amount)) == (wire_reference(KEY), "1500.00")
+        [sent] = [request.body for request in bench.twin.requests if request.path == SEND]
+        assert (sent["async"], sent["destinationAccountName"], sent["narration"]) == (True, "ADA OBI", "Invoice 1042")
+
+    at_monnify(work)
+
+
+@pytest.mark.parametrize(
+    ("account", "status", "code", "has_notice"),
+    [
+        ("0123456701", ports.PROCESSING, "09", False),
+        ("0123456702", ports.FAILED, "05", False),
+        ("0123456703", ports.UNKNOWN, "09", True),
+        ("0123456705", ports.UNREADABLE, None, False),
+        ("0123456709", ports.FAILED, "07", False),
+        ("0123456799", ports.NOT_FOUND, None, False),
+    ],
+)
+def test_outcomes(account: str, status: str, code: str | None, has_notice: bool) -> None:
+    answer = at_monnify(lambda bench: bench.rail.transfer(order(account)))
+    assert (answer.status, answer.code, bool(answer.notice)) == (status, code, has_notice)
+
+
+def test_code_of_one_bank_with_the_name_of_another_is_refused() -> None:
+    """The vendor's 305 is OPay; ours is Summit Bank."""
+
+    async def work(bench: Bench) -> None:
+        answer = await bench.rail.transfer(order(bank_code="305"))
+        assert (answer.status, answer.code) == (ports.FAILED, "16")
+        assert bench.rules.transfers == {}
+
+    at_monnify(work)
+
+
+FAULTS: dict[FaultKind, tuple[type[Exception], bool]] = {
+    "drop": (NoAnswer, False),
+    "lose": (NoAnswer, True),
+    "half": (NoAnswer, True),
+    "page": (NoAnswer, True),
+    "empty": (NoAnswer, True),
+    "bad_gateway": (NoAnswer, True),
+    "too_many": (Unavailable, False),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_lost_answer_then_query(fault: FaultKind) -> None:
+    expected, is_paid = FAULTS[fault]
+
+    async def work(bench: Bench) -> None:
+        bench.twin.add_fault(fault, SEND)
+        with pytest.raises((Unavailable, NoAnswer)) as caught:
+            await bench.rail.transfer(order())
+        assert type(caught.value) is expected
+        assert len(bench.rules.transfers) == is_paid
+        if fault != "too_many":
+            asked = await bench.rail.query(order())
+            assert asked.status == (ports.SUCCESSFUL if is_paid else ports.NOT_FOUND)
+
+    at_monnify(work)
+
+
+@pytest.mark.parametrize("path", [LOG_IN, "/api/v1/banks", "/api/v1/disbursements/account/validate"])
+@pytest.mark.parametrize("fault", ["lose", "page", "bad_gateway"])
+def test_trouble_before_the_money_call_means_that_nothing_was_sent(path: str, fault: FaultKind) -> None:
+    async def work(bench: Bench) -> None:
+        bench.twin.add_fault(fault, path)
+        with pytest.raises(Unavailable):
+            await bench.rail.transfer(order())
+        assert bench.rules.transfers == {}
+
+    at_monnify(work)
+
+
+def test_used_reference_is_looked_up_and_paid_once() -> None:
+    async def work(bench: Bench) -> None:
+        bench.twin.add_fault("lose", SEND)
+        with pytest.raises(NoAnswer):
+            await bench.rail.transfer(order())
+        assert (await bench.rail.transfer(order())).status == ports.SUCCESSFUL
+        assert len(bench.rules.transfers) == 1
+
+    at_monnify(work)
+
+
+def test_equal_transfer_within_two_minutes_waits() -> None:
+    async def work(bench: Bench) -> None:
+        await bench.rail.transfer(order())
+        with pytest.raises(Unavailable) as caught:
+            await bench.rail.transfer(order(key=rail_key(13, REFERENCE)))
+        assert caught.value.retry_after == 120
+
+    at_monnify(work)
+
+
+def test_short_wallet_tells_the_operator_and_nothing_is_done() -> None:
+    async def work(bench: Bench) -> None:
+        bench.rules.balance *= 0
+        with pytest.raises(Unavailable) as caught:
+            await bench.rail.transfer(order())
+        assert "fund it" in caught.value.notice
+        assert bench.rules.transfers == {}
+
+    at_monnify(work)
+
+
+@pytest.mark.parametrize(("amount", "written"), [(1, "0.01"), (99, "0.99"), (2**53, "90071992547409.92")])
+def test_amounts_are_exact_on_the_wire(amount: int, written: str) -> None:
+    async def work(bench: Bench) -> None:
+        bench.rules.balance *= 10**9
+        await bench.rail.transfer(order(amount=amount))
+        [paid] = bench.rules.transfers.values()
+        assert str(paid.amount) == written
+
+    at_monnify(work)
+
+
+def reply(**body: Any) -> VendorReply:
+    return VendorReply(200, {"requestSuccessful": True, "responseMessage": "success", "responseBody": body})
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"status": "COMPLETED", "amount": "1500.00"}, ports.SUCCESSFUL),
+        ({"status": "SUCCESS"}, ports.SUCCESSFUL),
+        ({"status": "REVERSED"}, ports.FAILED),
+        ({"status": "EXPIRED"}, ports.FAILED),
+        ({"status": "AWAITING_PROCESSING"}, ports.PROCESSING),
+        ({"status": "IN_PROGRESS"}, ports.PROCESSING),
+        ({"status": "PENDING_BATCH_AUTHORIZATION"}, ports.UNKNOWN),
+        ({"status": "OTP_EMAIL_DISPATCH_FAILED"}, ports.UNKNOWN),
+        ({"status": "success"}, ports.UNREADABLE),
+        ({"status": "SUCCESS", "amount": 1500.01}, ports.UNREADABLE),
+        ({"status": "SUCCESS", "amount": "x"}, ports.UNREADABLE),
+        ({"status": "SUCCESS", "reference": "other"}, ports.UNREADABLE),
+        ({}, ports.UNREADABLE),
+    ],
+)
+def test_statuses(body: dict[str, Any], status: str) -> None:
+    assert read_transfer(reply(**body), order()).status == status
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [("Invalid account number", "07"), ("Unknown bank code", "16"), ("amount is too low", "05")]
+)
+def test_refusals_of_the_order_itself(words: str, code: str) -> None:
+    refusal = VendorReply(400, {"requestSuccessful": False, "responseMessage": words, "responseCode": "99"})
+    answer = at_monnify(lambda bench: bench.rail._judge_refusal(refusal, order()))
+    assert (answer.status, answer.code) == (ports.FAILED, code)
+
+
+def test_query_that_is_refused_for_another_reason_says_nothing() -> None:
+    async def work(bench: Bench) -> None:
+        refusal = VendorReply(400, {"requestSuccessful": False, "responseMessage": "Oops", "responseCode": "99"})
+
+        async def refuse(*given: Any, **more: Any) -> VendorReply:
+            return refusal
+
+        bench.rail._call = refuse  # type: ignore[method-assign]
+        with pytest.raises(Unavailable):
+            await bench.rail.query(order())
+
+    at_monnify(work)
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [("Rent: May & June", "Rent May June"), ("", "Transfer"), ("x" * 200, "x" * 100), ("₦€", "Transfer")],
+)
+def test_narrations(text: str, cleaned: str) -> None:
+    assert clean_narration(text) == cleaned
+
+
+# --- names -----------------------------------------------------------------------------------------------------
+
+
+def test_names() -> None:
+    async def work(bench: Bench) -> None:
+        assert await bench.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
+        unknown = await bench.rail.find_account_name(NameEnquiry("058", "0123456709"))
+        assert unknown.name is None
+        with pytest.raises(LookupDeclined):
+            await bench.rail.find_account_name(NameEnquiry("032", "0123456784"))
+
+    at_monnify(work)
+
+
+def test_access_check() -> None:
+    assert at_monnify(lambda bench: bench.rail.check_access()).startswith("10000000.0; ")
+
+
+# --- call-backs ------------------------------------------------------------------------------------------------
+
+
+def find_order(body: bytes, signature: str | None) -> str | None:
+    return make_callbacks(KEYS).find_order("", {"monnify-signature": signature}.get, body)
+
+
+def test_signed_callback_names_its_order() -> None:
+    event = {"eventType": "FAILED_DISBURSEMENT", "eventData": {"reference": wire_reference(KEY)}}
+    body, headers = MonnifyRules().sign(event)
+    assert find_order(body, headers["monnify-signature"]) == KEY
+    for changed, signature in ((body + b" ", headers["monnify-signature"]), (body, None), (body, "00")):
+        with pytest.raises(CallbackRefused):
+            find_order(changed, signature)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"eventType": "SUCCESSFUL_TRANSACTION", "eventData": {"reference": wire_reference(KEY)}},
+        {"eventType": "FAILED_DISBURSEMENT", "eventData": {"reference": "other"}},
+        {"eventType": 7},
+        [],
+    ],
+)
+def test_callback_of_nobody_names_no_order(event: Any) -> None:
+    body, headers = MonnifyRules().sign(event)
+    assert find_order(body, headers["monnify-signature"]) is None

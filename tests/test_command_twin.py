@@ -1,0 +1,58 @@
+"""`kasuwa twin`: a simulator that a person starts, and a deployment that uses it by the printed settings."""
+
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.running import Deployments
+from tests.work.event_log import wait_until
+
+SETTING = re.compile(r"export (KASUWA_[A-Z_]+)=(\S+)")
+
+
+@contextlib.contextmanager
+def running_twin(vendor: str) -> Iterator[dict[str, str]]:
+    """Yields the settings that the command prints."""
+    command = [sys.executable, "-m", "kasuwa", "twin", vendor]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            lines = []
+            for line in process.stdout:
+                lines.append(line)
+                if line.startswith("Ctrl-C"):
+                    break
+            yield dict(SETTING.findall("".join(lines)))
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+
+
+def test_deployment_in_test_uses_the_twins_by_their_printed_settings(deployments: Deployments) -> None:
+    with (
+        running_twin("vtpass") as vtpass,
+        running_twin("dojah") as dojah,
+        running_twin("paystack") as paystack,
+        deployments.fresh("with-twins", **vtpass, **dojah, **paystack) as deployment,
+    ):
+        shop = deployment.open_shop()
+        wait_until("the catalogue is fetched", lambda: shop.put("bills", action="pull").body["data"]["items"])
+        bill: dict[str, Any] = {"paycode": "mtn/", "reference": "08031234567", "amount": "100.00", "orderRef": "one"}
+        assert shop.put("bills", action="pay", **bill).body["txnStatus"] == "successful"
+        assert shop.put("resources", inquire="bvn", bvn="22212345678").body["data"]["lastname"] == "OKAFOR"
+        sent = shop.transfer(bankcode="058", accountnumber="0123456785", orderRef="two")
+        assert sent["txnStatus"] == "processing"
+        shop.connection.close()
+
+
+@pytest.mark.parametrize("words", [["twin"], ["twin", "nobody"]])
+def test_unknown_vendor_is_refused_with_help(words: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "kasuwa", *words], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "vtpass" in done.stdout + done.stderr or "nobody" in done.stderr
