@@ -43,12 +43,14 @@ COMPOSITION_ROOTS = {
     "commands",
     "__main__",
 }
-# Slices do not import each other, but these may use the others' models and rules.
+# Slices do not import each other, but these may use the others' models, rules and wire types.
 SLICE_IMPORTS = {
     "payment": {"disburse"},
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
 }
+
+BORROWED_MODULES = {"model", "rules", "wire", "wire_reply"}
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 
@@ -133,7 +135,7 @@ def may_import(source: Source, target: str) -> bool:
         return True
     if source.package == target.partition(".")[0] == "methods":
         mine, theirs = source.module.split(".")[1:2], target.split(".")[1:2]
-        borrowed = target.split(".")[2:3] and target.split(".")[2] in ("model", "rules")
+        borrowed = target.split(".")[2:3] and target.split(".")[2] in BORROWED_MODULES
         return mine == theirs or bool(borrowed and mine and theirs and theirs[0] in SLICE_IMPORTS.get(mine[0], set()))
     return any(target == allowed or target.startswith(f"{allowed}.") for allowed in MAY_IMPORT.get(source.package, ()))
 
@@ -155,6 +157,44 @@ def relative_imports(sources: Iterable[Source]) -> list[str]:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ImportFrom) and node.level
     ]
+
+
+def module_names(source: Source) -> set[str]:
+    """Returns the names that a file defines outside its functions and classes."""
+    names: set[str] = set()
+    todo: list[ast.stmt] = list(source.tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names
+
+
+def indirect_imports(sources: Iterable[Source], service: Iterable[Source]) -> list[str]:
+    """Returns imports of a name from a module of the service that does not define it, but imports it itself."""
+    defined = {source.module: module_names(source) for source in service}
+    found = []
+    for source in sources:
+        for module, name in source.imports():
+            inside = module.removeprefix("kasuwa.")
+            is_module = f"{inside}.{name}" in defined
+            if name and inside in defined and not is_module and name not in defined[inside]:
+                found.append(f"{source.path} imports {name} from {module}, which does not define it")
+    return found
+
+
+def reexports(source: Source) -> list[str]:
+    """Returns the places where a file offers another module's names as its own."""
+    aliases = [
+        node.lineno
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and any(a.asname == a.name for a in node.names)
+    ]
+    lists = [n.lineno for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == "__all__"]
+    return [f"{source.path}:{line} re-exports names of other modules" for line in (*aliases, *lists)]
 
 
 def cycles(sources: list[Source]) -> list[str]:

@@ -12,17 +12,10 @@ import msgspec
 
 from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.references import account_key, merchant_state_key
-from kasuwa.db.batch import (
-    BatchState,
-    Deployment,
-    IdempotencyRecord,
-    MerchantState,
-    Result,
-    RuleFailure,
-    Submission,
-    decide_batch,
-)
+from kasuwa.db.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
+from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger.chart import Account
 from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD

@@ -17,7 +17,8 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.db.batch import Submission
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.writer import DatabaseUnreachable, Writer
+from kasuwa.db.writer import Writer
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.prepare import prepare as prepare_database

@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.db.batch import IdempotencyRecord, Submission
+from kasuwa.db.batch import Submission
+from kasuwa.db.idempotency import IdempotencyRecord
 from tests.db.invariants import anything, asks, check_invariants, funded, submissions
 from tests.db.memory_database import MemoryDatabase, visible_result
 from tests.db.toy import FAILING_RULES, MERCHANTS, VALID_RULES, ToyRequest, submission

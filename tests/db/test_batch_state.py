@@ -25,16 +25,9 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.references import hold_key, merchant_state_key
 from kasuwa.core.scenario import InjectedFault
-from kasuwa.db.batch import (
-    JOB_LEASE,
-    Deployment,
-    IdempotencyClaim,
-    InconsistentBatchState,
-    RuleFailure,
-    Submission,
-    business_now,
-    decide_batch,
-)
+from kasuwa.db.batch import JOB_LEASE, Deployment, InconsistentBatchState, RuleFailure, Submission, decide_batch
+from kasuwa.db.idempotency import IdempotencyClaim
+from kasuwa.db.merchant_state import business_now
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger.apply import LedgerError
 from tests.db.memory_database import MemoryDatabase, visible_result, wallet_of

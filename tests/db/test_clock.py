@@ -11,8 +11,9 @@ import pytest
 from kasuwa import composition as services
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
-from kasuwa.db.batch import IdempotencyClaim, Submission, idempotency_record_key
+from kasuwa.db.batch import Submission
 from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.idempotency import IdempotencyClaim, idempotency_record_key
 from kasuwa.db.jobs import DELETE_EXPIRED
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, Metrics, SharedCounters

@@ -9,15 +9,11 @@ from kasuwa.db.deadlines import Deadlines
 
 
 async def wait_under(deadlines: Deadlines, seconds: float, waiting: "asyncio.Future[Any]") -> str:
-    deadline = deadlines.begin(seconds)
     try:
-        await waiting
-    except asyncio.CancelledError:
-        if not deadline.is_ours():
-            raise
+        with deadlines.within(seconds):
+            await waiting
+    except TimeoutError:
         return "late"
-    finally:
-        deadline.end()
     return "in time"
 
 

@@ -25,7 +25,8 @@ from kasuwa.core.decision import (
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.references import Permutation, hold_key, ordered_key, row_key
 from kasuwa.core.vault import Vault
-from kasuwa.db.batch import Deployment, IdempotencyClaim, Submission, idempotency_record_key
+from kasuwa.db.batch import Deployment, Submission
+from kasuwa.db.idempotency import IdempotencyClaim, idempotency_record_key
 from kasuwa.ledger.chart import Hold
 
 WALL = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)

@@ -15,7 +15,7 @@ from kasuwa.console.passwords import open_totp_secret, seal_totp_secret
 from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db.merchants import unseal_key
 from kasuwa.db.migrate import open_vault
-from kasuwa.methods.bills.rules.pay_bill import voucher_aad
+from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client
 from kasuwa.methods.resources import rules as personalized

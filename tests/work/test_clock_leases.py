@@ -11,6 +11,7 @@ import pytest
 from kasuwa.composition import Services
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
+from kasuwa.db.connection_pool import Pool
 from kasuwa.settings import read_settings
 from kasuwa.work.clock_leases import ClockLeases, LeaseTimeout
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
@@ -31,7 +32,7 @@ def number_of(deployment: Deployment, shop: MerchantClient) -> int:
     return int(number)
 
 
-def with_pool(deployment: Deployment, work: Callable[[connections.Pool], Awaitable[T]]) -> T:
+def with_pool(deployment: Deployment, work: Callable[[Pool], Awaitable[T]]) -> T:
     async def run() -> T:
         operators = await connections.open_operator_pool(deployment.dsn)
         try:
@@ -45,7 +46,7 @@ def with_pool(deployment: Deployment, work: Callable[[connections.Pool], Awaitab
 def test_a_lease_outlasts_its_length_while_it_is_held(deployment: Deployment, shop: MerchantClient) -> None:
     number = number_of(deployment, shop)
 
-    async def work(operators: connections.Pool) -> tuple[set[bool], bool, int]:
+    async def work(operators: Pool) -> tuple[set[bool], bool, int]:
         mine, others = ClockLeases(operators, length=SHORT), ClockLeases(operators, length=SHORT, wait_seconds=0.1)
         seen = set()
         async with mine.acquire(number) as held:
@@ -66,7 +67,7 @@ def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(
 ) -> None:
     number = number_of(deployment, shop)
 
-    async def work(operators: connections.Pool) -> tuple[bool, Any]:
+    async def work(operators: Pool) -> tuple[bool, Any]:
         leases = ClockLeases(operators, length=SHORT)
         async with leases.acquire(number) as held:
             await operators.execute("update advance_lease set holder = 'another' where merchant_id = $1", number)
@@ -91,7 +92,7 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
             time.sleep(0.05)
         return OK
 
-    async def advance(house: Services, operators: connections.Pool) -> Any:
+    async def advance(house: Services, operators: Pool) -> Any:
         engine = SandboxOperations(
             operators,
             SandboxServices(

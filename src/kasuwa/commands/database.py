@@ -19,7 +19,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import audit_trail, embedded, merchants, migrate
 from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.primary import connect_to_primary
-from kasuwa.db.writer import DatabaseUnreachable
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.listen import ListenError
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import ServeError

@@ -18,7 +18,7 @@ from kasuwa.console.visit import Visit
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db import audit_trail, console_sessions, console_throttle, console_users
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_throttle import FREE_FAILURES, AttemptSource
 from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.merchants import find_merchant_id

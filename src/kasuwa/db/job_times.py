@@ -10,7 +10,7 @@ written meanwhile have the right time already.
 from datetime import UTC, datetime
 from functools import partial
 
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.deliveries import retry_on_deadlock
 
 # The jobs of one statement: few enough that a writer who needs one of them waits for milliseconds.

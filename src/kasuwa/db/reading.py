@@ -19,7 +19,7 @@ from typing import Any
 
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import Vault
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.shares import ReaderShares
 
 # Queries with the same text that run at once, and the keys that one query may ask for.

@@ -50,9 +50,10 @@ import asyncpg
 
 from kasuwa.core.decision import Needs, Row
 from kasuwa.db import connections
-from kasuwa.db.batch import BatchState, Deployment, IdempotencyRecord, Result, Submission
+from kasuwa.db.batch import BatchState, Deployment, Result, Submission
 from kasuwa.db.blocked_merchants import BlockedMerchantQueues
 from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import (
     LockedBatchRunner,
     PendingBatch,
@@ -72,8 +73,6 @@ from kasuwa.db.writer_session import (
     VersionConflict,
     WriterSession,
 )
-
-__all__ = ["DatabaseUnreachable", "Writer"]
 
 MAX_BATCH_SIZE = 256
 # How long a submission may wait for its commit before it fails with DatabaseUnreachable.

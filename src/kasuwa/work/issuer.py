@@ -19,7 +19,8 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import token_index
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.writer import DatabaseUnreachable, Writer
+from kasuwa.db.writer import Writer
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
 

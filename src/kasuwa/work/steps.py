@@ -4,7 +4,6 @@ Used by the request that wrote the job (right after its commit), by the worker (
 in the test environment (when business time reaches it).
 """
 
-import asyncio
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -15,8 +14,9 @@ from typing import Any
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Job, Merchant
 from kasuwa.core.vault import Vault
-from kasuwa.db.batch import Result, Submission, parse_idempotency_claim
+from kasuwa.db.batch import Result, Submission
 from kasuwa.db.deadlines import Deadlines
+from kasuwa.db.idempotency import parse_idempotency_claim
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
@@ -67,19 +67,13 @@ class StepRunner:
         if secrets is None and step.restore_secrets is not None:
             secrets = step.restore_secrets(job, self._vault)
         began = time.perf_counter()
-        deadline = self._deadlines.begin(RAIL_DEADLINE_SECONDS)
         try:
-            answer = await step.call(self._rails, job, now, secrets)
+            with self._deadlines.within(RAIL_DEADLINE_SECONDS):
+                answer = await step.call(self._rails, job, now, secrets)
         except Unavailable:
             answer = ports.RAIL_UNAVAILABLE
         except (NoAnswer, TimeoutError):
             answer = ports.RAIL_SILENT
-        except asyncio.CancelledError:
-            if not deadline.is_ours():
-                raise
-            answer = ports.RAIL_SILENT
-        finally:
-            deadline.end()
         assert isinstance(answer, Answer)
         self._metrics.count(STEPS, job.kind, answer.status)
         self._metrics.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)

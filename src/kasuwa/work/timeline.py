@@ -15,7 +15,7 @@ from kasuwa.core.purpose import payer_in
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 
 POSTINGS = """
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at

@@ -28,7 +28,8 @@ from kasuwa.core.decision import (
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, merchant_state_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
-from kasuwa.db.batch import BatchState, Deployment, MerchantState, RuleFailure, Submission
+from kasuwa.db.batch import BatchState, Deployment, RuleFailure, Submission
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX

@@ -7,7 +7,8 @@ import pytest
 
 from kasuwa.core.decision import Refusal
 from kasuwa.ledger import chart
-from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, Cashcode
+from kasuwa.methods.cashcode.model import Cashcode
+from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT
 from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_INSUFFICIENT, UNKNOWN_SAVINGS, WALLET
 from kasuwa.methods.investments.rules.cash_out import NOT_THE_OWNER
 from kasuwa.methods.investments.wire import CashcodeReply

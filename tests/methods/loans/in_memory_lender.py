@@ -22,7 +22,7 @@ from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key
 from kasuwa.methods.disburse.actions import DISBURSE
-from kasuwa.methods.disburse.rules.transfer import WALLET
+from kasuwa.methods.disburse.model import WALLET
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.model import (
     PARTS,

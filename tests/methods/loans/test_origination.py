@@ -13,7 +13,8 @@ import pytest
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, UNKNOWN_CLIENT
-from kasuwa.methods.disburse.rules.transfer import JOB_DATA_DECODER, WALLET_INSUFFICIENT
+from kasuwa.methods.disburse.model import JOB_DATA_DECODER
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
 from kasuwa.rails.ports import Answer
 from tests.methods.loans.in_memory_lender import BAD, BANK, GOOD, OPENING, SLOW, START, Lender

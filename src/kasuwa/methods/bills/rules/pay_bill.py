@@ -55,6 +55,7 @@ from kasuwa.methods.bills.model import (
     KIND,
     LANE,
     NO_DELIVERY,
+    SEND,
     WALLET,
     BillDetail,
     BillJobData,
@@ -62,11 +63,9 @@ from kasuwa.methods.bills.model import (
     Paycode,
     Voucher,
     duplicate_guard_key,
+    voucher_aad,
     voucher_key,
 )
-from kasuwa.methods.bills.model import QUERY as QUERY
-from kasuwa.methods.bills.model import SEND as SEND
-from kasuwa.methods.bills.model import voucher_aad as voucher_aad
 from kasuwa.methods.bills.wire import BillDelivery, PayReply, PayRequest
 
 # Within this business time, the same payment under another orderRef is refused as a mistake. Contract: bills#duplicate

@@ -46,13 +46,13 @@ from kasuwa.methods.cashcode.model import (
     LANE,
     REFERENCE_TYPE,
     WALLET,
+    Cashcode,
     CashcodeDetail,
     ExpiryJobData,
     cashcode_key,
     expiry_key,
     hash_pin,
 )
-from kasuwa.methods.cashcode.model import Cashcode as Cashcode
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
 
 # Refusals, in order of precedence.

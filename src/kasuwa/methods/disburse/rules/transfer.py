@@ -45,10 +45,15 @@ from kasuwa.core.transactions import (
     make_transaction_job,
     transaction_key,
 )
-from kasuwa.methods.disburse.model import CURRENCY, KIND, LANE, SEND, TransferJobData
-from kasuwa.methods.disburse.model import JOB_DATA_DECODER as JOB_DATA_DECODER
-from kasuwa.methods.disburse.model import WALLET as WALLET
-from kasuwa.methods.disburse.model import TransferDetail as TransferDetail
+from kasuwa.methods.disburse.model import (
+    CURRENCY,
+    KIND,
+    LANE,
+    SEND,
+    WALLET,
+    TransferDetail,
+    TransferJobData,
+)
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 
 # Refusals, in order of precedence.

@@ -62,14 +62,8 @@ from kasuwa.methods.investments.wire import (
     ValidateDeposit,
     ValidateReply,
 )
-from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import (
-    PaymentReply,
-    collect_payment,
-    decide_validate,
-    need_collect,
-    payer_metadata,
-)
+from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Fifty years; a longer term is taken for a typing error.
 LONGEST_PERIOD = 600
@@ -238,17 +232,11 @@ def deposit_from_wallet(
     )
 
 
-def decide_validation(
-    request: ValidateDeposit, context: Context, seen: LoadedRows
-) -> Decision[PaymentReply] | Refusal | NeedsMore:
-    """Submits the payer's code for a deposit. Payments with another purpose are refused as unknown."""
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
-    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
-    if purpose is None or purpose.purpose != DEPOSIT_PURPOSE:
-        return UNKNOWN_REFERENCE
-    brought = decide_validate(request, context, seen)
-    if not request.dry_run or not isinstance(brought, Decision):
-        return brought
+def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
+    """Submits the payer's code for a deposit. A dry run checks everything and submits nothing."""
+    validated = validate_for_purpose(request, DEPOSIT_PURPOSE, context, seen)
+    if not request.dry_run or not isinstance(validated, Decision):
+        return validated
     return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
 
 

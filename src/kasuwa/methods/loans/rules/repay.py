@@ -58,14 +58,8 @@ from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResu
 from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repayment, record_of
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
-from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import (
-    PaymentReply,
-    collect_payment,
-    decide_validate,
-    need_collect,
-    payer_metadata,
-)
+from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 KIND = "repayment"
 DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
@@ -263,15 +257,11 @@ def reply_repay(
 
 def decide_validation(
     request: ValidateRepayment, context: Context, seen: LoadedRows
-) -> Decision[PaymentReply] | Refusal | NeedsMore:
-    """Submits the payer's code for a repayment. Payments with another purpose are refused as unknown."""
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
-    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
-    if purpose is None or purpose.purpose != REPAYMENT_PURPOSE:
-        return UNKNOWN_REFERENCE
-    brought = decide_validate(request, context, seen)
-    if not request.dry_run or not isinstance(brought, Decision):
-        return brought
+) -> Decision[PaymentReply] | Refusal:
+    """Submits the payer's code for a repayment. A dry run checks everything and submits nothing."""
+    validated = validate_for_purpose(request, REPAYMENT_PURPOSE, context, seen)
+    if not request.dry_run or not isinstance(validated, Decision):
+        return validated
     return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
 
 

@@ -33,7 +33,8 @@ from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.splits import split_amount
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
-from kasuwa.methods.disburse.rules.transfer import TransferDetail, send_money
+from kasuwa.methods.disburse.model import TransferDetail
+from kasuwa.methods.disburse.rules.transfer import send_money
 from kasuwa.methods.payment.model import WALLET_INSUFFICIENT, Payment, PaymentDetail, rail_account
 from kasuwa.methods.payment.settlement_model import (
     DONE,
