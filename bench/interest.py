@@ -17,13 +17,8 @@ from kasuwa.core.accrual import posting_date
 from kasuwa.core.calendar import add_months, lagos_day
 from kasuwa.core.references import account_key, job_key
 from kasuwa.ledger import chart
-from kasuwa.methods.investments.model import savings_key
-from kasuwa.methods.investments.rules.post_interest import (
-    LANES,
-    MAX_SAVINGS_PER_BATCH,
-    POST_INTEREST,
-    interest_batch_key,
-)
+from kasuwa.methods.investments.model import interest_batch_key, savings_key
+from kasuwa.methods.investments.rules.post_interest import LANES, MAX_SAVINGS_PER_BATCH, POST_INTEREST
 
 # 100,000.00 at 12 % a year, with tax: an interest posting and a tax posting each.
 BALANCE = 10_000_000

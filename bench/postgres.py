@@ -15,6 +15,7 @@ import psutil
 
 from bench.results import MeasurementFailed
 from kasuwa.db import embedded
+from kasuwa.db.postgres_programs import find_tool
 
 # What engine.md's yardstick was measured with.
 CLIENTS = 32
@@ -33,7 +34,7 @@ def running(directory: Path) -> Iterator[embedded.Cluster]:
 
 def query(dsn: str, text: str) -> list[list[str]]:
     """The rows, as text. Several statements may be sent; each commits by itself."""
-    command = [str(embedded.find_tool("psql")), "-X", "-q", "--csv", "--tuples-only", "-v", "ON_ERROR_STOP=1", dsn]
+    command = [str(find_tool("psql")), "-X", "-q", "--csv", "--tuples-only", "-v", "ON_ERROR_STOP=1", dsn]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise MeasurementFailed(f"psql: {done.stderr.strip()[-400:]}")
@@ -70,7 +71,7 @@ def measure_tpcb(dsn: str, seconds: int) -> float:
 
 
 def run_pgbench(arguments: list[str]) -> str:
-    done = subprocess.run([str(embedded.find_tool("pgbench")), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(find_tool("pgbench")), *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise MeasurementFailed(f"pgbench: {done.stderr.strip()[-400:]}")
     return done.stdout

@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
-    "settings": {"core"},
+    "settings": {"core", "db.private_files"},
     "supervisor_watch": set(),
     "readiness": {"db", "observe", "settings"},
 }
@@ -88,7 +88,8 @@ class Source:
     def is_rules(self) -> bool:
         """Whether the file holds the pure part of a slice: its rows and its decisions."""
         parts = self.path.split("/")
-        in_slice = parts[0] == "methods" and ("rules" in parts[2:3] or parts[-1] in ("model.py", "rules.py"))
+        is_model = parts[-1] in ("model.py", "rules.py") or parts[-1].endswith("_model.py")
+        in_slice = parts[0] == "methods" and ("rules" in parts[2:3] or is_model)
         return in_slice or self.path == "console/manual_posting.py"
 
     @cached_property

@@ -44,10 +44,6 @@ RETIRED_WORDS = {
 LONG_SIGNATURES = {
     # The command line's options: typer reads them from the signature.
     "commands/merchant.py:set_merchant",
-    # Each sets that many fields of the transaction that it returns.
-    "core/requery.py:schedule_requery",
-    "core/transactions.py:begin_transaction",
-    "core/transactions.py:end_transaction",
     # Helpers of tests that mirror the fields of a request or of a context.
     "tests/rule_context.py:context",
     "tests/simulate/model_cards.py:new_code",

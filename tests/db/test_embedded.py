@@ -18,6 +18,8 @@ import asyncpg
 import pytest
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_account import EmbeddedError
+from kasuwa.db.postgres_programs import find_tool
 from tests.running import memory_directory
 
 # What another process does: start the server, say which one it got, and go without stopping it.
@@ -282,7 +284,7 @@ def test_a_copy_of_a_stopped_directory_is_a_cluster_of_its_own(place: Path, dire
 def test_data_of_another_version_is_refused_in_one_line(directory: Path) -> None:
     embedded.start(directory).stop()
     (directory / "cluster/data/PG_VERSION").write_text("14\n")
-    with pytest.raises(embedded.EmbeddedError, match="made by PostgreSQL 14, and this is PostgreSQL 18") as refusal:
+    with pytest.raises(EmbeddedError, match="made by PostgreSQL 14, and this is PostgreSQL 18") as refusal:
         embedded.start(directory)
     assert "\n" not in str(refusal.value)
 
@@ -290,25 +292,25 @@ def test_data_of_another_version_is_refused_in_one_line(directory: Path) -> None
 def test_what_is_not_a_data_directory_is_left_alone(directory: Path) -> None:
     (directory / "cluster/data").mkdir(parents=True)
     (directory / "cluster/data/letter.txt").write_text("dear")
-    with pytest.raises(embedded.EmbeddedError, match="not a data directory"):
+    with pytest.raises(EmbeddedError, match="not a data directory"):
         embedded.start(directory)
     assert (directory / "cluster/data/letter.txt").read_text() == "dear"
 
 
 def test_a_server_that_does_not_start_says_why(directory: Path) -> None:
-    with pytest.raises(embedded.EmbeddedError, match=r"FATAL.*shared_buffers"):
+    with pytest.raises(EmbeddedError, match=r"FATAL.*shared_buffers"):
         embedded.start(directory, options={"shared_buffers": "plenty"})
     assert ask(embedded.start(directory).dsn, "select 1") == 1
 
 
 def test_a_directory_that_cannot_be_made_is_refused(place: Path) -> None:
     (place / "file").write_text("")
-    with pytest.raises(embedded.EmbeddedError, match="cannot be written"):
+    with pytest.raises(EmbeddedError, match="cannot be written"):
         embedded.start(place / "file" / "data")
 
 
 def test_the_tools_of_the_wheel_are_found_and_others_are_not() -> None:
-    said = subprocess.run([embedded.find_tool("pgbench"), "--version"], capture_output=True, text=True, check=True)
+    said = subprocess.run([find_tool("pgbench"), "--version"], capture_output=True, text=True, check=True)
     assert "PostgreSQL" in said.stdout
-    with pytest.raises(embedded.EmbeddedError, match="no pg_teleport"):
-        embedded.find_tool("pg_teleport")
+    with pytest.raises(EmbeddedError, match="no pg_teleport"):
+        find_tool("pg_teleport")

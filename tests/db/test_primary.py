@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_directory import PORT, socket_directory
 from kasuwa.db.primary import KEEPALIVE_OPTIONS, connect_to_primary, split_servers
 from tests.running import running_cluster
 
@@ -51,8 +52,8 @@ def silent_port() -> Iterator[int]:
 
 
 def address(cluster: embedded.Cluster, silent_port: int) -> str:
-    sockets = quote(str(embedded._socket_directory(cluster.directory)))
-    return f"postgresql://kasuwa@/kasuwa?host=127.0.0.1,{sockets}&port={silent_port},{embedded.PORT}"
+    sockets = quote(str(socket_directory(cluster.directory)))
+    return f"postgresql://kasuwa@/kasuwa?host=127.0.0.1,{sockets}&port={silent_port},{PORT}"
 
 
 def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, silent_port: int) -> None:
@@ -75,7 +76,7 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 def test_a_network_connection_to_the_primary_has_keepalive_set(cluster: embedded.Cluster) -> None:
     """Checks that TCP keepalive is set on a network connection; a real network failure is not simulated."""
-    inside = embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}"
+    inside = socket_directory(cluster.directory) / f".s.PGSQL.{PORT}"
 
     async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         behind = await asyncio.open_unix_connection(str(inside))

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_directory import PORT, socket_directory
 
 CHUNK = 65536
 
@@ -21,7 +22,7 @@ class FaultyProxy:
     """A TCP address that leads to the socket of a cluster. Its `state` may be set at any time, from any thread."""
 
     def __init__(self, cluster: embedded.Cluster) -> None:
-        self._inside = str(embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}")
+        self._inside = str(socket_directory(cluster.directory) / f".s.PGSQL.{PORT}")
         self._state = "passing"
         self._port = 0
         self._open: set[asyncio.StreamWriter] = set()

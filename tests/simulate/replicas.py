@@ -11,6 +11,8 @@ from urllib.parse import quote, urlsplit
 import psutil
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_directory import PORT, socket_directory
+from kasuwa.db.postgres_programs import find_tool
 from tests.running import memory_directory
 from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
 
@@ -35,7 +37,7 @@ def shared_directory() -> Iterator[Path]:
 def run_basebackup(dsn: str, target: Path, *how: str) -> None:
     """`pg_basebackup`, quickly."""
     words = [
-        str(embedded.find_tool("pg_basebackup")),
+        str(find_tool("pg_basebackup")),
         "-d",
         dsn,
         "-D",
@@ -63,8 +65,8 @@ class ReplicaPair:
     @property
     def dsn(self) -> str:
         """Returns a URL that names both servers, the standby first. The order must not matter."""
-        hosts = ",".join(quote(str(embedded._socket_directory(cluster.directory))) for cluster in self._both)
-        return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={embedded.PORT}").geturl()
+        hosts = ",".join(quote(str(socket_directory(cluster.directory))) for cluster in self._both)
+        return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={PORT}").geturl()
 
     def attach_standby(self) -> None:
         """The other one, as a copy of the primary that follows it."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db import embedded
+from kasuwa.db.postgres_programs import find_tool
 from tests.simulate.load import Client, new_merchant, running_load
 from tests.simulate.processes import (
     COMMAND_SECONDS,
@@ -46,7 +46,7 @@ class Recipe:
         self.keep_log, self.copy, self.restore = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
         self.restored = place / "restored"
         self._environ = {
-            "PATH": f"{embedded.find_tool('psql').parent}:{os.environ['PATH']}",
+            "PATH": f"{find_tool('psql').parent}:{os.environ['PATH']}",
             "DATABASE": dsn,
             "LOG": str(place / "log"),
             "BASE": str(place / "base"),

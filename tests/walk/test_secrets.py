@@ -16,7 +16,7 @@ from msgspec import inspect
 from kasuwa.core.decoding import is_free_text
 from kasuwa.core.documents import Document
 from kasuwa.core.field_errors import field_specs
-from kasuwa.db import embedded
+from kasuwa.db.postgres_programs import find_tool
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk.rows import ACTION_ROWS, example_paths, fields_of, value_at, with_fresh_references, with_value
@@ -103,7 +103,7 @@ def free_texts(kind: type[msgspec.Struct], before: tuple[str, ...] = ()) -> Iter
 
 
 def dump_of(deployment: Deployment) -> bytes:
-    command = [str(embedded.find_tool("pg_dump")), "--dbname", deployment.dsn]
+    command = [str(find_tool("pg_dump")), "--dbname", deployment.dsn]
     return subprocess.run(command, capture_output=True, check=True).stdout
 
 

@@ -38,7 +38,8 @@ from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.model import WALLET, Savings, record_of, savings_key
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
-from kasuwa.methods.investments.rules.thrift_plan import ThriftPlan, members_of, subscription_record, thrift_plan_key
+from kasuwa.methods.investments.rules.thrift_plan import members_of, subscription_record
+from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
 from kasuwa.rails.ports import NO_CALL_MADE, Answer
 from kasuwa.web.routes import Envelope, make_routes
 from tests.rule_context import MERCHANT, VAULT

@@ -40,6 +40,7 @@ from kasuwa.rails.sandbox.bank import (
     SUCCEED_ON_REQUERY,
     person_name,
     raise_for_code,
+    raise_scenario_fault,
     response_codes,
 )
 
@@ -215,14 +216,7 @@ class SandboxBiller:
         return CustomerAnswer(name, is_name_mismatch=code == NAME_MISMATCH)
 
     async def pay(self, order: BillOrder) -> Answer:
-        http = order.scenario.http
-        if http == "unavailable":
-            # The first call is refused. The same order sent again later is accepted.
-            if order.age_seconds < FIRST_REQUERY_SECONDS:
-                raise Unavailable("the biller rail refuses calls")
-            return answer_send(order)
-        if http is not None:
-            raise NoAnswer(f"the biller rail: {http}")
+        raise_scenario_fault(order, "biller rail")
         return answer_send(order)
 
     async def query(self, order: BillOrder) -> Answer:

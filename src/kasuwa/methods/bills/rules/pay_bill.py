@@ -41,6 +41,7 @@ from kasuwa.core.transactions import (
     FAILED,
     PENDING,
     SUCCESSFUL,
+    NewTransaction,
     Transaction,
     begin_transaction,
     encode_text,
@@ -247,15 +248,17 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
     )
     row = begin_transaction(
         context,
-        KIND,
-        movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
-        amount,
-        order_ref=request.order_ref,
-        fees=FeeBreakdown(item.fee, vat, 0),
-        status=PENDING,
-        message=MESSAGES[PENDING],
-        digest=digest,
-        detail=order,
+        NewTransaction(
+            kind=KIND,
+            txn_ref=movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
+            amount=amount,
+            order_ref=request.order_ref,
+            fees=FeeBreakdown(item.fee, vat, 0),
+            status=PENDING,
+            message=MESSAGES[PENDING],
+            digest=digest,
+            detail=order,
+        ),
     )
     job = make_transaction_job(
         context, SEND, LANE, row, encode_text(BillJobData(context.now.timestamp(), order, amount, scenario))

@@ -39,6 +39,7 @@ from kasuwa.core.transactions import (
     PENDING,
     PROCESSING,
     SUCCESSFUL,
+    NewTransaction,
     Transaction,
     begin_transaction,
     encode_text,
@@ -192,15 +193,17 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
     row = begin_transaction(
         context,
-        KIND,
-        txn_ref,
-        new.amount,
-        order_ref=new.order_ref,
-        batch_ref=new.batch_ref,
-        fees=fees,
-        message=MESSAGES[PROCESSING],
-        digest=new.digest,
-        detail=new.order,
+        NewTransaction(
+            kind=KIND,
+            txn_ref=txn_ref,
+            amount=new.amount,
+            order_ref=new.order_ref,
+            batch_ref=new.batch_ref,
+            fees=fees,
+            message=MESSAGES[PROCESSING],
+            digest=new.digest,
+            detail=new.order,
+        ),
     )
     job_data = encode_text(TransferJobData(context.now.timestamp(), new.order, row.amount, scenario))
     return Decision(

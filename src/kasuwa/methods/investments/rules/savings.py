@@ -24,7 +24,15 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key, movement_reference, opaque_id
 from kasuwa.core.thrift import repay
-from kasuwa.core.transactions import SUCCESSFUL, FinalTransaction, Transaction, begin_transaction, end_transaction
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key, refuse_inactive
 from kasuwa.methods.investments.model import (
@@ -288,17 +296,20 @@ def record_movement(context: Context, movement: SavingsMovement) -> FinalTransac
     txn_ref = movement_reference(movement.reference_type, context.permutation(context.number), lagos_day(context.now))
     event_fields = {"savings_id": movement.savings_id}
     detail = {**event_fields, **movement.payer_metadata}
-    row = begin_transaction(context, movement.kind, txn_ref, movement.amount, detail=detail)
+    row = begin_transaction(
+        context, NewTransaction(kind=movement.kind, txn_ref=txn_ref, amount=movement.amount, detail=detail)
+    )
     if movement.customer_txnref is not None:
         row = msgspec.structs.replace(row, order_ref=movement.customer_txnref)
         event_fields["customer_txnref"] = movement.customer_txnref
     return end_transaction(
         context,
         row,
-        SUCCESSFUL,
-        None,
-        movement.message,
-        movement.method,
-        context.scenario,
-        event_fields=event_fields,
+        TransactionOutcome(
+            status=SUCCESSFUL,
+            message=movement.message,
+            method=movement.method,
+            scenario=context.scenario,
+            event_fields=event_fields,
+        ),
     )

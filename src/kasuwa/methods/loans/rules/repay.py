@@ -31,7 +31,15 @@ from kasuwa.core.loan_interest import LoanAmounts, sum_amounts
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import movement_reference
-from kasuwa.core.transactions import SUCCESSFUL, FinalTransaction, Transaction, begin_transaction, end_transaction
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
 from kasuwa.methods.loans.model import (
     CURRENCY,
@@ -201,12 +209,13 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
     end = end_transaction(
         context,
         row,
-        SUCCESSFUL,
-        None,
-        "Repayment Successful",
-        WALLET_METHOD,
-        context.scenario,
-        event_fields=event_fields,
+        TransactionOutcome(
+            status=SUCCESSFUL,
+            message="Repayment Successful",
+            method=WALLET_METHOD,
+            scenario=context.scenario,
+            event_fields=event_fields,
+        ),
     )
     return Decision(
         reply=reply_repay(credited, amount, context, end),
@@ -230,7 +239,7 @@ def new_repayment(
     """Returns the transaction of a wallet repayment. Its key is derived from its own reference, because a
     customer_txnref may be used more than once."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
-    row = begin_transaction(context, KIND, txn_ref, amount, detail=detail)
+    row = begin_transaction(context, NewTransaction(kind=KIND, txn_ref=txn_ref, amount=amount, detail=detail))
     return row if customer_txnref is None else msgspec.structs.replace(row, order_ref=customer_txnref)
 
 
