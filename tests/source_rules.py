@@ -333,7 +333,7 @@ def floats(source: Source) -> list[str]:
 
 # --- log lines ----------------------------------------------------------------------------------------------------
 
-LOGGERS = {"log", "said", "logger"}
+LOGGERS = {"log", "logger"}
 LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 # Errors of ours whose text is written for people and quotes nothing that was sent.
 LOGGABLE_ERRORS = {"EmbeddedError", "InvalidCatalogue"}

@@ -33,6 +33,7 @@ RETIRED_WORDS = {
     "keeper": "refresher",
     "luck": "entropy",
     "purse": "funding source",
+    "said": "the thing itself: fields, text, reply, output or message",
     "shelf": "cache",
     "standing": "state",
     "till": "checkout",

@@ -1,4 +1,4 @@
-"""Several servers in one address: how it is read, and that the primary is found behind one that is silent."""
+"""Several servers in one address: how the address is read, and that the primary is found behind a silent server."""
 
 import asyncio
 import socket
@@ -58,7 +58,7 @@ def address(cluster: embedded.Cluster, silent_port: int) -> str:
 
 def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, silent_port: int) -> None:
     async def ask() -> bool:
-        # Its timeout is an hour: one that waited for the silent one first would never be seen to end.
+        # The timeout is an hour: waiting for the silent server first would never end within the test.
         connection = await connect_to_primary(address(cluster, silent_port), timeout=3600)
         try:
             return await connection.fetchval("select true")
@@ -69,8 +69,8 @@ def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, si
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while said := await reader.read(65536):
-        writer.write(said)
+    while chunk := await reader.read(65536):
+        writer.write(chunk)
     writer.close()
 
 
@@ -95,6 +95,6 @@ def test_a_network_connection_to_the_primary_has_keepalive_set(cluster: embedded
     assert asyncio.run(ask()) == [*KEEPALIVE_OPTIONS.values(), 1]
 
 
-def test_where_nobody_answers_it_is_said_why() -> None:
+def test_an_unreachable_database_is_reported_with_the_reason() -> None:
     with pytest.raises(FileNotFoundError):
         asyncio.run(connect_to_primary("postgresql://kasuwa@/kasuwa?host=/nowhere,/nobody"))

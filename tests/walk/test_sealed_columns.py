@@ -1,7 +1,7 @@
-"""Every sealed column is bound to its row: what is sealed in one does not open in another of the same merchant.
+"""Every sealed column is bound to its row: a value sealed for one row cannot be opened in another of the same merchant.
 
-The ciphertexts of two real rows are swapped, and opened as the service opens them. A column that is sealed and not
-listed here makes the last test fail.
+The ciphertexts of two real rows are swapped, and opened as the service does. A sealed column that is not listed here
+makes the last test fail.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "referen
 
 
 class Sealed(NamedTuple):
-    """A sealed column: what names its rows, and how the service opens one."""
+    """A sealed column: what identifies its rows, and how the service opens a value."""
 
     named_by: str
     open: Callable[[Vault, int, Any, bytes], bytes]
@@ -49,7 +49,7 @@ PLACES = {
     "merchant_key.sealed": Sealed("verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name)),
     "idempotency_record.sealed_reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
 }
-# Of payments, whose own tests swap them; and of people, below.
+# Columns of payments, which their own tests swap, and of clients, below.
 ELSEWHERE = {"payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"}
 
 

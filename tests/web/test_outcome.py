@@ -75,8 +75,8 @@ class FailingRail:
         if not inspect.iscoroutinefunction(found):
             return found
 
-        async def call(*said: Any, **named: Any) -> Any:
-            answer = await found(*said, **named)
+        async def call(*arguments: Any, **named: Any) -> Any:
+            answer = await found(*arguments, **named)
             self._fail()
             return answer
 

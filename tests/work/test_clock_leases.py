@@ -1,4 +1,4 @@
-"""The lease of a merchant's clock: renewed while held, one holder at a time, and mended where its holder died."""
+"""The lease of a merchant's clock: renewed while held, one holder at a time, and repaired if its holder died."""
 
 import asyncio
 import time
@@ -82,7 +82,7 @@ def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(
 
 
 def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Deployment, shop: MerchantClient) -> None:
-    """The delivery takes many times the lease, and what is due behind it stays for the advance."""
+    """The delivery takes many times the lease. The jobs behind it are still left to the advance."""
     states: list[bool] = []
 
     def slowly(letter: ReceivedRequest) -> Answer:
@@ -135,7 +135,7 @@ def test_what_an_advance_that_died_has_passed_by_is_run_by_the_worker(
     shop = open_shop(now=START)
     sent = shop.transfer(accountnumber="0000000900")
     number = number_of(deployment, shop)
-    # As it stands when the process is killed between moving the clock and the jobs' wall times.
+    # The state after a kill between moving the clock and updating the jobs' wall times.
     deployment.fetch(
         "update merchant_state set clock_fixed_at = clock_fixed_at + interval '1 minute', version = version + 1 "
         "where merchant_id = $1",

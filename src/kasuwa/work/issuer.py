@@ -80,8 +80,8 @@ class LedgerIssuer:
             return NO_SUCH_ORDER
         merchant_id, txn_ref = found
         status, code, message = await self._reader.fetchrow(BY_REFERENCE, merchant_id, txn_ref)
-        said = ports.SUCCESSFUL if status == SUCCESSFUL else ports.FAILED
-        return Answer(said, code, message, {"txnRef": txn_ref})
+        rail_status = ports.SUCCESSFUL if status == SUCCESSFUL else ports.FAILED
+        return Answer(rail_status, code, message, {"txnRef": txn_ref})
 
     async def _find_order(self, key: str) -> tuple[int, str] | None:
         """Returns merchant and reference of an order, also from archived books: the payee may still query it."""

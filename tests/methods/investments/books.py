@@ -238,8 +238,8 @@ class InMemorySavings:
     def start_plan(self, members: list[str], amount: str = "100.00", **fields: Any) -> str:
         """Returns the id of a plan that these savings have filled."""
         ordinary = {"name": "Esusu", "amount": amount, "frequency": "every_month", "member_required": len(members)}
-        said = {**ordinary, "start_date": self.today.isoformat(), **fields}
-        thrift_id = str(self.ask("create_plan", **said).data.thrift_id)
+        request = {**ordinary, "start_date": self.today.isoformat(), **fields}
+        thrift_id = str(self.ask("create_plan", **request).data.thrift_id)
         for savings_id in members:
             reply = self.ask("subscribe", savings_id=savings_id, thrift_id=thrift_id)
             assert not isinstance(reply, Refusal), reply

@@ -87,7 +87,9 @@ def first_edition() -> CatalogueEdition:
 
 
 def read_biller(row: Any, terms: Any) -> Biller:
-    least, most = (None if said is None else minor_of(str(said)) for said in (terms["min_amount"], terms["max_amount"]))
+    least, most = (
+        None if limit is None else minor_of(str(limit)) for limit in (terms["min_amount"], terms["max_amount"])
+    )
     pattern = terms["reference_regex"]
     return Biller(row["id"], row["name"], row["reference"], row["category"], terms["slug"], pattern, least, most)
 
@@ -189,8 +191,8 @@ def fulfillment_of(order: BillOrder) -> dict[str, str]:
 
 
 def digits(order: BillOrder, count: int) -> str:
-    said = f"{order.biller} {order.reference} {reference_of_rail_key(order.key)}"
-    noise = blake2b(said.encode(), person=b"goods").digest()
+    seed = f"{order.biller} {order.reference} {reference_of_rail_key(order.key)}"
+    noise = blake2b(seed.encode(), person=b"goods").digest()
     return str(int.from_bytes(noise, "big"))[-count:]
 
 
