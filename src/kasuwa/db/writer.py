@@ -103,7 +103,7 @@ class Writer:
     ) -> None:
         self.clock = clock or DatabaseClock()
         self._deployment = deployment
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         self._cache = RowCache()
 
         def make_session() -> WriterSession:
@@ -147,7 +147,7 @@ class Writer:
             record: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
             submission.needs = Needs((*submission.needs.rows, record), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        deadline = time.monotonic() + self._timeout_seconds
+        deadline = time.monotonic() + self.timeout_seconds
         self._queue.append(PendingSubmission(submission, submission.merchant.merchant_id, future, deadline))
         self._wake.set()
         return future
