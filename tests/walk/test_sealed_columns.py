@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 
-from kasuwa.console.passwords import open_totp_secret, seal_totp_secret
+from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db.merchants import unseal_key
 from kasuwa.db.migrate import open_vault
@@ -103,9 +103,9 @@ def test_what_is_sealed_in_one_row_does_not_open_in_another(
 def test_a_second_factor_is_one_persons() -> None:
     vault = Vault(bytes(32))
     sealed = seal_totp_secret(vault, 1, "JBSWY3DPEHPK3PXP")
-    assert open_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
+    assert unseal_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
     with pytest.raises(UnsealError):
-        open_totp_secret(vault, 2, sealed)
+        unseal_totp_secret(vault, 2, sealed)
 
 
 def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:

@@ -102,7 +102,7 @@ async def verify_credentials(visit: Visit, *, password: str | None = None, code:
 
 async def consume_totp_code(connection: Connection, visit: Visit, user: ConsoleUser, code: str) -> bool:
     assert user.totp_sealed is not None
-    secret = passwords.open_totp_secret(visit.services.vault, user.user_id, user.totp_sealed)
+    secret = passwords.unseal_totp_secret(visit.services.vault, user.user_id, user.totp_sealed)
     step = passwords.matching_step(secret, code)
     return step is not None and await console_users.use_totp_step(connection, user.user_id, step)
 

@@ -22,8 +22,8 @@ from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 
-# How long a rail may take. Rails keep deadlines of their own; this bounds one that does not. A job is leased for longer
-# than this plus the commit that follows (db/batch.py).
+# How long a rail may take. Rails have deadlines of their own; this one ends a call that does not keep them. A job is
+# leased for longer than this plus the commit that follows (db/batch.py).
 RAIL_DEADLINE_SECONDS = 10.0
 
 

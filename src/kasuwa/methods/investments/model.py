@@ -151,8 +151,8 @@ def accrue_interest(savings: Savings, posted: int, today: date) -> None:
     The difference between `posted` and the balance when the row was last written was deposited or withdrawn by that
     write, which was on the day `counted_to`; it is added to the deposit layers.
     """
-    stood = posted if savings.stood is None else savings.stood
-    layers = update_layers(LAYERS_DECODER.decode(savings.layers), stood, posted, savings.counted_to)
+    last_balance = posted if savings.stood is None else savings.stood
+    layers = update_layers(LAYERS_DECODER.decode(savings.layers), last_balance, posted, savings.counted_to)
     set_accrual(savings, accrue_to(savings.accrual, savings.terms, posted, today))
     savings.layers = msgspec.json.encode(drop_posted_layers(layers, savings.terms, savings.accrual)).decode()
     savings.stood = posted
