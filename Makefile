@@ -1,9 +1,8 @@
-# Everything a person or a machine runs here. "make setup" is quick when nothing has changed, and every target
-# that needs it runs it.
+# All development commands. Every target that needs "make setup" runs it; it is quick when nothing has changed.
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Pure rules, the house, and each path's own flow over HTTP on the newest PostgreSQL.
+# Tests of "make quick": source rules, pure rules, bad input, and the main flow of each path over HTTP.
 QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_bad_input.py tests/methods \
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
@@ -20,7 +19,7 @@ serve: .venv/.stamp
 test: .venv/.stamp-dev
 	$(BIN)/python -m pytest
 
-# What one runs while working: about three minutes on two cores.
+# For use while you work: about three minutes on two cores.
 quick: .venv/.stamp-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -37,7 +36,7 @@ format: .venv/.stamp-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Branch coverage of all processes, also of servers that tests start. TESTS chooses; the report is a help, not a goal.
+# Branch coverage of all processes, including servers that tests start. TESTS selects tests.
 coverage: .venv/.stamp-dev
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TESTS)
@@ -47,7 +46,7 @@ coverage: .venv/.stamp-dev
 bench: .venv/.stamp-dev
 	$(BIN)/python -m bench
 
-# The load generator wrk is no Python package: it comes from the system.
+# The load generator wrk is not a Python package: it comes from the system.
 bench-setup: .venv/.stamp-dev
 	@if command -v wrk >/dev/null; then \
 		echo "wrk is installed."; \
@@ -57,18 +56,18 @@ bench-setup: .venv/.stamp-dev
 		echo "Please install the package wrk, for example: sudo apt-get install wrk"; exit 1; \
 	fi
 
-# The long form of the tests that break things: hours, not minutes.
+# The long form of the fault tests. Takes hours.
 chaos: .venv/.stamp-dev
 	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
 
-# The list of what runs in production, sbom.json, and the known holes in it. Strict: what could not be looked up
-# is not passed over as if it were sound.
+# Writes sbom.json, the list of production dependencies, and looks for known vulnerabilities. Strict: a dependency that
+# cannot be looked up is an error.
 audit-deps: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pip-audit
 	$(TOOLS)/bin/cyclonedx-py requirements --output-file sbom.json requirements.txt
 	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
-# Writes the pinned files anew from the .in files. The configuration of pip on this machine is set aside, so that
-# the versions and hashes are those everyone gets, for every platform.
+# Regenerates the pinned requirements from the .in files. Ignores this machine's pip configuration, so that versions and
+# hashes are the public ones, for every platform.
 pin: $(TOOLS)/bin/pip-compile
 	for name in requirements requirements-dev; do \
 		env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null CUSTOM_COMPILE_COMMAND="make pin" \
@@ -77,7 +76,7 @@ pin: $(TOOLS)/bin/pip-compile
 			--output-file $$name.txt $$name.in || exit 1; \
 	done
 
-# A tagged version with its wheel, its sources and the list of what runs in production.
+# Builds the wheel, the source archive and the list of production dependencies, and tags the version.
 release: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pyproject-build
 	@[ -n "$(VERSION)" ] || { echo "Which one? make release VERSION=1.2.3"; exit 1; }
 	@[ -z "$$(git status --porcelain)" ] || { echo "Commit first: the tree is not clean."; exit 1; }
@@ -92,8 +91,8 @@ clean:
 	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .schemathesis src/*.egg-info
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# A virtual environment has its own path written all over it: one that was copied or moved is made anew.
-# The stamp holds the path it was made at.
+# A virtual environment contains its own path, so one that was copied or moved is created again. The stamp file holds
+# the path.
 HERE := $(CURDIR)
 ifneq ($(shell cat .venv/.stamp 2>/dev/null),$(HERE))
 .PHONY: .venv/.stamp
@@ -112,7 +111,7 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@
 
-# Tools of the two rare targets above, away from the pinned environment.
+# Tools of audit-deps, pin and release, in an environment of their own.
 $(TOOLS)/bin/%: | .venv/.stamp
 	[ -x $(TOOLS)/bin/python ] || $(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check build cyclonedx-bom pip-audit pip-tools

@@ -1,4 +1,4 @@
-"""`python -m bench`: measures the server against pgbench on the same PostgreSQL, and says what is reached."""
+"""`python -m bench`: measures the server against pgbench on the same PostgreSQL, and prints which targets are met."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ EARLIER_ROWS_FULL = 1_000_000
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 if every row is a measurement, whether or not it was reached; 1 if one is invalid or missing."""
+    """Returns 0 if every row is a measurement, whether or not its target is met, and 1 if one is invalid or missing."""
     options = parse(arguments)
     wrk.require_wrk()
     try:

@@ -1,7 +1,7 @@
-"""Processor time of the server and of PostgreSQL over a load, per request.
+"""CPU time per request of the server and of PostgreSQL under load.
 
-Throughput depends on what else the machine does; processor time per request hardly does. So this is the figure by which
-two versions of the code are compared.
+Throughput depends on what else the machine does. CPU time per request hardly does, so two versions of the code are
+compared by it.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bench.results import CpuCost
 
 @dataclass(frozen=True)
 class CpuReading:
-    """Seconds of processor time used so far."""
+    """Seconds of CPU time used so far."""
 
     api: float
     postgres: float
@@ -22,7 +22,7 @@ class CpuReading:
 
 
 class CpuMeter:
-    """Reads the processor time of one server and of the PostgreSQL that it uses."""
+    """Reads the CPU time of one server and of its PostgreSQL."""
 
     def __init__(self, running: server.Server, dsn: str) -> None:
         self._serve = running.process
@@ -34,7 +34,7 @@ class CpuMeter:
         return CpuReading(api, processes.seconds_used_below(self._postmaster), below - api)
 
     def cost_since(self, before: CpuReading, requests: int) -> CpuCost:
-        """The time used since `before`, shared out over the requests that were answered meanwhile."""
+        """Returns the CPU time used since `before`, divided by the requests answered meanwhile."""
         after, share = self.read(), 1e6 / max(1, requests)
         return CpuCost(
             api_us=(after.api - before.api) * share,
@@ -44,5 +44,5 @@ class CpuMeter:
 
 
 def postgres_us(postmaster: psutil.Process, before: float, transactions: float) -> float:
-    """Microseconds of PostgreSQL per transaction, since it had used `before` seconds."""
+    """Returns the microseconds of PostgreSQL per transaction, since it had used `before` seconds."""
     return (processes.seconds_used_below(postmaster) - before) * 1e6 / max(1.0, transactions)

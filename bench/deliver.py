@@ -1,7 +1,7 @@
-"""Deliveries: the events that the loads have left behind are let go, to a receiver that takes them at once.
+"""Measures deliveries: the events of the previous loads are released to a receiver that accepts them at once.
 
-A load's events fall due a day later (orders.py), so they are all there when their merchants are given the receiver's
-address. What counts is what is recorded: the attempts, as a merchant reads them in its log.
+The events of a load fall due a day later (request_templates.py), so all of them wait when their merchants get the
+receiver's address. The attempts recorded in the event log are counted.
 """
 
 import time
@@ -12,9 +12,9 @@ from bench.merchants import Merchant, send_expecting
 from bench.postgres import query, vacuum_and_checkpoint
 from bench.results import DeliveryResult, MeasurementFailed
 
-# Nobody is in a hurry to see the last one: a look costs the database something too.
+# Polling costs the database something too, so it is done rarely.
 POLL_SECONDS = 0.1
-# The keys, the connections and the plans are made with the first of them.
+# Keys, connections and query plans are made with the first deliveries.
 WARM_UP_SHARE = 0.1
 
 RELEASE_DELIVERIES = """
@@ -22,7 +22,7 @@ update scheduled_job set run_at = now() from merchant m where m.merchant_id = sc
     and lane = 'webhook'
 and m.mid = any('{{{mids}}}')
 """
-# What is left would be tried again and again, with nobody there, while something else is measured.
+# The remaining events would be retried, without a receiver, during the next measurement.
 POSTPONE_DELIVERIES = "update scheduled_job set run_at = now() + interval '1 day' where lane = 'webhook'"
 COUNT_WAITING = """
 select count(*) from scheduled_job join merchant m using (merchant_id) where lane = 'webhook'

@@ -1,8 +1,8 @@
-"""The monthly run of interest: a merchant's savings that all have their posting day today, posted by the job worker.
+"""Measures the posting of monthly interest: savings that all have their posting day today, posted by the worker.
 
-Between posting days nothing runs: interest is counted when somebody looks (docs/decisions/0014), so the daily run over
-the same accounts is the part of them whose day it is. The accounts are written by SQL, as a month of openings would
-have left them; what is measured is `kasuwa serve` alone, from the moment the jobs are due until the last is posted.
+Nothing runs between posting days: interest is computed when it is needed (docs/decisions/0014). A daily run posts the
+part of the accounts whose day it is. The accounts are inserted by SQL, as a month of openings would have left them.
+`kasuwa serve` alone is measured, from the moment the jobs are due until the last one is posted.
 """
 
 import time
@@ -17,13 +17,8 @@ from kasuwa.core.accrual import posting_date
 from kasuwa.core.calendar import add_months, lagos_day
 from kasuwa.core.references import account_key, job_key
 from kasuwa.ledger import chart
-from kasuwa.methods.investments.model import savings_key
-from kasuwa.methods.investments.rules.post_interest import (
-    LANES,
-    MAX_SAVINGS_PER_BATCH,
-    POST_INTEREST,
-    interest_batch_key,
-)
+from kasuwa.methods.investments.model import interest_batch_key, savings_key
+from kasuwa.methods.investments.rules.post_interest import LANES, MAX_SAVINGS_PER_BATCH, POST_INTEREST
 
 # 100,000.00 at 12 % a year, with tax: an interest posting and a tax posting each.
 BALANCE = 10_000_000
@@ -35,11 +30,11 @@ TIMEOUT_SECONDS = 120.0
 
 
 def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> InterestRunResult:
-    [[said]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{merchant.mid}' and current")
-    merchant_id, opened_on = int(said), open_day(lagos_day(datetime.now(UTC)))
+    [[text]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{merchant.mid}' and current")
+    merchant_id, opened_on = int(text), open_day(lagos_day(datetime.now(UTC)))
     references = [f"SV{number:022d}" for number in range(accounts)]
     insert_accounts(dsn, merchant_id, references, opened_on)
-    postgres.query(dsn, "vacuum analyze savings, account, savings_round, job")
+    postgres.query(dsn, "vacuum analyze savings, account, interest_batch, scheduled_job")
     postgres.vacuum_and_checkpoint(dsn)
     due = f"merchant_id = {merchant_id} and kind = '{POST_INTEREST}'"
     began = time.monotonic()
@@ -58,7 +53,7 @@ def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> InterestRun
 
 
 def open_day(today: date) -> date:
-    """A day whose first posting day is today or has just been."""
+    """Returns an opening day whose first posting day is today or was just before."""
     day = add_months(today, -1)
     return day if posting_date(day, 1) <= today else day.replace(day=day.day - 1)
 
@@ -109,6 +104,6 @@ def hexed(key: bytes) -> str:
 
 
 def copy(dsn: str, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Tab-separated, as COPY reads it: its own backslashes doubled, and no value for None."""
+    """Inserts rows with COPY in its text format."""
     lines = ("\t".join("\\N" if v is None else str(v).replace("\\", "\\\\") for v in row) for row in rows)
     postgres.query(dsn, f"copy {table} from stdin;\n" + "\n".join(lines) + "\n\\.\n")

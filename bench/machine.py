@@ -1,4 +1,4 @@
-"""Facts about where a run was made: ratios may be compared between machines, figures only with these."""
+"""Facts about the machine of a run. Ratios can be compared between machines; absolute figures only with these facts."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""The merchants of a run: made, funded and given a webhook through the API itself, as a developer would."""
+"""The merchants of a run: created, funded and given a webhook through the API, as a developer would."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ LARGEST_AMOUNT = Decimal("10000000.00")
 HOT_WALLET_FUNDINGS = 200
 SPREAD_WALLET_FUNDINGS = 5
 
-# The discard port: nobody listens, so a delivery costs the worker one refused connection.
+# The discard port: no server listens, so a delivery costs the worker one refused connection.
 WEBHOOK_URL = "http://127.0.0.1:9/"
 
 
@@ -30,12 +30,12 @@ class Merchant(NamedTuple):
     key: str
 
 
-# What a test environment starts with: D40.
+# The demo merchant of the test environment.
 DEMO = Merchant("GP0000001", "123456789")
 
 
 def send_request(port: int, path: str, merchant: Merchant, body: Mapping[str, object]) -> dict[str, Any]:
-    """One request on a connection of its own: this is set-up, not load."""
+    """Sends one request on a connection of its own: this is set-up, not load."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     try:
         headers = {"mid": merchant.mid, "key": merchant.key, "Content-Type": "application/json"}
@@ -51,7 +51,7 @@ def send_request(port: int, path: str, merchant: Merchant, body: Mapping[str, ob
 def send_expecting(
     port: int, path: str, merchant: Merchant, body: Mapping[str, object], status: int = 200
 ) -> dict[str, Any]:
-    """The reply, which must have this status."""
+    """Returns the reply, which must have this status."""
     reply = send_request(port, path, merchant, body)
     if reply.get("status") != status:
         raise MeasurementFailed(f"{path} {body.get('action')} answered {json.dumps(reply)[:200]}")
@@ -59,7 +59,7 @@ def send_expecting(
 
 
 def make_merchant(port: int, dsn: str, fundings: int = HOT_WALLET_FUNDINGS) -> Merchant:
-    """A fresh merchant with a full wallet, whose events are delivered (to nobody)."""
+    """Creates a merchant with a full wallet and a webhook at which no server listens."""
     reply = send_expecting(port, "/sandbox", DEMO, {"action": "new_merchant", "name": "Bench"})
     merchant = Merchant(reply["mid"], reply["key"])
     fund_wallet(port, merchant, fundings)
@@ -80,7 +80,7 @@ def funding(amount: Decimal) -> dict[str, str]:
 
 
 def set_webhook(port: int, merchant: Merchant, dsn: str) -> None:
-    """Through the sandbox, which takes a moment; where that is refused, by a process of the command line."""
+    """Sets the webhook through the sandbox, which is quick; if that is refused, by the command line."""
     reply = send_request(port, "/sandbox", merchant, {"action": "webhook", "url": WEBHOOK_URL})
     if reply.get("status") == 200:
         return
@@ -91,7 +91,7 @@ def set_webhook(port: int, merchant: Merchant, dsn: str) -> None:
 
 
 def save_card(port: int, merchant: Merchant) -> str:
-    """The token of an approved card; CVV 100 makes the sandbox ask for a PIN, which ends in one charge."""
+    """Returns the token of an approved card. CVV 100 makes the sandbox ask for a PIN, so that one charge completes."""
     card = {
         "card_no": "4111111111111111",
         "expiry_month": "12",
@@ -110,6 +110,6 @@ def save_card(port: int, merchant: Merchant) -> str:
 
 
 def make_payments(port: int, merchant: Merchant, token: str, count: int) -> list[str]:
-    """References of payments that are successful, to be verified."""
+    """Returns references of successful payments, to be verified."""
     body = {"action": "charge", "paymentType": "token", "token": token, "amount": "100.00"}
     return [str(send_expecting(port, "/payment", merchant, body)["txnRef"]) for _ in range(count)]

@@ -1,11 +1,11 @@
-"""Latency: one client that waits for each reply, and one that sends at a fixed rate whatever comes back.
+"""Measures latency: one client that waits for each reply, and one that sends at a fixed rate.
 
-wrk sends the next request when a reply is there, so a server that stalls is asked less and looks better than
-it is. Here a request has a time at which it is due, and its latency counts from then: waiting for a free
-connection, and the client's own lateness, are part of it.
+wrk sends the next request when a reply has arrived, so a stalling server gets fewer requests and looks better than it
+is (coordinated omission). Here each request has a time at which it is due, and its latency counts from then. It
+includes the wait for a free connection and the client's own delay.
 
-Plain sockets and `select`, whose timeout is fine to the microsecond: the timers of asyncio come up to two
-milliseconds late, which is as much as what is measured, and it takes twice the processor time.
+Plain sockets and `select` are used, whose timeout is exact to the microsecond. The timers of asyncio are up to two
+milliseconds late, as much as what is measured, and need twice the CPU time.
 """
 
 import gc
@@ -20,22 +20,23 @@ from time import perf_counter
 from bench.request_templates import RequestTemplate
 from bench.results import LatencyResult, MeasurementFailed
 
-# More than are ever busy at half load, so that the client does not become the queue.
+# More than are ever busy at half load, so that requests do not queue in the client.
 CONNECTIONS = 128
 
-# How long replies that are still out are waited for.
+# How long to wait for outstanding replies.
 DRAIN_TIMEOUT_SECONDS = 10.0
 
 SUCCESS = b'"txnStatus":"successful"'
 
-# Four characters, as wrk's runs, which are numbers.
+# Four characters, like the run numbers of wrk.
 RUN = "pace"
 LETTER = "a"
 NUMBERS = itertools.count(1)
 
 
 class PacedClient:
-    """Connections kept alive, one request out on each; the requests that wait for one; the latencies."""
+    """Persistent connections with one request in flight on each, the requests that wait for a connection, and the
+    latencies."""
 
     def __init__(self, port: int, orders: Sequence[RequestTemplate], connections: int) -> None:
         self.orders = itertools.cycle(orders)
@@ -48,7 +49,7 @@ class PacedClient:
         self.refused = 0
 
     def send(self, due: float) -> None:
-        """Now, or as soon as a connection is free."""
+        """Sends the request now, or as soon as a connection is free."""
         if not self.idle:
             self.waiting.append(due)
             return
@@ -85,7 +86,7 @@ class PacedClient:
             self.idle.append(connection)
 
     def finish(self) -> LatencyResult:
-        """Waits for what is still out; a reply that does not come counts as refused."""
+        """Waits for outstanding replies. One that does not arrive counts as refused."""
         deadline = perf_counter() + DRAIN_TIMEOUT_SECONDS
         while self.due_times and perf_counter() < deadline:
             self.receive_replies(deadline)
@@ -103,7 +104,7 @@ class PacedClient:
 
 
 def measure_single(port: int, orders: Sequence[RequestTemplate], seconds: int) -> LatencyResult:
-    """One connection; the next request when the reply is there."""
+    """Measures one connection that sends the next request when the reply has arrived."""
     with without_gc():
         client = PacedClient(port, orders, 1)
         end = perf_counter() + seconds
@@ -142,13 +143,13 @@ def without_gc() -> Iterator[None]:
 
 
 def content_length(head: bytes) -> int:
-    """A reply without one ends with its head, and so counts as refused: the server is expected to send it."""
+    """Returns the Content-Length. A reply without one counts as refused: the server is expected to send it."""
     _, found, rest = head.lower().partition(b"\r\ncontent-length:")
     return int(rest.split(b"\r\n", 1)[0]) if found else 0
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The nearest rank; 0 of nothing."""
+    """Returns a percentile by nearest rank, or 0 without values."""
     if not values:
         return 0.0
     ranked = sorted(values)

@@ -1,16 +1,14 @@
-"""Fills the tables: what a load left there is copied by SQL until there are enough transactions.
+"""Fills the tables by copying the rows of a load with SQL until there are enough transactions.
 
-A million transfers would take longer than all the rest of a run. The columns and the unique indexes come from
-the catalogue, so this file need not follow the schema; what the catalogue does not say is in the constants
-below. A copy differs from its original in the columns that make rows unique, and in those of `FOLLOWING`:
+Sending a million transfers would take longer than the rest of a run. Columns and unique indexes are read from the
+system catalog, so this file does not follow the schema; what the catalog does not say is in the constants below. A copy
+differs from its original in the columns that make rows unique, and in those of `FOLLOWING`:
 
-- bytes (`key`) and uuids: a hash of original and copy's number, the same wherever a column has the name;
-- text (`txn_ref`): a suffix, the same wherever the column is named so;
-- whole numbers (sequences): moved down by a multiple of their span. Down, because the numbers above belong to
-  transactions to come.
+- bytes (`key`) and uuids: a hash of the original and the copy's number, the same in every table with that column;
+- text (`txn_ref`): a suffix, the same in every table with that column;
+- whole numbers (sequences): lowered by a multiple of their span, because higher numbers belong to future transactions.
 
-Triggers and foreign keys are off while it runs, and the books do not add up afterwards: for bench databases
-only.
+Triggers and foreign keys are disabled meanwhile, and the books do not balance afterwards: for bench databases only.
 """
 
 from collections.abc import Mapping
@@ -19,7 +17,7 @@ from dataclasses import dataclass, field
 from bench.postgres import query
 from bench.results import MeasurementFailed
 
-# What is copied, and which of its rows. The first is the one that is counted.
+# The tables that are copied, and which of their rows. The first one is counted.
 TABLES: Mapping[str, str] = {
     "transaction": "status in ('successful', 'failed')",
     "posting": "true",
@@ -30,7 +28,7 @@ TABLES: Mapping[str, str] = {
 # Columns that differ in a copy though no index makes them unique: a copy has its own order and its own group.
 EXTRA_FRESH_COLUMNS = frozenset({"order_ref", "group_seq"})
 
-# Never changed to make a row unique: copies stay with their merchant.
+# Never changed to make a row unique: copies belong to the same merchant.
 UNCHANGED_COLUMNS = frozenset({"merchant_id"})
 
 # How a value of a type is made fresh: {c} the column, {t} its table, n the copy's number. The order is the
@@ -66,7 +64,7 @@ order by i.indexrelid
 
 @dataclass
 class Table:
-    """One that is copied. `fresh` are the names of the columns that differ in a copy."""
+    """A table that is copied. `fresh` are the columns that differ in a copy."""
 
     name: str
     columns: dict[str, str]
@@ -75,7 +73,7 @@ class Table:
 
 
 def preload(dsn: str, rows: int) -> int:
-    """Copies until the first table has at least so many rows; answers how many it has."""
+    """Copies until the first table has at least so many rows. Returns how many it has."""
     tables = [read_table(dsn, name) for name in TABLES]
     choose_fresh(tables)
     first = next(iter(TABLES))
@@ -103,7 +101,7 @@ def read_table(dsn: str, name: str) -> Table:
 
 
 def choose_fresh(tables: list[Table]) -> None:
-    """A fresh column for each unique index that has none yet; then those of the same name elsewhere."""
+    """Chooses a column for each unique index that has none yet, then those of the same name in other tables."""
     for table in tables:
         table.fresh_columns |= EXTRA_FRESH_COLUMNS & table.columns.keys()
         for index in table.unique:
@@ -125,7 +123,7 @@ def choose_column(table: Table, index: list[str]) -> str:
 
 
 def copy_sql(table: Table, copies: int) -> str:
-    """One statement for all copies. `overriding`: numbers that the database gives out are copied too."""
+    """Returns one statement for all copies. `overriding` copies identity columns too."""
     quoted = f'"{table.name}"'
     names = ", ".join(f'"{name}"' for name in table.columns)
     values = ", ".join(

@@ -1,23 +1,21 @@
-"""Which process is which: the API process of a server, and how much memory and time it takes."""
+"""Finds the processes of a server, and reads their memory and CPU time."""
 
 import re
 
 import psutil
 
-# A word of the name or the command line: a directory or a module that merely contains the letters is not meant.
+# Matches a whole word of the name or the command line, not a path or module that contains the letters.
 API = re.compile(r"(?<![\w./-])api(?![\w./-])")
 
 
 def process_tree(process: psutil.Process) -> list[psutil.Process]:
-    """The process and all below it."""
+    """Returns a process and all its descendants."""
     return [process, *process.children(recursive=True)]
 
 
 def api_process(serve: psutil.Process) -> psutil.Process:
-    """The busiest of the processes called `api` and their children: HTTP servers put a parent in front.
-
-    Where none is called so, the busiest of the whole family is the one that answers.
-    """
+    """Returns the busiest of the processes named `api` and their children: HTTP servers have a parent process. Without
+    such a name, returns the busiest of the whole tree."""
     called = [process for process in process_tree(serve) if API.search(command(process))]
     candidates = {child for process in called for child in process_tree(process)} or set(process_tree(serve))
     return max(candidates, key=seconds_used)
@@ -31,7 +29,7 @@ def command(process: psutil.Process) -> str:
 
 
 def seconds_used(process: psutil.Process) -> float:
-    """Returns the processor time of the process itself."""
+    """Returns the CPU time of the process itself."""
     try:
         times = process.cpu_times()
     except psutil.Error:
@@ -40,8 +38,7 @@ def seconds_used(process: psutil.Process) -> float:
 
 
 def seconds_used_below(head: psutil.Process) -> float:
-    """Returns the processor time of a process and its descendants, including those that have ended and were waited
-    for."""
+    """Returns the CPU time of a process and its descendants, including those that have ended and were waited for."""
     total = 0.0
     for process in process_tree(head):
         try:

@@ -1,7 +1,7 @@
-"""`python -m bench.profile`: where the time goes while transfers run, by process and thread.
+"""`python -m bench.profile`: CPU use by process, thread and function while transfers run.
 
-Shares are of one core: on two cores everything together is at most 200 %. What is idle while the load is
-highest is time in which the server and PostgreSQL wait for each other or for the disk.
+Shares are of one core: on two cores the total is at most 200 %. What is missing from it at full load is time in which
+the server and PostgreSQL wait for each other or for the disk.
 """
 
 import argparse
@@ -27,10 +27,10 @@ TOP = 40
 # The kinds of PostgreSQL's own processes, as they call themselves; all others serve clients.
 POSTGRES_KINDS = ("checkpointer", "background writer", "walwriter", "autovacuum", "replication", "io worker")
 
-# Whose processes are looked at.
+# The process trees that are measured.
 FAMILIES = ("serve", "postgres", "wrk")
 
-# Who used how many seconds of the processor so far.
+# Seconds of CPU time used so far, by name.
 Usage = defaultdict[str, float]
 
 
@@ -55,7 +55,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def profile(options: argparse.Namespace) -> None:
-    """Shares and functions are taken over the same seconds of one load."""
+    """Measures shares and functions over the same seconds of one load."""
     with run.bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
         dsn = postgres.create_database(cluster, "profiled")
         with server.running(directory / "server", dsn) as serving:
@@ -93,7 +93,7 @@ def print_shares(families: dict[str, psutil.Process], api: psutil.Process, secon
 
 
 def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:
-    """Processes of a kind together; the API process's threads one by one below it."""
+    """Returns the CPU time by kind of process, and below the API process by thread."""
     used: Usage = defaultdict(float)
     for name, head in families.items():
         for process in processes.process_tree(head):
@@ -109,14 +109,14 @@ def usage(families: dict[str, psutil.Process], api: psutil.Process) -> Usage:
 
 def kind(family: str, process: psutil.Process) -> str:
     """Returns a short name for what a process is."""
-    said = processes.command(process)
+    command = processes.command(process)
     if family == "wrk":
         return ""
     if family == "postgres":
-        title = said.partition("postgres: ")[2]
+        title = command.partition("postgres: ")[2]
         other = "backends" if title else "postmaster"
         return next((known for known in POSTGRES_KINDS if known in title), other)
-    words = [word for word in said.split()[1:] if word not in ("-m", "kasuwa")]
+    words = [word for word in command.split()[1:] if word not in ("-m", "kasuwa")]
     return " ".join(words)[:40] + f" ({process.pid})"
 
 
@@ -133,7 +133,7 @@ def idle_seconds() -> float:
 
 
 def start_spy(pid: int, seconds: int, stacks: Path) -> subprocess.Popen[bytes] | None:
-    """py-spy samples from outside; without stopping the process, so that it is hardly disturbed."""
+    """Starts py-spy, which samples from outside without pausing the process, and so hardly disturbs it."""
     candidate = Path(sys.executable).with_name("py-spy")
     spy = str(candidate) if candidate.exists() else shutil.which("py-spy")
     if spy is None:

@@ -1,7 +1,7 @@
-"""A merchant's receiver that costs next to nothing: a process of its own that says 200 to every event.
+"""A cheap webhook receiver: a process of its own that answers 200 to every event.
 
-`python -m bench.receiver` prints its port and answers until it is ended. It finds where a request ends and looks no
-further, so that what is measured is the sender.
+`python -m bench.receiver` prints its port and runs until it is stopped. It only finds the end of each request, so that
+the sender is what is measured.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def complete_request_size(held: bytes) -> int | None:
 
 @contextlib.contextmanager
 def running() -> Iterator[str]:
-    """The URL of one that is ready."""
+    """Yields the URL of a running receiver."""
     command = [sys.executable, "-m", "bench.receiver"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

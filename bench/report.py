@@ -1,4 +1,4 @@
-"""The table of what must be reached, made from the figures of a run, and the file that keeps them."""
+"""The table of targets, made from the figures of a run, and the file that stores the figures."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from bench.results import LoadResult, Results
 SCALE_20 = 20
 SCALE_1 = 1
 
-# Name of the load, what it is, scale of the TPC-B it is held against, how many times that it must reach.
+# Name of the load, its description, the TPC-B scale that it is compared with, and the target ratio.
 TPCB_TARGETS = (
     ("hot64", "transfers, one hot wallet, 64 connections", SCALE_20, 0.8),
     ("hot64", "transfers, one hot wallet, 64 connections", SCALE_1, 1.6),
@@ -29,13 +29,13 @@ FIRST_START_SECONDS = 5.0
 LATER_START_SECONDS = 2.0
 MEMORY_MB = 150.0
 
-# "Flat": what the process still grows by after the first load.
+# "Flat": by how much the process may grow after the first load.
 MEMORY_GROWTH = 1.2
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table, as text but for the ratio."""
+    """One line of the table: text, except for the ratio."""
 
     what: str
     figure: str
@@ -80,7 +80,7 @@ def load_rows(figures: Results) -> Iterator[Row]:
         yield Row(what, per_second(load.rate), ratio, bound, reached, load_note(load))
 
 
-# Name of the load, what it is, how many times the transfers figure of the same run it must reach.
+# Name of the load, its description, and the target ratio to the transfers of the same run.
 TRANSFER_TARGETS = (
     ("verify", "payment verify, 64 connections", VERIFY_TARGET_RATIO),
     ("pull", "bills pull, the whole catalogue as gzip, 64 connections", PULL_TARGET_RATIO),
@@ -98,7 +98,7 @@ def read_rows(figures: Results) -> Iterator[Row]:
             yield Row(what, per_second(load.rate), ratio, f"{times} x the transfers", reached, load_note(load))
 
 
-# Name of the load, and what one request of it is.
+# Name of the load, and its unit.
 CPU_OF = (
     ("hot64", "a transfer, one hot wallet"),
     ("spread64", "a transfer, 100 merchants"),
@@ -107,7 +107,7 @@ CPU_OF = (
 
 
 def cpu_rows(figures: Results) -> Iterator[Row]:
-    """Processor time per request, beside what PostgreSQL takes for one transaction of pgbench."""
+    """Returns the CPU time per request, compared with that of one pgbench transaction in PostgreSQL."""
     runs = figures.tpcb_cpu_us.get(SCALE_20)
     tpcb_us = mean(runs) if runs else None
     for name, what in CPU_OF:
@@ -122,7 +122,7 @@ def cpu_rows(figures: Results) -> Iterator[Row]:
 
 
 def delivery_rows(figures: Results) -> Iterator[Row]:
-    """Held against the transfers that made the same merchants' events."""
+    """Returns the delivery rate, compared with the rate of the transfers that made the events."""
     for name, load, whose in (("one", "hot64", "one merchant"), ("many", "spread64", "100 merchants")):
         found, transfers = figures.deliveries.get(name), figures.loads.get(load)
         if found and transfers and transfers.rate:
@@ -134,7 +134,8 @@ def delivery_rows(figures: Results) -> Iterator[Row]:
 
 
 def preloaded_load_rows(figures: Results) -> Iterator[Row]:
-    """Fresh is the mean of the first measurement and of one on a new database right after the full one."""
+    """Returns loads on full tables, compared with empty ones: the mean of the first measurement and of one on a new
+    database right after the full one."""
     full = figures.loads.get("full64")
     fresh = [figures.loads[name] for name in ("hot64", "fresh64") if name in figures.loads]
     if full and fresh:
@@ -148,7 +149,7 @@ def preloaded_load_rows(figures: Results) -> Iterator[Row]:
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:
-    """Accounts, not transactions: for each of TPC-B's, so many accounts have a month's interest posted."""
+    """Returns the rate of accounts whose monthly interest is posted, compared with TPC-B transactions."""
     run, tpcb = figures.interest, figures.tpcb_rate(SCALE_20)
     if run is None:
         return
@@ -226,7 +227,7 @@ def load_note(load: LoadResult) -> str:
 
 
 def table(lines: list[Row]) -> str:
-    """Plain text; notes stand below, by number, so that the columns stay narrow."""
+    """Returns the table as plain text. Notes are numbered and follow below, so that the columns stay narrow."""
     heads = ("what", "figure", "ratio", "at least", "reached", "note")
     cells, notes = [heads], []
     for row in lines:
@@ -243,7 +244,7 @@ def table(lines: list[Row]) -> str:
 
 
 def is_complete(lines: list[Row]) -> bool:
-    """Whether every row that was asked for is a measurement; one that was not reached is one, too."""
+    """Returns whether every requested row is a measurement. One that misses its target is a measurement too."""
     return all(row.reached not in ("INVALID", "not measured") for row in lines)
 
 

@@ -1,6 +1,6 @@
-"""The requests of the load, as bytes: one template a merchant, with a gap for the reference.
+"""The requests of the load as bytes: one template per merchant, with a gap for the reference.
 
-Both load makers send them: wrk, for which they are written to a file that is Lua, and the paced client.
+Both load generators use them: wrk, for which they are written to a Lua file, and the paced client.
 """
 
 import json
@@ -14,27 +14,27 @@ from bench.merchants import Merchant
 REFERENCE_WIDTH = 14
 REFERENCE_PLACEHOLDER = "#" * REFERENCE_WIDTH
 
-# The delivery job is written, as engine.md asks, and falls due tomorrow: deliveries are no part of these figures.
+# The delivery job is written, as in production, and falls due tomorrow: deliveries are measured separately.
 DELAYED_WEBHOOK_HEADER = "x-sandbox-scenario: webhook=late:86400\r\n"
 GZIP_HEADER = "Accept-Encoding: gzip\r\n"
 
 
 @dataclass(frozen=True)
 class RequestTemplate:
-    """A whole HTTP request; with a gap, `after` is what follows the reference."""
+    """A complete HTTP request. If it has a gap for the reference, `suffix` is what follows it."""
 
     prefix: str
     suffix: str | None
 
     def render(self, run: str, thread: str, number: int) -> bytes:
-        """The bytes to send: `run` four characters, `thread` one."""
+        """Returns the bytes to send. `run` has four characters, `thread` one."""
         if self.suffix is None:
             return self.prefix.encode()
         return f"{self.prefix}{run}{thread}{number:09d}{self.suffix}".encode()
 
 
 def transfers(merchants: Iterable[Merchant]) -> list[RequestTemplate]:
-    """Account 0000000000 is the one that the sandbox's bank answers at once, with success."""
+    """Transfers to account 0000000000, which the sandbox bank pays at once."""
     body = {
         "action": "transfer",
         "amount": "100.00",
@@ -48,7 +48,7 @@ def transfers(merchants: Iterable[Merchant]) -> list[RequestTemplate]:
 
 
 def token_charges(merchant: Merchant, token: str) -> list[RequestTemplate]:
-    """A saved card is charged again and again."""
+    """Charges of one saved card."""
     body = {
         "action": "charge",
         "paymentType": "token",
@@ -61,14 +61,15 @@ def token_charges(merchant: Merchant, token: str) -> list[RequestTemplate]:
 
 
 def verifications(merchant: Merchant, references: Iterable[str]) -> list[RequestTemplate]:
-    """Each reference is asked for in turn."""
+    """Verifications of each reference in turn."""
     return [
         make_put_request("/payment", merchant, {"action": "verify", "txnRef": reference}) for reference in references
     ]
 
 
 def pulls(merchant: Merchant) -> list[RequestTemplate]:
-    """The whole catalogue of bills: the largest reply there is, and the same for everybody. As common clients ask."""
+    """The whole catalogue of bills, with the headers of common clients: the largest reply, and the same for
+    everyone."""
     return [make_put_request("/bills", merchant, {"action": "pull"}, GZIP_HEADER)]
 
 
@@ -79,7 +80,7 @@ def plain_pulls(merchant: Merchant) -> list[RequestTemplate]:
 def make_put_request(
     path: str, merchant: Merchant, body: Mapping[str, object], header: str = DELAYED_WEBHOOK_HEADER
 ) -> RequestTemplate:
-    """The request, cut in two at the gap if it has one."""
+    """Returns the request, split in two at the gap if it has one."""
     text = json.dumps(body, separators=(",", ":"))
     head = (
         f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nmid: {merchant.mid}\r\nkey: {merchant.key}\r\n"
@@ -91,6 +92,6 @@ def make_put_request(
 
 
 def write_lua(orders: Iterable[RequestTemplate], path: Path) -> None:
-    """A list of lists; JSON's strings of ASCII are Lua's as well."""
+    """Writes a list of lists. An ASCII string of JSON is also one of Lua."""
     lines = [json.dumps([order.prefix] if order.suffix is None else [order.prefix, order.suffix]) for order in orders]
     path.write_text("return {\n" + "".join("{" + line[1:-1] + "},\n" for line in lines) + "}\n")

@@ -1,16 +1,16 @@
-"""What a run measures, as plain values; report.py turns them into the table."""
+"""The figures of a run as plain values. report.py makes the table."""
 
 from dataclasses import dataclass, field
 from statistics import mean
 
 
 class MeasurementFailed(Exception):
-    """A measurement that could not be made; its text says why and stands in the table."""
+    """A measurement was not possible. The text says why and is shown in the table."""
 
 
 @dataclass(frozen=True)
 class CpuCost:
-    """Processor time per request (or per transaction of pgbench), in microseconds."""
+    """CPU time per request (or per transaction of pgbench), in microseconds."""
 
     api_us: float  # the API process, all its threads
     postgres_us: float  # every process of PostgreSQL, background writers and autovacuum too
@@ -18,13 +18,13 @@ class CpuCost:
 
     @property
     def total_us(self) -> float:
-        """Returns the processor time of the service, without the load generator."""
+        """Returns the CPU time of the service, without the load generator."""
         return self.api_us + self.postgres_us + self.other_us
 
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The result of sending as many requests as the server answers for a while."""
+    """The result of a load that keeps the server busy for a while."""
 
     rate: float
     requests: int
@@ -37,13 +37,13 @@ class LoadResult:
 
     @property
     def is_valid(self) -> bool:
-        """A figure that counts replies other than successful ones would be no figure."""
+        """Returns whether all replies were successful."""
         return self.requests > 0 and self.refused == 0 and self.connection_errors == 0
 
 
 @dataclass(frozen=True)
 class LatencyResult:
-    """Times from when a request was due until its reply was there."""
+    """Times from when a request was due until its reply arrived."""
 
     requests: int
     refused: int
@@ -59,7 +59,7 @@ class LatencyResult:
 
 @dataclass(frozen=True)
 class InterestRunResult:
-    """Something done once for each of many accounts."""
+    """The result of posting interest for many accounts."""
 
     accounts: int
     postings: int
@@ -71,13 +71,13 @@ class InterestRunResult:
 
     @property
     def is_valid(self) -> bool:
-        """Once for each, and for none twice."""
+        """Returns whether interest was posted exactly once for each account."""
         return self.postings == self.accounts
 
 
 @dataclass(frozen=True)
 class DeliveryResult:
-    """Events that one worker brought to their receiver."""
+    """Events that one worker delivered."""
 
     rate: float
     delivered: int
@@ -90,7 +90,7 @@ class DeliveryResult:
 
 @dataclass
 class Results:
-    """Everything of one run. A name in `faults` was asked for and could not be measured."""
+    """All figures of one run. A name in `faults` was requested and could not be measured."""
 
     machine: dict[str, str] = field(default_factory=dict)
     tpcb: dict[int, list[float]] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Results:
     failures: dict[str, str] = field(default_factory=dict)
 
     def tpcb_rate(self, scale: int) -> float | None:
-        """The mean over before and after, because the machine is shared and drifts."""
+        """Returns the mean of before and after, because a shared machine drifts."""
         runs = self.tpcb.get(scale)
         return mean(runs) if runs else None
 

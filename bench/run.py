@@ -1,4 +1,4 @@
-"""One run, from the first pgbench to the last, in an order in which no measurement spoils the next."""
+"""One run, from the first pgbench to the last, in an order in which no measurement disturbs the next."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ MEASUREMENTS = (
     *("cpu", "start"),
 )
 
-# What must be measured before a row has its denominator.
+# The measurements that a row is compared with.
 PREREQUISITES = {
     "verify": {"hot64"},
     "pull": {"hot64"},
@@ -35,14 +35,14 @@ SCALES = (20, 1)
 SPREAD = 100
 SAVINGS_ACCOUNTS = 100_000
 
-# Enough different rows that a verify is a look-up.
+# Enough different references that a verification is a real look-up.
 VERIFIED_PAYMENTS = 50
 
-# How the whole catalogue begins, as it is and packed. Refusals are never packed.
+# The first bytes of the catalogue, plain and compressed. Refusals are never compressed.
 PULL_REPLY_START = '{"status":200,"data":{"categories":[{'
 GZIP_REPLY_START = b"\x1f\x8b".decode(errors="surrogateescape")
 
-# Plans, connections and caches are made in the first moments, whatever comes after.
+# Warm-up: plans, connections and caches are made in the first moments.
 WARM_UP_SECONDS = 2
 
 
@@ -55,7 +55,7 @@ class Plan:
     preload_rows: int
 
     def includes(self, name: str) -> bool:
-        """Asked for, or needed by what was asked for."""
+        """Returns whether a measurement was requested or is needed for one that was."""
         return name in self.names or any(name in PREREQUISITES.get(other, ()) for other in self.names)
 
     def needs_tpcb(self) -> bool:
@@ -64,7 +64,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class SystemUnderTest:
-    """A server that is ready, its hot merchant, and where results go."""
+    """A server that is ready, its busiest merchant, and where results go."""
 
     server: server.Server
     dsn: str
@@ -80,7 +80,7 @@ class SystemUnderTest:
         connections: int,
         success: str = wrk.SUCCESSFUL,
     ) -> None:
-        """Measured after a checkpoint, with the memory it leaves the API process with."""
+        """Measures a load after a checkpoint, and the memory of the API process after it."""
         postgres.vacuum_and_checkpoint(self.dsn)
         meter = cpu.CpuMeter(self.server, self.dsn)
         before = meter.read()
@@ -105,7 +105,7 @@ class SystemUnderTest:
 
 
 def measure(plan: Plan) -> Results:
-    """Everything the plan wants. pgbench comes before and after, because a shared machine drifts."""
+    """Makes all measurements of the plan. pgbench runs before and after, because a shared machine drifts."""
     figures = Results()
     with bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
         figures.machine = machine.facts(cluster.dsn, directory)
@@ -155,7 +155,7 @@ def measure_tpcb(figures: Results, addresses: dict[int, str], seconds: int) -> N
 
 
 def measure_server(plan: Plan, figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
-    """The full tables come last on their server, since nothing empties them; then a new one, empty again."""
+    """Measures one server. Full tables come last, since nothing empties them; then a new, empty server."""
     with running_system(plan, figures, cluster, directory, "measured") as first:
         spread = measure_loads(plan, first)
         if plan.includes("deliver"):
@@ -176,7 +176,7 @@ def measure_server(plan: Plan, figures: Results, cluster: embedded.Cluster, dire
 def running_system(
     plan: Plan, figures: Results, cluster: embedded.Cluster, directory: Path, name: str
 ) -> Iterator[SystemUnderTest]:
-    """A server on a database of its own, warm."""
+    """Yields a warm server on a database of its own."""
     dsn = postgres.create_database(cluster, name)
     with server.running(directory / name, dsn) as running:
         hot = make_merchant(running.port, dsn)
@@ -186,7 +186,7 @@ def running_system(
 
 
 def measure_loads(plan: Plan, sut: SystemUnderTest) -> list[Merchant]:
-    """Transfers first, on tables that are as good as empty. Answers the merchants that the load was spread over."""
+    """Measures the loads, transfers first, on nearly empty tables. Returns the merchants that shared the load."""
     hot = request_templates.transfers([sut.hot_merchant])
     spread: list[Merchant] = []
     measurements: dict[str, Callable[[], None]] = {
@@ -216,7 +216,7 @@ def make_spread_merchants(sut: SystemUnderTest, spread: list[Merchant]) -> list[
 
 
 def measure_deliveries(sut: SystemUnderTest, spread: list[Merchant]) -> None:
-    """After the loads, whose events they are, and before anything else that would wait for the same worker."""
+    """Measures deliveries of the loads' events, before anything else needs the same worker."""
     for name, merchants in (("one", [sut.hot_merchant]), ("many", spread)):
         found = deliver.measure_deliveries(sut.server.port, sut.dsn, merchants, sut.seconds)
         sut.figures.deliveries[name] = found
@@ -242,7 +242,7 @@ def measure_savings(sut: SystemUnderTest) -> None:
 
 
 def measure_latency(sut: SystemUnderTest) -> None:
-    """Half of the best that was measured."""
+    """Measures latency at half of the best rate measured."""
     figures, requests = sut.figures, request_templates.transfers([sut.hot_merchant])
     figures.half_rate = figures.highest_load() / 2
     postgres.vacuum_and_checkpoint(sut.dsn)
@@ -253,14 +253,14 @@ def measure_latency(sut: SystemUnderTest) -> None:
 
 
 def measure_preloaded(plan: Plan, sut: SystemUnderTest) -> None:
-    """The server is not started anew: plans made on small tables must hold on large ones."""
+    """Measures on full tables without a restart: plans made on small tables must work on large ones."""
     sut.figures.preloaded_rows = preload(sut.dsn, plan.preload_rows)
     say(f"preload: {sut.figures.preloaded_rows:,} transactions")
     sut.measure_load("full64", request_templates.transfers([sut.hot_merchant]), 64)
 
 
 def try_measurement(figures: Results, name: str, measurement: Callable[[], None]) -> None:
-    """One measurement that cannot be made must not cost the others."""
+    """Makes one measurement. If it fails, the others still run."""
     try:
         measurement()
     except MeasurementFailed as fault:
@@ -269,5 +269,5 @@ def try_measurement(figures: Results, name: str, measurement: Callable[[], None]
 
 
 def say(text: str) -> None:
-    """Progress, apart from the table on standard output."""
+    """Prints progress to standard error, apart from the table."""
     print(text, file=sys.stderr, flush=True)

@@ -17,17 +17,17 @@ import psutil
 
 from bench.results import MeasurementFailed
 
-# Far beyond the target of five seconds: a start that is late is a figure, one that never comes is a fault.
+# Far beyond the target of five seconds: a late start is a figure, one that never comes is an error.
 READY_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
-# Much finer than the seconds that are measured.
+# Much shorter than the seconds that are measured.
 POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
 class Server:
-    """One that is ready."""
+    """A server that is ready."""
 
     port: int
     process: psutil.Process
@@ -36,7 +36,7 @@ class Server:
 
 @contextmanager
 def running(directory: Path, dsn: str | None) -> Iterator[Server]:
-    """Ready at first sight; without an address of a database it brings its own, inside the directory."""
+    """Yields a server as soon as it is ready. Without a database address it uses its embedded one in the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = directory / "serve.log"
@@ -88,7 +88,7 @@ def tail(log: Path) -> str:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Asked first; what is left of it and its children is killed, so that nothing outlives the bench."""
+    """Stops the server. Kills what is left of it and its children, so that nothing outlives the benchmark."""
     if process.poll() is not None:
         return
     family = psutil.Process(process.pid).children(recursive=True)
@@ -105,7 +105,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def kill_orphaned_databases(directory: Path) -> None:
-    """A server that was killed leaves the PostgreSQL it brought; its pid is the first word of this file."""
+    """Kills the embedded PostgreSQL that a killed server left behind."""
     for written in directory.rglob("postmaster.pid"):
         try:
             os.kill(int(written.read_text().split()[0]), signal.SIGQUIT)

@@ -1,7 +1,7 @@
-"""The load, made by wrk with bench/load.lua, which reads each reply.
+"""The load generator wrk with bench/load.lua, which reads each reply.
 
-wrk with that script can make far more than the server can take (README.md has the figure). One thread is the
-best on two cores: a second one only takes time from the server.
+wrk with that script can send far more than the server can answer (README.md has the figure). One thread is best on two
+cores: a second one only takes time from the server.
 """
 
 import itertools
@@ -18,15 +18,15 @@ from bench.results import LoadResult, MeasurementFailed
 THREADS = 1
 SCRIPT = Path(__file__).with_name("load.lua")
 
-# What every reply of a measurement must hold.
+# The text that every reply of a measurement must contain.
 SUCCESSFUL = '"txnStatus":"successful"'
 
-# References must differ between the runs on one database.
+# References must differ between runs on one database.
 RUNS = itertools.count(1)
 
 
 def require_wrk() -> None:
-    """Said before anything is started."""
+    """Exits with a message if wrk is not installed. Called before anything is started."""
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed, and it makes the load: run `make bench-setup`")
 
@@ -39,7 +39,7 @@ def start(
     directory: Path,
     success: str = SUCCESSFUL,
 ) -> subprocess.Popen[str]:
-    """wrk, under way; a reply without the words of `success` counts as refused."""
+    """Starts wrk. A reply without the text `success` counts as refused."""
     run = f"{next(RUNS):04d}"
     written = directory / f"orders-{run}.lua"
     write_lua(orders, written)
@@ -55,11 +55,11 @@ def start(
 def finish(process: subprocess.Popen[str]) -> LoadResult:
     """Waits for wrk and reads the line of JSON that the script prints last."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said, complaint = process.communicate()
+    output, errors = process.communicate()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if process.returncode != 0 or not said.strip():
-        raise MeasurementFailed(f"wrk: {(complaint or said).strip()[-400:]}")
-    summary = json.loads(said.strip().splitlines()[-1])
+    if process.returncode != 0 or not output.strip():
+        raise MeasurementFailed(f"wrk: {(errors or output).strip()[-400:]}")
+    summary = json.loads(output.strip().splitlines()[-1])
     seconds = summary["microseconds"] / 1e6
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return LoadResult(

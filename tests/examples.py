@@ -87,19 +87,19 @@ def render(row: ActionRow, received: RawReply) -> str:
     return head + pretty(row.example) + REPLY + "\n".join(f"# {line}".rstrip() for line in reply) + "\n"
 
 
-def pretty(said: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(said), indent=2).decode()
+def pretty(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def mask_volatile(said: Any, volatile: frozenset[str]) -> Any:
-    if isinstance(said, Mapping):
-        shown = list(said.items())
+def mask_volatile(given: Any, volatile: frozenset[str]) -> Any:
+    if isinstance(given, Mapping):
+        shown = list(given.items())
         if len(shown) > MOST_ENTRIES:
             shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
         return {name: f"<{name}>" if name in volatile else mask_volatile(value, volatile) for name, value in shown}
-    if isinstance(said, list):
-        return [mask_volatile(value, volatile) for value in said]
-    return "<reference>" if isinstance(said, str) and OURS.fullmatch(said) else said
+    if isinstance(given, list):
+        return [mask_volatile(value, volatile) for value in given]
+    return "<reference>" if isinstance(given, str) and OURS.fullmatch(given) else given
 
 
 # --- reading, and a run ------------------------------------------------------------------------------------

@@ -142,8 +142,8 @@ class MerchantClient:
             "accountnumber": "0000000000",
             "orderRef": new_reference("order"),
         }
-        said = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
-        return self.put("disburse", headers=headers, action="transfer", **said).body
+        request = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
+        return self.put("disburse", headers=headers, action="transfer", **request).body
 
     def bulk(self, orders: list[Any]) -> Any:
         return self.put("disburse", action="transfer", type="bulk", data=orders).body

@@ -133,7 +133,7 @@ def running_cluster(version: int = NEWEST) -> Iterator[embedded.Cluster]:
 
 
 class Deployment:
-    """A running service: where it listens, its database, and what it has said so far."""
+    """A running service: its address, its database, and its output so far."""
 
     def __init__(self, directory: Path, dsn: str, environment: Mapping[str, str]) -> None:
         self.directory = directory
@@ -238,8 +238,8 @@ class Deployment:
 
     def new_stderr(self) -> str:
         """Returns what the processes wrote to standard error since the last call."""
-        said = self.err.read_bytes()
-        new, self._stderr_read = said[self._stderr_read :], len(said)
+        output = self.err.read_bytes()
+        new, self._stderr_read = output[self._stderr_read :], len(output)
         return new.decode(errors="replace")
 
     def close(self) -> None:

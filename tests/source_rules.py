@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
     "twins": {"twins"},
-    "settings": {"core"},
+    "settings": {"core", "db.private_files"},
     "supervisor_watch": set(),
     "readiness": {"db", "observe", "settings"},
 }
@@ -45,12 +45,14 @@ COMPOSITION_ROOTS = {
     "commands",
     "__main__",
 }
-# Slices do not import each other, but these may use the others' models and rules.
+# Slices do not import each other, but these may use the others' models, rules and wire types.
 SLICE_IMPORTS = {
     "payment": {"disburse"},
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
 }
+
+BORROWED_MODULES = {"model", "rules", "wire", "wire_reply"}
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 
@@ -88,25 +90,31 @@ class Source:
     def is_rules(self) -> bool:
         """Whether the file holds the pure part of a slice: its rows and its decisions."""
         parts = self.path.split("/")
-        in_slice = parts[0] == "methods" and ("rules" in parts[2:3] or parts[-1] in ("model.py", "rules.py"))
+        is_model = parts[-1] in ("model.py", "rules.py") or parts[-1].endswith("_model.py")
+        in_slice = parts[0] == "methods" and ("rules" in parts[2:3] or is_model)
         return in_slice or self.path == "console/manual_posting.py"
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the syntax tree. Kept, because every rule walks them."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def docstrings(self) -> set[int]:
-        owners = [node for node in ast.walk(self.tree) if isinstance(node, DOCUMENTED) and node.body]
+        owners = [node for node in self.nodes if isinstance(node, DOCUMENTED) and node.body]
         first = [owner.body[0] for owner in owners]
         return {id(node.value) for node in first if isinstance(node, ast.Expr)}
 
     def imports(self) -> Iterator[tuple[str, str]]:
         """Yields each import as (module, name). The name is empty for a plain import."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from ((alias.name, "") for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 yield from ((node.module or "", alias.name) for alias in node.names)
 
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return [node for node in self.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -135,7 +143,7 @@ def may_import(source: Source, target: str) -> bool:
         return True
     if source.package == target.partition(".")[0] == "methods":
         mine, theirs = source.module.split(".")[1:2], target.split(".")[1:2]
-        borrowed = target.split(".")[2:3] and target.split(".")[2] in ("model", "rules")
+        borrowed = target.split(".")[2:3] and target.split(".")[2] in BORROWED_MODULES
         return mine == theirs or bool(borrowed and mine and theirs and theirs[0] in SLICE_IMPORTS.get(mine[0], set()))
     return any(target == allowed or target.startswith(f"{allowed}.") for allowed in MAY_IMPORT.get(source.package, ()))
 
@@ -154,9 +162,47 @@ def relative_imports(sources: Iterable[Source]) -> list[str]:
     return [
         f"{source.path}:{node.lineno} imports relative to itself"
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ImportFrom) and node.level
     ]
+
+
+def module_names(source: Source) -> set[str]:
+    """Returns the names that a file defines outside its functions and classes."""
+    names: set[str] = set()
+    todo: list[ast.stmt] = list(source.tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names
+
+
+def indirect_imports(sources: Iterable[Source], service: Iterable[Source]) -> list[str]:
+    """Returns imports of a name from a module of the service that does not define it, but imports it itself."""
+    defined = {source.module: module_names(source) for source in service}
+    found = []
+    for source in sources:
+        for module, name in source.imports():
+            inside = module.removeprefix("kasuwa.")
+            is_module = f"{inside}.{name}" in defined
+            if name and inside in defined and not is_module and name not in defined[inside]:
+                found.append(f"{source.path} imports {name} from {module}, which does not define it")
+    return found
+
+
+def reexports(source: Source) -> list[str]:
+    """Returns the places where a file offers another module's names as its own."""
+    aliases = [
+        node.lineno
+        for node in source.nodes
+        if isinstance(node, ast.Import | ast.ImportFrom) and any(a.asname == a.name for a in node.names)
+    ]
+    lists = [n.lineno for n in source.nodes if isinstance(n, ast.Name) and n.id == "__all__"]
+    return [f"{source.path}:{line} re-exports names of other modules" for line in (*aliases, *lists)]
 
 
 def cycles(sources: list[Source]) -> list[str]:
@@ -231,7 +277,7 @@ def unbounded_connections(source: Source) -> list[str]:
     if source.path in CONNECTION_MODULES:
         return []
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call):
             called = node.func
             plain = (
@@ -256,7 +302,7 @@ def unbounded_connections(source: Source) -> list[str]:
 def impurities(source: Source) -> list[str]:
     """Returns the impure parts of a file: imports, clocks, I/O, and coroutines that are more than a signature."""
     found = [f"imports {module}" for module, _ in source.imports() if module.partition(".")[0] in IMPURE_MODULES]
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call):
             called = node.func
             if isinstance(called, ast.Attribute) and called.attr in CLOCK_FUNCTIONS:
@@ -276,7 +322,7 @@ def is_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def function_bodies(source: Source) -> list[str]:
-    nodes = [node for node in ast.walk(source.tree) if isinstance(node, FUNCTIONS)]
+    nodes = [node for node in source.nodes if isinstance(node, FUNCTIONS)]
     return [f"{source.path}:{node.lineno} has a function" for node in nodes]
 
 
@@ -286,7 +332,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 def floats(source: Source) -> list[str]:
     return [
         f"{source.path}:{node.lineno} has a float"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if (isinstance(node, ast.Constant) and isinstance(node.value, float))
         or (isinstance(node, ast.Name) and node.id == "float")
     ]
@@ -294,7 +340,7 @@ def floats(source: Source) -> list[str]:
 
 # --- log lines ----------------------------------------------------------------------------------------------------
 
-LOGGERS = {"log", "said", "logger"}
+LOGGERS = {"log", "logger"}
 LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 # Errors of ours whose text is written for people and quotes nothing that was sent.
 LOGGABLE_ERRORS = {"EmbeddedError", "InvalidCatalogue"}
@@ -303,7 +349,7 @@ LOGGABLE_ERRORS = {"EmbeddedError", "InvalidCatalogue"}
 def error_texts_in_logs(source: Source) -> list[str]:
     """Returns log calls with the text of an exception, which may quote a request. Its type and places may be logged."""
     found = []
-    for handler in ast.walk(source.tree):
+    for handler in source.nodes:
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
             continue
         if not named_in(handler.type) & LOGGABLE_ERRORS:
@@ -355,7 +401,7 @@ def reads_without_the_visit(source: Source) -> list[str]:
     found = [
         f"{source.path} imports snapshot" for made in source.imports() if made == ("kasuwa.db.reading", "snapshot")
     ]
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("reader", "operators"):
             of = node.value
             if (isinstance(of, ast.Attribute) and of.attr == "parts") or (

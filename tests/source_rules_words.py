@@ -33,6 +33,7 @@ RETIRED_WORDS = {
     "keeper": "refresher",
     "luck": "entropy",
     "purse": "funding source",
+    "said": "the thing itself: fields, text, reply, output or message",
     "shelf": "cache",
     "standing": "state",
     "till": "checkout",
@@ -44,10 +45,6 @@ RETIRED_WORDS = {
 LONG_SIGNATURES = {
     # The command line's options: typer reads them from the signature.
     "commands/merchant.py:set_merchant",
-    # Each sets that many fields of the transaction that it returns.
-    "core/requery.py:schedule_requery",
-    "core/transactions.py:begin_transaction",
-    "core/transactions.py:end_transaction",
     # Helpers of tests that mirror the fields of a request or of a context.
     "tests/rule_context.py:context",
     "tests/simulate/model_cards.py:new_code",
@@ -125,7 +122,7 @@ def long_signatures(source: Source) -> list[str]:
 def riddles(source: Source) -> list[str]:
     """Docstrings of classes and functions that begin without a subject or a verb."""
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, DOCUMENTED) and not isinstance(node, ast.Module):
             first = (ast.get_docstring(node) or "").partition(" ")[0].strip("`'\".,:;")
             if first in RIDDLE_STARTS:

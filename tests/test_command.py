@@ -160,8 +160,8 @@ def test_an_invalid_data_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_the_printed_curl_command_works_in_a_shell(service: Service) -> None:
-    said = service.out.read_text()
-    curl = said[said.index("curl") : said.index("Ctrl-C")]
+    output = service.out.read_text()
+    curl = output[output.index("curl") : output.index("Ctrl-C")]
     done = subprocess.run(["/bin/sh", "-c", curl], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert '"txnStatus":"successful"' in done.stdout
@@ -224,9 +224,9 @@ def test_concurrent_migrations_are_applied_once(tmp_path: Path, url: str, where:
     if where == "given":
         environ |= {"KASUWA_DATABASE_URL": url, "KASUWA_SECRET_KEY": SECRET}
     racing = [start("migrate", **environ) for _ in range(4)]
-    said = [process.communicate(timeout=COMMAND_SECONDS) for process in racing]
-    assert [(process.returncode, err) for process, (_, err) in zip(racing, said, strict=True)] == [(0, "")] * 4
-    assert sum("applied 0001_ground.sql" in out for out, _ in said) == 1
+    output = [process.communicate(timeout=COMMAND_SECONDS) for process in racing]
+    assert [(process.returncode, err) for process, (_, err) in zip(racing, output, strict=True)] == [(0, "")] * 4
+    assert sum("applied 0001_ground.sql" in out for out, _ in output) == 1
 
 
 # --- bills ----------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def test_a_rate_is_parsed_to_minor_units() -> None:
 
 
 @pytest.mark.parametrize(
-    ("currency", "buy", "sell", "said"),
+    ("currency", "buy", "sell", "text"),
     [
         ("NGN", "1", "1", "one of USD, GHS, KES"),
         ("EUR", "1", "1", "one of USD, GHS, KES"),
@@ -45,8 +45,8 @@ def test_a_rate_is_parsed_to_minor_units() -> None:
         ("USD", "1540", "1539.99", "a round trip would earn"),
     ],
 )
-def test_an_invalid_rate_is_refused_in_one_line(currency: str, buy: str, sell: str, said: str) -> None:
+def test_an_invalid_rate_is_refused_in_one_line(currency: str, buy: str, sell: str, text: str) -> None:
     with pytest.raises(SystemExit) as refused:
         parse_rate(currency, buy, sell)
-    assert said in str(refused.value)
+    assert text in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -6,8 +6,8 @@ from tests.running import Deployment
 
 
 def add(deployment: Deployment, shop: MerchantClient, name: str = "Bola Ade") -> str:
-    said = deployment.run_command("split", "add", shop.mid, name, "058", "0000000000")
-    word, ref_code = said.split()
+    output = deployment.run_command("split", "add", shop.mid, name, "058", "0000000000")
+    word, ref_code = output.split()
     assert word == "ref_code"
     return ref_code
 

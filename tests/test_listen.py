@@ -123,9 +123,9 @@ def test_listen_goes_on_when_the_application_is_away(deployment: Deployment, sho
         terminal.line()
         for _ in range(2):
             txn_ref = shop.transfer()["txnRef"]
-            said = terminal.line()
-            assert txn_ref in said
-            assert "→ not reached: " in said
+            output = terminal.line()
+            assert txn_ref in output
+            assert "→ not reached: " in output
 
 
 def test_listen_goes_on_when_the_server_is_back(deployments: Deployments) -> None:
@@ -148,22 +148,22 @@ def test_listen_goes_on_when_the_server_is_back(deployments: Deployments) -> Non
 
 
 def test_listen_with_a_wrong_key_says_so_in_one_line(deployment: Deployment, shop: MerchantClient) -> None:
-    said = deployment.run_refused_command("listen", *account(deployment, shop)[:-1], "wrong")
-    assert said == f"kasuwa: {address(deployment)} does not know this mid and key\n"
+    output = deployment.run_refused_command("listen", *account(deployment, shop)[:-1], "wrong")
+    assert output == f"kasuwa: {address(deployment)} does not know this mid and key\n"
 
 
 def test_listen_where_there_is_no_server_says_so_in_one_line(deployment: Deployment) -> None:
-    said = deployment.run_refused_command("listen", "--server", NOWHERE)
-    assert said.startswith(f"kasuwa: {NOWHERE} cannot be reached: ")
-    assert said.count("\n") == 1
+    output = deployment.run_refused_command("listen", "--server", NOWHERE)
+    assert output.startswith(f"kasuwa: {NOWHERE} cannot be reached: ")
+    assert output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("option", "said"), [("--server", "127.0.0.1:8080"), ("--server", "http://[::1"), ("--forward-to", "nonsense")]
+    ("option", "text"), [("--server", "127.0.0.1:8080"), ("--server", "http://[::1"), ("--forward-to", "nonsense")]
 )
-def test_an_address_that_is_none_is_one_clear_line(deployment: Deployment, option: str, said: str) -> None:
-    received = deployment.run_refused_command("listen", option, said)
-    assert received == f"kasuwa: {said} is not an address such as http://127.0.0.1:8080\n"
+def test_an_address_that_is_none_is_one_clear_line(deployment: Deployment, option: str, text: str) -> None:
+    received = deployment.run_refused_command("listen", option, text)
+    assert received == f"kasuwa: {text} is not an address such as http://127.0.0.1:8080\n"
 
 
 # --- trigger ------------------------------------------------------------------------------------------------
@@ -174,9 +174,9 @@ def test_trigger_sends_an_event_again_to_the_endpoint(
 ) -> None:
     txn_ref = shop.transfer()["txnRef"]
     send_events_to(shop, inbox.url)
-    said = deployment.run_command("trigger", txn_ref, *account(deployment, shop))
-    assert said.split()[:5] == ["1", "transfer", "successful", "1500.00", txn_ref]
-    assert said.endswith("→ sent again to the endpoint\n")
+    output = deployment.run_command("trigger", txn_ref, *account(deployment, shop))
+    assert output.split()[:5] == ["1", "transfer", "successful", "1500.00", txn_ref]
+    assert output.endswith("→ sent again to the endpoint\n")
     wait_for_state(shop, txn_ref, "delivered")
     [letter] = inbox.requests
     assert_signed(letter, shop.key)
@@ -186,8 +186,8 @@ def test_trigger_forwards_to_an_application_on_this_machine(
     deployment: Deployment, shop: MerchantClient, inbox: Inbox
 ) -> None:
     txn_ref = shop.transfer()["txnRef"]
-    said = deployment.run_command("trigger", txn_ref, "--forward-to", inbox.url, *account(deployment, shop))
-    assert said.endswith("→ HTTP 200\n")
+    output = deployment.run_command("trigger", txn_ref, "--forward-to", inbox.url, *account(deployment, shop))
+    assert output.endswith("→ HTTP 200\n")
     [letter] = inbox.requests
     assert letter.id == event_of(shop, txn_ref)["event_id"]
     assert_signed(letter, shop.key)
@@ -195,11 +195,13 @@ def test_trigger_forwards_to_an_application_on_this_machine(
 
 
 def test_trigger_of_an_unknown_reference_says_so_in_one_line(deployment: Deployment, shop: MerchantClient) -> None:
-    said = deployment.run_refused_command("trigger", "GP|FD|000000000|20260105A", *account(deployment, shop))
-    assert said == ("kasuwa: there is no event of GP|FD|000000000|20260105A: it is not final, or not this merchant's\n")
+    output = deployment.run_refused_command("trigger", "GP|FD|000000000|20260105A", *account(deployment, shop))
+    assert output == (
+        "kasuwa: there is no event of GP|FD|000000000|20260105A: it is not final, or not this merchant's\n"
+    )
 
 
 def test_trigger_without_an_endpoint_says_what_to_do(deployment: Deployment, shop: MerchantClient) -> None:
     txn_ref = shop.transfer()["txnRef"]
-    said = deployment.run_refused_command("trigger", txn_ref, *account(deployment, shop))
-    assert said == "kasuwa: No webhook URL is set; set one first\n"
+    output = deployment.run_refused_command("trigger", txn_ref, *account(deployment, shop))
+    assert output == "kasuwa: No webhook URL is set; set one first\n"

@@ -42,7 +42,7 @@ def one_line(error: pytest.ExceptionInfo[SettingsError]) -> str:
     return text
 
 
-def test_with_nothing_said_the_defaults_stand() -> None:
+def test_without_settings_the_defaults_apply() -> None:
     found = read_settings({})
     assert (found.environment, found.host, found.port, found.workers) == ("test", "127.0.0.1", 8080, 1)
     assert (found.database_url, found.secret_key, found.sandbox_seed) == (None, None, None)
@@ -50,7 +50,7 @@ def test_with_nothing_said_the_defaults_stand() -> None:
 
 
 def test_every_setting_can_come_from_the_environment() -> None:
-    said = {
+    fields = {
         "environment": "live",
         "host": "0.0.0.0",
         "port": "9000",
@@ -97,9 +97,9 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "dojah_secret_key": "sk",
         "dojah_base_url": "https://dojah.example",
     }
-    assert set(said) == set(Settings.__struct_fields__)
-    found = read_settings({f"KASUWA_{name.upper()}": value for name, value in said.items()})
-    for name, value in said.items():
+    assert set(fields) == set(Settings.__struct_fields__)
+    found = read_settings({f"KASUWA_{name.upper()}": value for name, value in fields.items()})
+    for name, value in fields.items():
         assert str(getattr(found, name)) == value
 
 
@@ -115,20 +115,20 @@ def test_an_empty_variable_is_not_set_and_others_are_not_ours() -> None:
 
 
 @pytest.mark.parametrize("name", ["port", "console_port", "metrics_port", "workers"])
-@pytest.mark.parametrize("said", ["0", "-1", "65536", "1.5", "eighty", " 80", "8_0", "٨٠", "1e3", "9" * 5_000])
-def test_what_is_no_such_whole_number_is_refused_in_one_line(name: str, said: str) -> None:
+@pytest.mark.parametrize("text", ["0", "-1", "65536", "1.5", "eighty", " 80", "8_0", "٨٠", "1e3", "9" * 5_000])
+def test_what_is_no_such_whole_number_is_refused_in_one_line(name: str, text: str) -> None:
     with pytest.raises(SettingsError) as error:
-        read_settings({f"KASUWA_{name.upper()}": said})
+        read_settings({f"KASUWA_{name.upper()}": text})
     assert one_line(error).startswith(f"KASUWA_{name.upper()} must be a whole number from 1 to ")
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "rule"), [("ENVIRONMENT", "prod", "test or live"), ("REQUEST_LOG", "on", "off or stdout")]
+    ("name", "text", "rule"), [("ENVIRONMENT", "prod", "test or live"), ("REQUEST_LOG", "on", "off or stdout")]
 )
-def test_an_unknown_word_is_refused_in_one_line(name: str, said: str, rule: str) -> None:
+def test_an_unknown_word_is_refused_in_one_line(name: str, text: str, rule: str) -> None:
     with pytest.raises(SettingsError) as error:
-        read_settings({f"KASUWA_{name}": said})
-    assert one_line(error) == f"KASUWA_{name} must be {rule}, not {said!r}"
+        read_settings({f"KASUWA_{name}": text})
+    assert one_line(error) == f"KASUWA_{name} must be {rule}, not {text!r}"
 
 
 VTPASS = {
@@ -206,7 +206,7 @@ def test_rails_of_purposes_by_environment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "url"),
+    ("fields", "url"),
     [
         ({}, "http://127.0.0.1:8080"),
         ({"KASUWA_HOST": "10.0.0.1", "KASUWA_PORT": "9000"}, "http://10.0.0.1:9000"),
@@ -216,34 +216,34 @@ def test_rails_of_purposes_by_environment() -> None:
         ({"KASUWA_PUBLIC_URL": "https://shop.example:8443/kasuwa/"}, "https://shop.example:8443/kasuwa"),
     ],
 )
-def test_payers_reach_us_where_it_is_said_else_where_we_listen(said: dict[str, str], url: str) -> None:
-    assert public_url_of(read_settings(said)) == url
+def test_the_public_url_is_as_set_or_else_the_listening_address(fields: dict[str, str], url: str) -> None:
+    assert public_url_of(read_settings(fields)) == url
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     ["pay.example", "ftp://pay.example", "https://", "https://a b", "https://a?x=1", "https://a#b", "https://u@a"],
 )
-def test_what_is_no_address_to_go_to_is_refused_in_one_line(said: str) -> None:
+def test_what_is_no_address_to_go_to_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(SettingsError) as error:
-        read_settings({"KASUWA_PUBLIC_URL": said})
-    assert one_line(error) == f"KASUWA_PUBLIC_URL must be an http or https address, not {said!r}"
+        read_settings({"KASUWA_PUBLIC_URL": text})
+    assert one_line(error) == f"KASUWA_PUBLIC_URL must be an http or https address, not {text!r}"
 
 
 # --- the secret ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         *("Host", "content-length", "Content-Type", "CONTENT-ENCODING", "Transfer-Encoding", "connection", "TE"),
         *("Upgrade", "Expect", "webhook-id", "Webhook-Signature", "webhook-anything", "User-Agent", "Accept"),
         *("two words", "x_y", "x:y", "x" * 65, "naïve", "x\r\ny"),
     ],
 )
-def test_a_header_that_would_break_the_request_holds_no_hash(said: str) -> None:
+def test_a_header_that_would_break_the_request_holds_no_hash(text: str) -> None:
     with pytest.raises(SettingsError) as error:
-        read_settings({"KASUWA_HASH_HEADER": said})
+        read_settings({"KASUWA_HASH_HEADER": text})
     assert one_line(error).startswith("KASUWA_HASH_HEADER must be the name of a header of its own")
 
 
@@ -252,10 +252,10 @@ def test_a_key_that_is_given_is_the_key(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("said", ["x", "12345", KEY_TEXT[:-4], KEY_TEXT + "AAAA", "*" * 44, "é" * 44, "\ud800"])
-def test_a_key_that_is_none_is_refused_in_one_line_that_does_not_quote_it(said: str) -> None:
+@pytest.mark.parametrize("text", ["x", "12345", KEY_TEXT[:-4], KEY_TEXT + "AAAA", "*" * 44, "é" * 44, "\ud800"])
+def test_a_key_that_is_none_is_refused_in_one_line_that_does_not_quote_it(text: str) -> None:
     with pytest.raises(SettingsError) as error:
-        decode_key(said, "KASUWA_SECRET_KEY")
+        decode_key(text, "KASUWA_SECRET_KEY")
     assert one_line(error) == "KASUWA_SECRET_KEY must hold 32 bytes in base64"
 
 

@@ -36,20 +36,20 @@ class Counter:
         self.agent.show(client, "client_id", "bvn", "bvn_verified")
         self.client_id = client["client_id"]
         nothing = {"interestRate": "0", "interestFrequency": "annualized"}
-        said = {"name": "Counter account", "client_id": self.client_id, "interestSettings": nothing, "period": 12}
-        self.savings_id = self.agent.put("investments", action="create_savings", **said)["data"]["savings_id"]
+        fields = {"name": "Counter account", "client_id": self.client_id, "interestSettings": nothing, "period": 12}
+        self.savings_id = self.agent.put("investments", action="create_savings", **fields)["data"]["savings_id"]
 
     def take_deposit(self, amount: str) -> None:
-        said = {"savings_id": self.savings_id, "payment_method": "wallet", "amount": amount}
-        reply = self.agent.put("investments", action="deposit", **said)
+        fields = {"savings_id": self.savings_id, "payment_method": "wallet", "amount": amount}
+        reply = self.agent.put("investments", action="deposit", **fields)
         self.agent.show(reply, "message", "txnRef", "balance")
         self.drawer += kobo(amount)
         self.savings += kobo(amount)
         self.agent.wallet -= kobo(amount)
 
     def cash_out(self, amount: str, method: str, **more: Any) -> Any:
-        said = {"saving_id": self.savings_id, "client_id": self.client_id, "amount": amount, "method": method}
-        return self.agent.put("investments", action="cashout", **said, **more)
+        fields = {"saving_id": self.savings_id, "client_id": self.client_id, "amount": amount, "method": method}
+        return self.agent.put("investments", action="cashout", **fields, **more)
 
     def pay_out(self, amount: str) -> None:
         reply = self.cash_out(amount, "cash")
@@ -81,8 +81,8 @@ class Counter:
     # --- whoever walks in -----------------------------------------------------------------------------------
 
     def send(self, amount: str, account: str, reference: str) -> str:
-        said = {"amount": amount, "bankcode": "058", "accountnumber": account, "orderRef": reference}
-        reply = self.agent.put("disburse", action="transfer", **said)
+        fields = {"amount": amount, "bankcode": "058", "accountnumber": account, "orderRef": reference}
+        reply = self.agent.put("disburse", action="transfer", **fields)
         self.agent.show(reply, "txnStatus", "message", "orderRef")
         return str(reply["txnStatus"])
 
@@ -114,14 +114,14 @@ class Counter:
         if item["require_name_query"]:
             found = self.agent.put("bills", action="resolve", paycode=item["paycode"], reference=customer)
             self.agent.show(found, "message", "custName")
-        said = {"paycode": item["paycode"], "reference": customer, "amount": amount, "orderRef": reference}
-        paid = self.agent.put("bills", action="pay", **said)
+        fields = {"paycode": item["paycode"], "reference": customer, "amount": amount, "orderRef": reference}
+        paid = self.agent.put("bills", action="pay", **fields)
         self.agent.show(paid, "txnStatus", "message", "token", "units")
-        kept = self.agent.put("bills", action="verify", txnRef=reference)
+        bill = self.agent.put("bills", action="verify", txnRef=reference)
         commission = percent(kobo(amount), item["discount"])
         self.agent.tell(f"the agent's commission is {naira(commission)}")
         self.drawer += kobo(amount)
-        self.agent.wallet -= kobo(amount) + kobo(kept["fee"]) + kobo(kept["vat"]) - commission
+        self.agent.wallet -= kobo(amount) + kobo(bill["fee"]) + kobo(bill["vat"]) - commission
 
     # --- the evening ----------------------------------------------------------------------------------------
 

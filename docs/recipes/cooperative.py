@@ -68,18 +68,18 @@ def enrol(society: Merchant, firstname: str, lastname: str, phone: str) -> Membe
 
 def save_cash(society: Merchant, member: Member, amount: str) -> None:
     """The treasurer takes the cash and lets the wallet bring it into the savings."""
-    said = {"savings_id": member.savings_id, "payment_method": "wallet", "amount": amount}
-    reply = society.put("investments", action="deposit", **said)
+    fields = {"savings_id": member.savings_id, "payment_method": "wallet", "amount": amount}
+    reply = society.put("investments", action="deposit", **fields)
     society.show(reply, "message", "txnRef", "balance")
     society.wallet -= kobo(amount)
     member.change("2026-01-05", kobo(amount))
 
 
 def save_by_card(society: Merchant, member: Member, amount: str) -> None:
-    said = {"savings_id": member.savings_id, "payment_method": "card", "amount": amount, "card": CARD}
-    asked = society.put("investments", 202, action="deposit", **said)
-    society.show(asked, "status", "state", "validate", "txnRef")
-    done = society.put("investments", action="validate", txnRef=asked["txnRef"], otp="123456")
+    fields = {"savings_id": member.savings_id, "payment_method": "card", "amount": amount, "card": CARD}
+    otp_request = society.put("investments", 202, action="deposit", **fields)
+    society.show(otp_request, "status", "state", "validate", "txnRef")
+    done = society.put("investments", action="validate", txnRef=otp_request["txnRef"], otp="123456")
     society.show(done, "message", "txnStatus")
     society.wallet -= card_fee(society, amount)
     member.change("2026-01-05", kobo(amount))
@@ -93,8 +93,8 @@ def begin_plan(society: Merchant, members: list[Member], amount: str) -> str:
     made = society.put("investments", action="create_plan", **plan, member_required=len(members))["data"]
     thrift_id = str(made["thrift_id"])
     for member in members:
-        said = {"savings_id": member.savings_id, "thrift_id": thrift_id}
-        place = society.put("investments", action="subscribe", **said)["data"]
+        fields = {"savings_id": member.savings_id, "thrift_id": thrift_id}
+        place = society.put("investments", action="subscribe", **fields)["data"]
         society.tell(f"{member.name} has turn {place['position']}, on {place['payout_date']}")
     return thrift_id
 
@@ -110,8 +110,8 @@ def turn(members: list[Member], receiver: Member, day: str, amount: str) -> None
 
 def lend(society: Merchant, member: Member, amount: str) -> str:
     terms = {"interestRate": "2", "interestFrequency": "every_month"}
-    said = {"client_id": member.client_id, "interestSettings": terms, "amount": amount, "period": 3}
-    loan = society.put("loans", action="request", **said)["data"]
+    fields = {"client_id": member.client_id, "interestSettings": terms, "amount": amount, "period": 3}
+    loan = society.put("loans", action="request", **fields)["data"]
     for line in loan["schedule"]:
         society.show(line, "n", "due", "principal", "interest", "total")
     paid_out = society.put("loans", action="process", loan_id=loan["loan_id"], status="approve")
@@ -130,15 +130,15 @@ def due_now(society: Merchant, loan_id: str, number: int) -> str:
 
 def repay_cash(society: Merchant, loan_id: str, amount: str) -> None:
     """The treasurer has the cash already: what the member owes goes down, and no money moves in the wallet."""
-    said = {"loan_id": loan_id, "payment_method": "wallet", "amount": amount}
-    reply = society.put("loans", action="repay", **said)
+    fields = {"loan_id": loan_id, "payment_method": "wallet", "amount": amount}
+    reply = society.put("loans", action="repay", **fields)
     society.show(reply, "message", "allocation")
     society.tell(f"the loan is {reply['data']['state']}, {reply['data']['outstanding']['total']} is owed")
 
 
 def repay_by_card(society: Merchant, loan_id: str, amount: str) -> None:
-    said = {"loan_id": loan_id, "payment_method": "card", "amount": amount, "card": PIN_CARD}
-    reply = society.put("loans", action="repay", **said)
+    fields = {"loan_id": loan_id, "payment_method": "card", "amount": amount, "card": PIN_CARD}
+    reply = society.put("loans", action="repay", **fields)
     society.show(reply, "message", "txnStatus", "chargedAmount")
     society.wallet += kobo(amount) - card_fee(society, amount)
 

@@ -18,6 +18,7 @@ from granian.server.embed import Server as Granian
 from kasuwa.api_methods import QUERY_ENDED, methods_of, steps_of
 from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
+from kasuwa.db.connection_pool import Pool
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.observe.watchdog import watch_event_loop
@@ -85,7 +86,7 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
     await serving
 
 
-def make_admin_operations(services: Services, operators: connections.Pool) -> Any:
+def make_admin_operations(services: Services, operators: Pool) -> Any:
     if services.settings.environment == "live":
         return CommonOperations(operators, services.clock)
     return SandboxOperations(
@@ -107,7 +108,7 @@ def make_request_log(settings: Settings) -> log.RequestLog:
     return log.RequestLog(1 if settings.request_log == "stdout" else None)
 
 
-def make_callbacks(services: Services, operators: connections.Pool) -> RailCallbacks:
+def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
     used = CallbackServices(
         operators=operators,
         writer=services.writer,

@@ -12,7 +12,7 @@ from kasuwa.console.formatting import make_templates
 from kasuwa.console.visit import AuditNote, ConsoleServices
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.reading import SnapshotReaderFactory
 from kasuwa.db.snapshot_writer import SnapshotWriter
 from kasuwa.settings import (

@@ -9,7 +9,7 @@ from kasuwa.core.vault import Vault, derive
 from kasuwa.db import connections, migrate
 from kasuwa.db.batch import Deployment
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer

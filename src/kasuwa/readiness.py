@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kasuwa.db import migrate, presence
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Metrics
 from kasuwa.settings import Settings

@@ -15,6 +15,7 @@ from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
 from kasuwa.core.money import parse_minor
 from kasuwa.core.vault import KEY_BYTES
+from kasuwa.db.private_files import sync_directory
 
 SECRET_FILE = "secret.key"
 PREFIX = "KASUWA_"
@@ -295,16 +296,8 @@ def make_secret(path: Path) -> None:
         return
     finally:
         temporary.unlink()
+        # The key's file must survive a crash, like the data sealed with it.
         sync_directory(path.parent)
-
-
-def sync_directory(directory: Path) -> None:
-    """Makes the names in a directory durable, so that the key's file survives a crash like the data sealed with it."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def decode_key(text: str, where: str) -> bytes:

@@ -32,6 +32,7 @@ from kasuwa.core.calendar import public_holidays
 from kasuwa.db import embedded
 from kasuwa.db.migrate import MigrationError
 from kasuwa.db.pgbouncer import TransactionPooling
+from kasuwa.db.postgres_account import EmbeddedError
 from kasuwa.db.postgres_log import describe_failure
 from kasuwa.db.shared_cluster import use_cluster
 from kasuwa.observe import log
@@ -221,7 +222,7 @@ class Supervisor:
             logger.error("the database ended and is started again", why=describe_failure(self._settings.data))
         try:
             self._cluster = embedded.start(self._settings.data)
-        except embedded.EmbeddedError as error:
+        except EmbeddedError as error:
             if str(error) != self._database_trouble:
                 self._database_trouble = str(error)
                 logger.error("the database cannot be started", why=str(error))

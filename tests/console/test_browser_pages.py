@@ -66,6 +66,6 @@ def test_the_content_security_policy_blocks_inline_scripts(pages: dict[str, Page
     page = pages["stranger"]
     page.goto("/sign-in")
     added = "const s = document.createElement('script'); s.textContent = 'window.ran = true'; document.body.append(s)"
-    with page.expect_console_message(lambda said: "Content Security" in said.text):
+    with page.expect_console_message(lambda message: "Content Security" in message.text):
         page.evaluate(added)
     assert page.evaluate("window.ran") is None

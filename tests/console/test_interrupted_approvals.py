@@ -102,8 +102,8 @@ def test_an_interrupted_approval_posts_once_and_ends_as_approved(
     number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
     break_off(held_up, admin, number, how)
     assert shop.wallet().balance == before + 1_234
-    [(approver, said)] = held_up.fetch(ENTRIES, number)
-    assert said == "approved a manual posting"
+    [(approver, result)] = held_up.fetch(ENTRIES, number)
+    assert result == "approved a manual posting"
     if then == "look":
         other.get("/operator/approvals")
     else:
@@ -113,7 +113,7 @@ def test_an_interrupted_approval_posts_once_and_ends_as_approved(
     assert (state, has_time) == ("approved", True)
     assert held_up.fetch("select email from console_user where user_id = $1", decided_by) == [(approver,)]
     assert shop.wallet().balance == before + 1_234
-    assert held_up.fetch(ENTRIES, number) == [(approver, said)]
+    assert held_up.fetch(ENTRIES, number) == [(approver, result)]
     assert other.post(f"/operator/approvals/{number}/approve").http == 404
     assert held_up.broken_invariants([shop.mid]) == []
 

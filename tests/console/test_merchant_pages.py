@@ -155,7 +155,7 @@ def test_a_transfer_is_previewed_and_sent_once_if_submitted_twice(owner: Visitor
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "text"),
     [
         ({"amount": "1,5"}, "digits with at most two decimals"),
         ({"amount": "0.10"}, "between 1.00 and"),
@@ -163,13 +163,13 @@ def test_a_transfer_is_previewed_and_sent_once_if_submitted_twice(owner: Visitor
         ({"accountnumber": "0123456789"}, "not an account number of"),
     ],
 )
-def test_errors_of_a_transfer_are_shown_at_their_fields(owner: Visitor, changed: dict[str, str], said: str) -> None:
+def test_errors_of_a_transfer_are_shown_at_their_fields(owner: Visitor, changed: dict[str, str], text: str) -> None:
     order = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", **changed}
     answer = owner.post("/transfers/preview", **order)
     [field] = changed
     assert answer.http == 422
     assert f'id="fault-{field}"' in answer.text
-    assert said in answer.words
+    assert text in answer.words
 
 
 def test_a_transfer_beyond_the_balance_is_refused(owner: Visitor, shop: MerchantClient) -> None:
@@ -202,7 +202,7 @@ def test_a_bulk_preview_shows_errors_and_sends_the_valid_orders(owner: Visitor, 
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "text"),
     [
         (b"", "must be a CSV file"),
         (b"\xff\xfe\x00", "must be a CSV file"),
@@ -210,10 +210,10 @@ def test_a_bulk_preview_shows_errors_and_sends_the_valid_orders(owner: Visitor, 
         (b"amount,bankcode,accountnumber\n" + b"1,058,0000000000\n" * (MAX_ORDERS + 1), "at most 1000 orders"),
     ],
 )
-def test_an_invalid_bulk_file_is_refused(owner: Visitor, content: bytes, said: str) -> None:
+def test_an_invalid_bulk_file_is_refused(owner: Visitor, content: bytes, text: str) -> None:
     owner.get("/transfers")
     answer = owner.upload("/transfers/bulk/preview", "file", content)
-    assert (answer.http, said in answer.words) == (422, True)
+    assert (answer.http, text in answer.words) == (422, True)
     assert owner.post("/transfers/bulk/send", orders="nonsense").http == 422
 
 
@@ -246,9 +246,9 @@ def test_team_members_are_invited_changed_and_disabled(
     owner.get("/team")
     email = f"colleague.{shop.mid}@example.com"
     assert "an email address such as" in owner.post("/team", email="nobody", role="merchant:finance").words
-    said = owner.get(owner.post("/team", email=email, role="merchant:finance").place)
+    reply = owner.get(owner.post("/team", email=email, role="merchant:finance").place)
     link = link_for(deployment, email)
-    assert ("is printed" in said.words, "/link/" in said.text) == (True, False)
+    assert ("is printed" in reply.words, "/link/" in reply.text) == (True, False)
     assert "a member of your team has this address" in owner.post("/team", email=email, role="merchant:finance").words
     colleague = Visitor(deployment)
     colleague.get(link)

@@ -82,5 +82,5 @@ def test_the_request_log_names_the_route_and_no_values(deployment: Deployment, s
         ("GET", "other", "", 404),
         ("GET", "/static/", "", 200),
     ]
-    said = deployment.out.read_text()
-    assert all(word not in said for word in (link.removeprefix("/link/"), "5061000000000000", "a-secret"))
+    output = deployment.out.read_text()
+    assert all(word not in output for word in (link.removeprefix("/link/"), "5061000000000000", "a-secret"))

@@ -38,8 +38,8 @@ ASKS = (
 
 
 def test_a_submitted_form_becomes_a_request() -> None:
-    said = {"name": "Ada", "data.bankAccount.bank_code": "058", "period": "12", "tax_applied": "yes"}
-    assert build_request(ASKS, lambda name: said.get(name, "")) == {
+    fields = {"name": "Ada", "data.bankAccount.bank_code": "058", "period": "12", "tax_applied": "yes"}
+    assert build_request(ASKS, lambda name: fields.get(name, "")) == {
         "name": "Ada",
         "data": {"bankAccount": {"bank_code": "058"}},
         "period": 12,
@@ -143,16 +143,16 @@ def test_a_bill_is_chosen_from_the_catalogue_and_paid_once(owner: Visitor, shop:
     where = f"category={category}&biller={biller}&item={item}"
     page = owner.get(f"/bills?{where}")
     order_ref = page.text.partition('name="orderRef" value="')[2].partition('"')[0]
-    said = {"paycode": item, "reference": "00000000000", "amount": "5000.00", "orderRef": order_ref}
+    fields = {"paycode": item, "reference": "00000000000", "amount": "5000.00", "orderRef": order_ref}
     before = shop.wallet().balance
-    preview = owner.post(f"/bills/new/pay?{where}", **said)
+    preview = owner.post(f"/bills/new/pay?{where}", **fields)
     assert "Confirm bill payment" in preview.words
     assert shop.wallet().balance == before
     for _ in range(2):
-        assert owner.post(f"/bills/new/pay?{where}", **said, confirmed="yes").http == 200
+        assert owner.post(f"/bills/new/pay?{where}", **fields, confirmed="yes").http == 200
     assert shop.put("resources", inquire="events").body["total"] == 1
     assert "successful" in owner.get(f"/bills/{order_ref}").words
-    wrong = owner.post(f"/bills/new/pay?{where}", **{**said, "paycode": "nonsense"})
+    wrong = owner.post(f"/bills/new/pay?{where}", **{**fields, "paycode": "nonsense"})
     assert (wrong.http, "Confirm bill payment" in wrong.words) == (422, False)
 
 

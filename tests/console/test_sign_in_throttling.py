@@ -215,12 +215,12 @@ def is_answered(connection: socket.socket) -> bool:
 
 
 def read_status(connection: socket.socket) -> int:
-    said = b""
-    while b"\r\n" not in said:
+    received = b""
+    while b"\r\n" not in received:
         piece = connection.recv(4096)
         assert piece, "it was hung up on without an answer"
-        said += piece
-    return int(said.split()[1])
+        received += piece
+    return int(received.split()[1])
 
 
 def test_a_hanging_endpoint_blocks_only_the_user_who_tests_it(deployment: Deployment) -> None:
@@ -236,6 +236,6 @@ def test_a_hanging_endpoint_blocks_only_the_user_who_tests_it(deployment: Deploy
             wait_until("four are turned away", lambda: sum(answer.done() for answer in trying) >= 4)
             assert sign_in_as(deployment, "merchant:owner", shops[0].mid).get("/team").http == 200
             assert not all(answer.done() for answer in trying), "the others still wait for their endpoint"
-        said = [owner.get(answer.result().place).words for answer, owner in trying.items()]
-        assert sum("another test is still under way" in words for words in said) == 4
-        assert sum("no answer in time" in words for words in said) == MAX_PINGS
+        reply = [owner.get(answer.result().place).words for answer, owner in trying.items()]
+        assert sum("another test is still under way" in words for words in reply) == 4
+        assert sum("no answer in time" in words for words in reply) == MAX_PINGS

@@ -211,13 +211,13 @@ def test_inviting_an_address_in_use_elsewhere_reveals_nothing(deployment: Deploy
     accept(deployment, link)
     owner, free = sign_in_as(deployment, "merchant:owner", shop.mid), new_address("free")
     owner.get("/team")
-    said = []
+    result = []
     for email in (taken, free):
         answer = owner.post("/team", email=email, role="merchant:finance")
         team = owner.get(answer.place)
-        said.append((answer.http, answer.place, team.words.count(email), team.words.count("invited")))
-    assert said[0][:3] == said[1][:3]
-    assert said[1][3] == said[0][3] + 1, "both are shown as invited"
+        result.append((answer.http, answer.place, team.words.count(email), team.words.count("invited")))
+    assert result[0][:3] == result[1][:3]
+    assert result[1][3] == result[0][3] + 1, "both are shown as invited"
     invited, link = Visitor(deployment), link_for(deployment, taken)
     invited.get(link)
     refused = invited.post(link, password=PASSWORD, again=PASSWORD)

@@ -54,9 +54,9 @@ class Visitor:
 
     def post(self, path: str, headers: Mapping[str, str] = {}, /, **fields: Any) -> PageReply:
         """A form, with the token of the page that was seen last unless another is given."""
-        said = {"csrf": self.token, **fields}
+        request = {"csrf": self.token, **fields}
         kind = {"content-type": "application/x-www-form-urlencoded"}
-        body = urlencode({name: value for name, value in said.items() if value is not None}).encode()
+        body = urlencode({name: value for name, value in request.items() if value is not None}).encode()
         return self._send("POST", path, body, {**kind, **headers})
 
     def upload(self, path: str, name: str, content: bytes, **fields: str) -> PageReply:

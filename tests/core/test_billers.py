@@ -66,19 +66,19 @@ def test_a_retired_paycode_is_found_for_a_day_of_wall_time() -> None:
 def test_the_example_of_every_biller_has_its_form(row: Any) -> None:
     terms = TERMS[str(row["id"])]
     example = terms["reference_example"].replace("X", "1") if "XXX" in terms["reference_example"] else None
-    said = example or terms["reference_example"]
-    assert may_be_customer(merchant("live"), terms["reference_regex"], said)
-    assert not may_be_customer(MERCHANT, terms["reference_regex"], said + "\n")
+    result = example or terms["reference_example"]
+    assert may_be_customer(merchant("live"), terms["reference_regex"], result)
+    assert not may_be_customer(MERCHANT, terms["reference_regex"], result + "\n")
     assert not may_be_customer(MERCHANT, terms["reference_regex"], "~")
 
 
-@pytest.mark.parametrize("said", ["00000000", "0000000099", "0" * 40 + "16", "08000000000", "0240000099", "0700000000"])
-def test_magic_references_are_accepted_in_test_only(said: str) -> None:
-    assert is_magic(said)
-    assert may_be_customer(MERCHANT, "x", said)
-    assert not may_be_customer(merchant("live"), "x", said)
+@pytest.mark.parametrize("text", ["00000000", "0000000099", "0" * 40 + "16", "08000000000", "0240000099", "0700000000"])
+def test_magic_references_are_accepted_in_test_only(text: str) -> None:
+    assert is_magic(text)
+    assert may_be_customer(MERCHANT, "x", text)
+    assert not may_be_customer(merchant("live"), "x", text)
 
 
-@pytest.mark.parametrize("said", ["0000000", "10000000", "000001", "080000001000", "٠٠٠٠٠٠٠٠", "00000000 ", ""])
-def test_references_similar_to_magic_ones_are_not_magic(said: str) -> None:
-    assert not is_magic(said)
+@pytest.mark.parametrize("text", ["0000000", "10000000", "000001", "080000001000", "٠٠٠٠٠٠٠٠", "00000000 ", ""])
+def test_references_similar_to_magic_ones_are_not_magic(text: str) -> None:
+    assert not is_magic(text)

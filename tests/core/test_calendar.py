@@ -114,7 +114,7 @@ def test_weekends_and_public_holidays_are_no_business_days(day: date) -> None:
     ],
 )
 def test_settlement_counts_business_days_from_the_day_in_lagos(now: str, days: int, settled: str) -> None:
-    at = [datetime.fromisoformat(said).replace(tzinfo=LAGOS) for said in (now, settled)]
+    at = [datetime.fromisoformat(value).replace(tzinfo=LAGOS) for value in (now, settled)]
     assert settlement_time(at[0], days) == at[1]
 
 

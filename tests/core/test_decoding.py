@@ -34,8 +34,8 @@ def read(**fields: Any) -> Any:
 
 
 def test_card_numbers_in_free_texts_are_masked_at_every_depth() -> None:
-    said = f"paid by {PAN} today"
-    request = read(narration=said, one={"note": said}, several=[{"note": "short"}, {"note": said}])
+    text = f"paid by {PAN} today"
+    request = read(narration=text, one={"note": text}, several=[{"note": "short"}, {"note": text}])
     masked = f"paid by {MASKED} today"
     assert request.narration == masked
     assert request.one.note == masked

@@ -40,9 +40,9 @@ def read(text: str) -> Document:
 
 @NO_DEADLINE
 @given(OBJECTS)
-def test_an_object_is_stored_as_sent(said: dict[str, Any]) -> None:
-    assume(masked(said) == said)
-    assert msgspec.json.decode(read(msgspec.json.encode(said).decode()).encode()) == said
+def test_an_object_is_stored_as_sent(fields: dict[str, Any]) -> None:
+    assume(masked(fields) == fields)
+    assert msgspec.json.decode(read(msgspec.json.encode(fields).decode()).encode()) == fields
 
 
 def test_a_card_number_in_an_object_is_masked() -> None:
@@ -80,24 +80,24 @@ def test_the_schema_of_a_document_lists_its_known_fields() -> None:
 
 @NO_DEADLINE
 @given(OBJECTS, OBJECTS)
-def test_a_merge_keeps_fields_that_the_update_does_not_have(kept: dict[str, Any], said: dict[str, Any]) -> None:
-    merged = merge(kept, said)
-    assert set(merged) == {*kept, *said}
+def test_a_merge_keeps_fields_that_the_update_does_not_have(kept: dict[str, Any], fields: dict[str, Any]) -> None:
+    merged = merge(kept, fields)
+    assert set(merged) == {*kept, *fields}
     for name, value in merged.items():
-        if name not in said:
+        if name not in fields:
             assert value == kept[name]
-        elif isinstance(said[name], dict) and isinstance(kept.get(name), dict):
-            assert value == merge(kept[name], said[name])
+        elif isinstance(fields[name], dict) and isinstance(kept.get(name), dict):
+            assert value == merge(kept[name], fields[name])
         else:
-            assert value == said[name]
+            assert value == fields[name]
 
 
 @NO_DEADLINE
 @given(OBJECTS, OBJECTS)
-def test_merging_the_same_update_twice_changes_nothing(kept: dict[str, Any], said: dict[str, Any]) -> None:
-    once = merge(kept, said)
-    assert merge(once, said) == once
-    assert merge({}, said) == said
+def test_merging_the_same_update_twice_changes_nothing(kept: dict[str, Any], fields: dict[str, Any]) -> None:
+    once = merge(kept, fields)
+    assert merge(once, fields) == once
+    assert merge({}, fields) == fields
     assert merge(kept, {}) == kept
 
 

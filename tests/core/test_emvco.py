@@ -54,10 +54,10 @@ class Reader:
         return found
 
 
-def checksum(said: str) -> str:
+def checksum(text: str) -> str:
     """Computes the CRC-16 bit by bit, as it is defined."""
     register = 0xFFFF
-    for byte in said.encode():
+    for byte in text.encode():
         register ^= byte << 8
         for _ in range(8):
             register = (register << 1) ^ (0x1021 if register & 0x8000 else 0)
@@ -152,7 +152,7 @@ def test_a_code_is_readable_for_any_merchant_name(shown: QrPayment) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "plain"),
+    ("text", "plain"),
     [
         ("Ada Stores", "Ada Stores"),
         ("Ọlá & Ṣadé  Fashion", "Ola & Sade Fashion"),
@@ -163,8 +163,8 @@ def test_a_code_is_readable_for_any_merchant_name(shown: QrPayment) -> None:
         ("A name of four and twent y more", "A name of four and twent"),
     ],
 )
-def test_names_are_reduced_to_printable_ascii(said: str, plain: str) -> None:
-    assert to_printable_ascii(said, 25) == plain
+def test_names_are_reduced_to_printable_ascii(text: str, plain: str) -> None:
+    assert to_printable_ascii(text, 25) == plain
 
 
 @pytest.mark.parametrize("value", ["", "x" * 100])

@@ -58,12 +58,12 @@ RULES = (FieldRule(("account", "amount"), fits_account),)
 GOOD: dict[str, Any] = {"amount": "5.00", "account": "0123456789"}
 
 
-def read(said: object, rules: tuple[FieldRule, ...] = RULES) -> Any:
-    return decode(Order, said if isinstance(said, bytes) else msgspec.json.encode(said), rules, MERCHANT)
+def read(value: object, rules: tuple[FieldRule, ...] = RULES) -> Any:
+    return decode(Order, value if isinstance(value, bytes) else msgspec.json.encode(value), rules, MERCHANT)
 
 
-def errors_of(said: object) -> dict[str, str]:
-    found = read(said)
+def errors_of(value: object) -> dict[str, str]:
+    found = read(value)
     assert isinstance(found, tuple), found
     assert found, "refused without naming a fault"
     assert all(isinstance(fault, FieldError) for fault in found)
@@ -103,7 +103,7 @@ def test_a_null_inside_an_object_is_absent_there() -> None:
 
 
 def test_every_field_error_is_reported_at_once_with_its_path() -> None:
-    said = {
+    fields = {
         "amount": "1e5",
         "account": "12",
         "orderRef": "x" * 101,
@@ -113,7 +113,7 @@ def test_every_field_error_is_reported_at_once_with_its_path() -> None:
         "urgent": "yes",
         "address": {"street": ["x"], "code": "ab"},
     }
-    assert errors_of(said) == {
+    assert errors_of(fields) == {
         "amount": AMOUNT_REASON,
         "account": "ten digits",
         "orderRef": "1 to 100 characters",
@@ -147,9 +147,9 @@ def test_a_preflight_rule_runs_only_on_a_body_that_is_refused_anyway() -> None:
 
     preflight_rules = (*RULES, FieldRule(("account",), check_is_known, is_preflight=True))
 
-    def faults(said: dict[str, Any], known_accounts: set[str]) -> list[str]:
+    def faults(fields: dict[str, Any], known_accounts: set[str]) -> list[str]:
         found = decode(
-            Order, msgspec.json.encode(said), preflight_rules, MERCHANT, PreflightContext(NOW, known_accounts)
+            Order, msgspec.json.encode(fields), preflight_rules, MERCHANT, PreflightContext(NOW, known_accounts)
         )
         return [fault.field for fault in found] if isinstance(found, tuple) else []
 
@@ -169,9 +169,9 @@ def test_a_number_in_a_text_field_is_named(name: str, number: bytes) -> None:
     assert set(errors_of(body)) == {name}
 
 
-@pytest.mark.parametrize("said", ["x", ["street"], 7, True])
-def test_something_else_than_an_object_is_named(said: object) -> None:
-    assert errors_of({**GOOD, "address": said}) == {"address": "an object"}
+@pytest.mark.parametrize("value", ["x", ["street"], 7, True])
+def test_something_else_than_an_object_is_named(value: object) -> None:
+    assert errors_of({**GOOD, "address": value}) == {"address": "an object"}
 
 
 KEYS = st.sampled_from(["amount", "account", "orderRef", "note", "color", "times", "urgent", "address"])
@@ -190,11 +190,11 @@ VALUES = st.one_of(
 
 @NO_DEADLINE
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.booleans())
-def test_any_object_is_decoded_or_refused_with_field_errors(said: dict[str, Any], complete: bool) -> None:
-    found = read(GOOD | said if complete else said)
+def test_any_object_is_decoded_or_refused_with_field_errors(fields: dict[str, Any], complete: bool) -> None:
+    found = read(GOOD | fields if complete else fields)
     if isinstance(found, tuple):
         assert found
-        assert {fault.field.partition(".")[0] for fault in found} <= {*said, "amount", "account"}
+        assert {fault.field.partition(".")[0] for fault in found} <= {*fields, "amount", "account"}
     else:
         assert isinstance(found, Order)
         assert isinstance(found.amount, int)
@@ -224,7 +224,7 @@ DEEP_RULES = (FieldRule(("address.street",), is_known_street),)
 
 
 @pytest.mark.parametrize(
-    ("said", "fields"),
+    ("given", "fields"),
     [
         ({**GOOD, "address": {"street": "Nowhere", "number": 7}}, ["address.street"]),
         ({**GOOD, "address": {"street": "Nowhere", "number": "x"}}, ["address.street", "address.number"]),
@@ -235,13 +235,13 @@ DEEP_RULES = (FieldRule(("address.street",), is_known_street),)
         (GOOD, []),
     ],
 )
-def test_a_rule_on_a_part_runs_whatever_else_is_wrong_with_the_whole(said: dict[str, Any], fields: list[str]) -> None:
-    found = decode(Order, msgspec.json.encode(said), DEEP_RULES, MERCHANT)
+def test_a_rule_on_a_part_runs_whatever_else_is_wrong_with_the_whole(given: dict[str, Any], fields: list[str]) -> None:
+    found = decode(Order, msgspec.json.encode(given), DEEP_RULES, MERCHANT)
     assert sorted(() if isinstance(found, Order) else (fault.field for fault in found)) == sorted(fields)
 
 
 @pytest.mark.parametrize(
-    ("said", "fields"),
+    ("given", "fields"),
     [
         ({**GOOD, "note": "a\0b"}, ["note"]),
         ({**GOOD, "note": "\0", "orderRef": "x\0"}, ["note", "orderRef"]),
@@ -251,8 +251,8 @@ def test_a_rule_on_a_part_runs_whatever_else_is_wrong_with_the_whole(said: dict[
         ({**GOOD, "extra": {"a\0": {"b\0": 1}}}, ["extra.a\\u0000", "extra.a\\u0000.b\\u0000"]),
     ],
 )
-def test_a_nul_in_any_text_is_an_error_with_its_path(said: dict[str, Any], fields: list[str]) -> None:
-    assert sorted(errors_of(said)) == sorted(fields)
+def test_a_nul_in_any_text_is_an_error_with_its_path(given: dict[str, Any], fields: list[str]) -> None:
+    assert sorted(errors_of(given)) == sorted(fields)
 
 
 def test_a_nul_is_found_next_to_a_number_that_is_too_long() -> None:
@@ -308,8 +308,8 @@ class SampleRequest(msgspec.Struct, kw_only=True):
     times: NonNegativeInt | None = None
 
 
-def decoded(said: bytes) -> Any:
-    return decode(SampleRequest, said, (), MERCHANT)
+def decoded(body: bytes) -> Any:
+    return decode(SampleRequest, body, (), MERCHANT)
 
 
 @pytest.mark.parametrize(

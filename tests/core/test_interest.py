@@ -95,8 +95,8 @@ def test_rates_are_converted_by_intervals_a_year(example: Any) -> None:
 def test_payments_are_allocated_as_the_oracle_says(oracle: Any) -> None:
     names = {"penalties": "penalty", "fees": "fee", "interest": "interest", "tax": "tax", "principal": "principal"}
 
-    def read(said: Any, prefix: str = "") -> LoanAmounts:
-        return LoanAmounts(**{part: minor_of(said.get(prefix + name, "0")) for name, part in names.items()})
+    def read(value: Any, prefix: str = "") -> LoanAmounts:
+        return LoanAmounts(**{part: minor_of(value.get(prefix + name, "0")) for name, part in names.items()})
 
     owed = [read(line) for line in oracle["due"]]
     for payment in oracle["payments"]:

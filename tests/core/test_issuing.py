@@ -35,30 +35,30 @@ def test_by_default_no_magic_and_no_real_issuers_range_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "ranges"),
+    ("text", "ranges"),
     [("verve:650002", {"verve": "650002"}), ("visa:40000012,verve:6500", None), ("b:400000", None), ("", None)],
 )
-def test_ranges_are_read_in_order_or_refused(said: str, ranges: dict[str, str] | None) -> None:
+def test_ranges_are_read_in_order_or_refused(text: str, ranges: dict[str, str] | None) -> None:
     if ranges is not None:
-        assert read_ranges(said) == ranges
+        assert read_ranges(text) == ranges
         return
     with pytest.raises(ValueError, match="each network once"):
-        read_ranges(said)
+        read_ranges(text)
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
-        *(("LABEL", said) for said in ("a|b", "x" * 17, "é", " ")),
+        *(("LABEL", value) for value in ("a|b", "x" * 17, "é", " ")),
         *(
-            ("RANGES", said)
-            for said in ("visa", "visa:400000,visa:400001", "visa:411111", "visa:4111112", "visa: 400000")
+            ("RANGES", value)
+            for value in ("visa", "visa:400000,visa:400001", "visa:411111", "visa:4111112", "visa: 400000")
         ),
     ],
 )
-def test_an_invalid_setting_is_named_in_one_line(name: str, said: str) -> None:
+def test_an_invalid_setting_is_named_in_one_line(name: str, text: str) -> None:
     with pytest.raises(SettingsError) as error:
-        read_settings({f"KASUWA_CARD_{name}": said})
+        read_settings({f"KASUWA_CARD_{name}": text})
     assert str(error.value).startswith(f"KASUWA_CARD_{name} must ")
     assert "\n" not in str(error.value)
 
@@ -73,11 +73,11 @@ def test_settings_make_the_issuing() -> None:
 
 def test_a_code_depends_on_its_text_and_on_the_root() -> None:
     one, other = Vault(bytes(32)), Vault(b"x" * 32)
-    said = [f"cvv 400000000000000{n} 2029-01" for n in range(10)]
-    codes = [one.derive_digits(text, 3) for text in said]
+    result = [f"cvv 400000000000000{n} 2029-01" for n in range(10)]
+    codes = [one.derive_digits(text, 3) for text in result]
     assert all(re.fullmatch("[0-9]{3}", code) for code in codes)
-    assert codes == [Vault(bytes(32)).derive_digits(text, 3) for text in said]
-    assert codes != [other.derive_digits(text, 3) for text in said]
+    assert codes == [Vault(bytes(32)).derive_digits(text, 3) for text in result]
+    assert codes != [other.derive_digits(text, 3) for text in result]
     assert len(set(codes)) > 5
 
 

@@ -128,16 +128,16 @@ def test_merchant_table_and_reference_each_make_another_key(
 
 @NO_DEADLINE
 @given(st.integers(min_value=1), names)
-def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, said: str) -> None:
+def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, text: str) -> None:
     keys = [
-        row_key(merchant_id, "transaction", said),
-        row_key(merchant_id + 1, "transaction", said),
-        row_key(merchant_id, "repeat", said),
-        account_key(merchant_id, said),
-        account_key(merchant_id + 1, said),
+        row_key(merchant_id, "transaction", text),
+        row_key(merchant_id + 1, "transaction", text),
+        row_key(merchant_id, "repeat", text),
+        account_key(merchant_id, text),
+        account_key(merchant_id + 1, text),
         merchant_state_key(merchant_id),
         merchant_state_key(merchant_id + 1),
-        hold_key(row_key(merchant_id, "transaction", said)),
+        hold_key(row_key(merchant_id, "transaction", text)),
     ]
     assert len(set(keys)) == len(keys)
     assert {len(key) for key in keys} == {KEY_BYTES}
@@ -262,9 +262,9 @@ def test_an_opaque_id_depends_on_its_entropy_alone(entropy: bytes, other: bytes)
     assert (made == opaque_id("LN", other)) == (entropy == other)
 
 
-@pytest.mark.parametrize("said", ["", "LN", "LN" + "a" * 21, "LN" + "a" * 23, "LN" + "a" * 21 + ":", "LN" + "ä" * 22])
-def test_texts_without_the_form_of_an_opaque_id_are_rejected(said: str) -> None:
-    assert not is_opaque_id("LN", said)
+@pytest.mark.parametrize("text", ["", "LN", "LN" + "a" * 21, "LN" + "a" * 23, "LN" + "a" * 21 + ":", "LN" + "ä" * 22])
+def test_texts_without_the_form_of_an_opaque_id_are_rejected(text: str) -> None:
+    assert not is_opaque_id("LN", text)
 
 
 # --- references on the wire of a rail --------------------------------------------------------------------------

@@ -83,16 +83,16 @@ def test_another_rails_fault_is_left_alone_and_the_first_of_its_own_is_used() ->
     assert take_call_scenario(NO_SCENARIO, (card, first, second), "bank", 0) == (Scenario(rr="05"), (card, second))
 
 
-@pytest.mark.parametrize("said", [Scenario(rr="91"), Scenario(delay=5), Scenario(http="reset", webhook="dup")])
-def test_a_header_about_the_rail_overrides_faults_and_uses_up_none(said: Scenario) -> None:
-    assert take_call_scenario(said, (InjectedFault("bank", "timeout", 1),), "bank", 0) == (said, None)
+@pytest.mark.parametrize("value", [Scenario(rr="91"), Scenario(delay=5), Scenario(http="reset", webhook="dup")])
+def test_a_header_about_the_rail_overrides_faults_and_uses_up_none(value: Scenario) -> None:
+    assert take_call_scenario(value, (InjectedFault("bank", "timeout", 1),), "bank", 0) == (value, None)
 
 
 def test_a_header_about_webhooks_alone_leaves_the_fault_in_force_and_is_kept() -> None:
-    said = Scenario(webhook="dup")
-    planned, rest = take_call_scenario(said, (InjectedFault("bank", "timeout", 1),), "bank", 0)
+    result = Scenario(webhook="dup")
+    planned, rest = take_call_scenario(result, (InjectedFault("bank", "timeout", 1),), "bank", 0)
     assert (planned, rest) == (Scenario(http="timeout", webhook="dup"), ())
-    assert take_call_scenario(said, (InjectedFault("bank", "decline", 1),), "bank", 0)[0] == Scenario(
+    assert take_call_scenario(result, (InjectedFault("bank", "decline", 1),), "bank", 0)[0] == Scenario(
         rr="05", webhook="dup"
     )
 

@@ -62,7 +62,7 @@ def test_due_times_are_those_of_the_oracle(oracle: dict[str, Any]) -> None:
     by_hour = oracle["frequency"] == "daily"
     enrolled = datetime.fromisoformat(oracle["from_"])
     enrolled = enrolled if by_hour else lagos(oracle["from_"] + "T12:00")
-    expected = [lagos(said[:10] + ("" if not by_hour else said[10:19])) for said in oracle["next"]]
+    expected = [lagos(value[:10] + ("" if not by_hour else value[10:19])) for value in oracle["next"]]
     if not by_hour:
         expected = [day.replace(hour=9) for day in expected]
     found = due_times(make_recurrence(oracle["frequency"], oracle["value"], enrolled), enrolled)
@@ -131,8 +131,8 @@ def test_the_next_due_time_does_not_depend_on_when_it_is_computed(recurrence: Re
     ],
 )
 def test_a_value_is_within_its_range(frequency: Frequency, good: list[str], bad: list[str]) -> None:
-    assert [check_recurrence_value(frequency, said) for said in good] == [None] * len(good)
-    assert [check_recurrence_value(frequency, said) for said in bad] == [VALUE_REASONS[frequency]] * len(bad)
+    assert [check_recurrence_value(frequency, value) for value in good] == [None] * len(good)
+    assert [check_recurrence_value(frequency, value) for value in bad] == [VALUE_REASONS[frequency]] * len(bad)
 
 
 def test_without_a_value_the_hour_weekday_or_day_of_enrolment_is_the_anchor() -> None:

@@ -1,4 +1,4 @@
-"""Any asks of the toy slice, and the laws that its books must keep whatever was asked."""
+"""Random requests of the toy slice, and the invariants that its books must keep."""
 
 from collections import Counter
 
@@ -77,7 +77,7 @@ def check_numbering(database: MemoryDatabase, merchant_id: int) -> None:
 
 
 def check_jobs(database: MemoryDatabase, merchant_id: int) -> None:
-    """An open ticket has its hold and its job; an ended one neither, and exactly one event."""
+    """Asserts that an open ticket has its hold and its job, and an ended one neither, but exactly one event."""
     jobs = {job.subject for job in database.all(Job, merchant_id)}
     holds = {hold.key for hold in database.all(Hold, merchant_id) if hold.state == PENDING}
     tickets = [ticket for ticket in database.all(Ticket, merchant_id) if not ticket.ref.startswith("more")]

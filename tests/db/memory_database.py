@@ -1,7 +1,7 @@
-"""The little that a writer and a database do around a batch, in memory.
+"""A database in memory for batch tests.
 
 MemoryDatabase returns rows, commits what a batch changed, and asserts that PostgreSQL would accept the changes. So
-`batch.py` is driven as the writer drives it, without I/O.
+db/batch.py is driven as the writer drives it, without I/O.
 """
 
 from collections.abc import Iterable
@@ -12,24 +12,17 @@ import msgspec
 
 from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.references import account_key, merchant_state_key
-from kasuwa.db.batch import (
-    BatchState,
-    Deployment,
-    IdempotencyRecord,
-    MerchantState,
-    Result,
-    RuleFailure,
-    Submission,
-    decide_batch,
-)
+from kasuwa.db.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
+from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger.chart import Account
 from tests.db.toy import MERCHANTS, WALL, WALLET, WORLD
 
 
 class MemoryDatabase:
-    """All that was ever committed."""
+    """All rows that were committed."""
 
     def __init__(self, merchants: Iterable[int] = MERCHANTS) -> None:
         self.rows: dict[bytes, Row] = {}
@@ -63,7 +56,7 @@ class MemoryDatabase:
                 state.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
 
     def run(self, submissions: list[Submission], wall: datetime = WALL, world: Deployment = WORLD) -> list[Result]:
-        """Decide a batch and commit it."""
+        """Decides a batch and commits it."""
         state = self.batch_state(submissions, wall, world)
         results = self.decide(state, submissions)
         self.commit(state)
@@ -110,7 +103,7 @@ class MemoryDatabase:
         return [row for row in self.rows.values() if isinstance(row, kind) and row.merchant_id == merchant_id]
 
     def contents(self, *, versions: bool = True) -> tuple[Any, ...]:
-        """Everything there is, to be compared: with or without the versions, which count batches."""
+        """Returns everything for comparison, with or without the versions, which count batches."""
         rows = [
             row if versions or not isinstance(row, MerchantState) else without_version(row)
             for row in self.rows.values()
@@ -134,7 +127,7 @@ def wallet_of(database: MemoryDatabase, merchant_id: int = 1) -> Account:
 
 
 def visible_result(result: Result) -> tuple[Any, ...]:
-    """A result as whoever asked would see it."""
+    """Returns a result as the requester would see it."""
     if isinstance(result, Refusal):
         return ("refused", result.code, result.message)
     if isinstance(result, RuleFailure):

@@ -1,4 +1,4 @@
-"""A writer on a database of its own, and what tests submit to it."""
+"""A writer on a database of its own, and small submissions for it."""
 
 import asyncio
 import os
@@ -17,7 +17,8 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import embedded, merchants, migrate
 from kasuwa.db.batch import Submission
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.writer import DatabaseUnreachable, Writer
+from kasuwa.db.writer import Writer
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.prepare import prepare as prepare_database
@@ -50,7 +51,7 @@ def prepared(place: Path) -> Iterator[Ground]:
                 await connection.close()
 
         yield Ground(cluster, asyncio.run(prepare()), settings)
-        # The probes below set money aside for nobody.
+        # The submissions below hold money for no transaction.
         assert [law for law in broken_invariants(cluster.dsn) if "without a live job" not in law] == []
 
 
@@ -101,7 +102,7 @@ def spend(merchant: Merchant, amount: int) -> Submission:
 
 
 def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
-    """Sets money aside, and nothing is posted: only the account's row shows it."""
+    """Holds money without a posting: only the account's row shows it."""
     key = row_key(merchant.merchant_id, "hold", name)
 
     def rule(context: Context, seen: LoadedRows) -> Decision:

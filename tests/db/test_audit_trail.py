@@ -1,4 +1,6 @@
-"""The audit trail is a chain: whoever writes, one after the other, and whoever changes a line is found out."""
+"""The audit trail is a hash chain: entries of simultaneous writers are linked one after the other, and a changed entry
+is found.
+"""
 
 import asyncio
 from typing import Any
@@ -105,7 +107,7 @@ def test_those_who_write_at_once_wait_for_each_other(dsn: str) -> None:
         (21, "update audit_entry set after = 'nothing' where merchant_id = 21 and seq = 2", [2]),
         (22, "update audit_entry set actor = 'eve' where merchant_id = 22 and seq = 1", [1]),
         (23, "update audit_entry set at = at + interval '1 microsecond' where merchant_id = 23 and seq = 3", [3]),
-        # A part moved to its neighbor: with lengths before them these are other bytes.
+        # Text moved from one field to the next. The lengths are hashed too, so the hash differs.
         (24, "update audit_entry set actor = 'ad', address = 'a' where merchant_id = 24 and seq = 1", [1]),
         (25, "delete from audit_entry where merchant_id = 25 and seq = 2", [3]),
         (26, "update audit_entry set hash = sha256('x') where merchant_id = 26 and seq = 1", [1, 2]),

@@ -1,11 +1,12 @@
-"""Any batch, in any order, keeps the laws of the books; and a batch is nothing but its submissions one by one."""
+"""Random batches keep the invariants of the books, and give the same results as their submissions one by one."""
 
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.db.batch import IdempotencyRecord, Submission
+from kasuwa.db.batch import Submission
+from kasuwa.db.idempotency import IdempotencyRecord
 from tests.db.invariants import anything, asks, check_invariants, funded, submissions
 from tests.db.memory_database import MemoryDatabase, visible_result
 from tests.db.toy import FAILING_RULES, MERCHANTS, VALID_RULES, ToyRequest, submission
@@ -89,7 +90,7 @@ def test_a_batch_is_the_same_as_its_submissions_one_by_one(chosen: list[ToyReque
 
 
 def asks_once(ask: ToyRequest) -> object:
-    """Makes each request that needs more rows ask for its own: another's would make the second look unnecessary."""
+    """Makes each request ask for its own further rows, so that no request finds those of another."""
     return (ask.merchant_id, ask.ref) if ask.verb == "ask_more" else object()
 
 

@@ -1,4 +1,4 @@
-"""The desk of a batch, case by case: spoiled decisions, parts, numbers, jobs and clocks."""
+"""BatchState, case by case: failing decisions, sub-decisions, numbers, jobs and clocks."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -25,16 +25,9 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.references import hold_key, merchant_state_key
 from kasuwa.core.scenario import InjectedFault
-from kasuwa.db.batch import (
-    JOB_LEASE,
-    Deployment,
-    IdempotencyClaim,
-    InconsistentBatchState,
-    RuleFailure,
-    Submission,
-    business_now,
-    decide_batch,
-)
+from kasuwa.db.batch import JOB_LEASE, Deployment, InconsistentBatchState, RuleFailure, Submission, decide_batch
+from kasuwa.db.idempotency import IdempotencyClaim
+from kasuwa.db.merchant_state import business_now
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger.apply import LedgerError
 from tests.db.memory_database import MemoryDatabase, visible_result, wallet_of
@@ -358,7 +351,7 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
 
 
 def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
-    """Two submissions of one batch share the rows that were fetched, not the sight of them."""
+    """Two submissions of one batch share the rows that were fetched, but each sees only its own."""
     database, ask = funded(), ToyRequest("start")
     database.run([submission(ask)])
     ticket, job = ticket_key(ask), job_key(ask)
@@ -386,7 +379,7 @@ def test_a_rule_cannot_read_a_row_that_only_its_neighbor_requested() -> None:
 
 
 def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbor_has_a_part_of_it() -> None:
-    """A rule that tells by one key whether all of its needs are there is right whatever arrived with it."""
+    """A rule may check one key to know whether all of its needs are loaded, whatever else is in the batch."""
     database, ask = funded(), ToyRequest("start")
     database.run([submission(ask)])
     ticket, job = ticket_key(ask), job_key(ask)

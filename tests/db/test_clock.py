@@ -1,4 +1,4 @@
-"""The clock that rows are written by: the database's, whatever this process's own clock does."""
+"""Rows are written by the database's clock, whatever the clock of this process does."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,9 @@ import pytest
 from kasuwa import composition as services
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
-from kasuwa.db.batch import IdempotencyClaim, Submission, idempotency_record_key
+from kasuwa.db.batch import Submission
 from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.idempotency import IdempotencyClaim, idempotency_record_key
 from kasuwa.db.jobs import DELETE_EXPIRED
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, Metrics, SharedCounters
@@ -26,7 +27,7 @@ START = datetime(2026, 1, 5, 9, 30, tzinfo=UTC).timestamp()
 
 
 class Clocks:
-    """The three clocks there are, set by hand: the process's wall clock, its monotonic one, the database's."""
+    """The three clocks, set by hand: the wall clock and the monotonic clock of the process, and the database's."""
 
     def __init__(self) -> None:
         self.monotonic = 1_000.0
@@ -94,7 +95,8 @@ def test_a_jump_of_the_database_clock_is_followed_and_counted(clocks: Clocks) ->
 
 
 def test_nothing_is_surely_over_that_any_clock_says_is_not(clocks: Clocks) -> None:
-    """The whole machine was set ahead: the database agrees, but this process knows how long it has run."""
+    """The whole machine was set ahead: the database agrees, but the monotonic clock shows how long the process has
+    run."""
     clock = clock_on(clocks)
     clocks.wall += DAY
     clocks.database += DAY
@@ -144,7 +146,7 @@ def numbering(merchant: Merchant) -> Submission:
 
 
 def with_writer(place: Path, work: Callable[[Writer, Merchant, services.Services, list[float]], Any]) -> str:
-    """The address of a database on which a writer worked whose process's clock is `ahead` by so many seconds."""
+    """Returns the address of a database that a writer used whose process clock is `ahead` by so many seconds."""
     ahead = [0.0]
 
     async def run(dsn: str) -> None:

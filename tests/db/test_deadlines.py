@@ -9,15 +9,11 @@ from kasuwa.db.deadlines import Deadlines
 
 
 async def wait_under(deadlines: Deadlines, seconds: float, waiting: "asyncio.Future[Any]") -> str:
-    deadline = deadlines.begin(seconds)
     try:
-        await waiting
-    except asyncio.CancelledError:
-        if not deadline.is_ours():
-            raise
+        with deadlines.within(seconds):
+            await waiting
+    except TimeoutError:
         return "late"
-    finally:
-        deadline.end()
     return "in time"
 
 
@@ -25,11 +21,11 @@ def test_what_is_late_is_cancelled_and_its_task_goes_on() -> None:
     async def run() -> tuple[str, int]:
         task = asyncio.current_task()
         assert task is not None
-        said = await wait_under(Deadlines(), 0.01, asyncio.get_running_loop().create_future())
-        # The cancellation is taken back: the task can wait again, also under a timeout of its own.
+        result = await wait_under(Deadlines(), 0.01, asyncio.get_running_loop().create_future())
+        # The cancellation was taken back, so the task can wait again, also under a timeout of its own.
         async with asyncio.timeout(60):
             await asyncio.sleep(0)
-        return said, task.cancelling()
+        return result, task.cancelling()
 
     assert asyncio.run(run()) == ("late", 0)
 
@@ -38,10 +34,10 @@ def test_what_ends_in_time_is_left_alone_afterwards() -> None:
     async def run() -> str:
         deadlines, done = Deadlines(), asyncio.get_running_loop().create_future()
         done.set_result(None)
-        said = await wait_under(deadlines, 0.01, done)
-        # Long enough for the timer to look.
+        result = await wait_under(deadlines, 0.01, done)
+        # Long enough for the timer to run.
         await asyncio.sleep(1.2)
-        return said
+        return result
 
     assert asyncio.run(run()) == "in time"
 

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: started, found, taken over and stopped, as root and as anyone else."""
+"""The embedded PostgreSQL: started, found, taken over and stopped, by root and by other accounts."""
 
 import asyncio
 import contextlib
@@ -18,9 +18,11 @@ import asyncpg
 import pytest
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_account import EmbeddedError
+from kasuwa.db.postgres_programs import find_tool
 from tests.running import memory_directory
 
-# What another process does: start the server, say which one it got, and go without stopping it.
+# Script of another process: starts the server, prints its start time, and ends without stopping it.
 START_AND_LEAVE = """
 import asyncio, os, sys
 from pathlib import Path
@@ -42,14 +44,15 @@ def stopped_in_the_end(directory: Path) -> Iterator[Path]:
     try:
         yield directory
     finally:
-        # Not only one that is found: it may be starting or recovering.
+        # Also a server that `find` does not return: it may be starting or recovering.
         if (directory / "postgres.lock").exists():
             embedded.Cluster(directory.resolve()).stop(immediate=True)
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Closed to others, as a home is. In memory if there is plenty: many clusters make a disk slow."""
+    """A directory that other accounts cannot enter, like a home directory. In memory if there is enough: many clusters
+    are slow on a disk."""
     with tempfile.TemporaryDirectory(dir=memory_directory()) as path:
         yield Path(path)
 
@@ -62,7 +65,7 @@ def directory(place: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[embedded.Cluster]:
-    """One for the tests that only look at it."""
+    """A server for tests that do not change it."""
     with (
         tempfile.TemporaryDirectory(dir=memory_directory()) as path,
         stopped_in_the_end(Path(path, "data")) as directory,
@@ -71,7 +74,7 @@ def running() -> Iterator[embedded.Cluster]:
 
 
 def ask(dsn: str, *statements: str) -> Any:
-    """Runs the statements in one connection, and gives the first value of the last."""
+    """Runs the statements on one connection, and returns the first value of the last."""
 
     async def run() -> Any:
         connection = await asyncpg.connect(dsn)
@@ -97,7 +100,7 @@ def postmaster(directory: Path) -> int:
 
 
 def kill_while_busy(dsn: str, pid: int) -> None:
-    """Kills a process of the server while a connection is at work, and waits until that has noticed."""
+    """Kills a process of the server while a connection is in use, and waits until that has noticed."""
 
     async def run() -> None:
         connection = await asyncpg.connect(dsn)
@@ -150,15 +153,15 @@ def test_data_is_there_after_a_stop_and_a_start(directory: Path, immediate: bool
 
 def test_a_server_whose_starter_was_killed_is_taken_over(directory: Path) -> None:
     starter = begin_elsewhere(directory)
-    said, _ = starter.communicate()
+    output, _ = starter.communicate()
     assert starter.returncode == -signal.SIGKILL
-    assert began(embedded.start(directory)) == said.strip()
+    assert began(embedded.start(directory)) == output.strip()
 
 
 def test_two_that_start_at_once_get_one_server(directory: Path) -> None:
     starters = [begin_elsewhere(directory) for _ in range(2)]
-    said = {starter.communicate()[0] for starter in starters}
-    assert said == {began(embedded.start(directory)) + "\n"}
+    output = {starter.communicate()[0] for starter in starters}
+    assert output == {began(embedded.start(directory)) + "\n"}
 
 
 def test_find_tells_whether_a_server_runs(directory: Path) -> None:
@@ -199,7 +202,7 @@ def test_a_stale_pid_file_with_the_number_of_another_process_does_not_matter(dir
     pid_file = directory / "cluster/data/postmaster.pid"
     lines = pid_file.read_text().splitlines()
     cluster.stop()
-    # Of the same account: PostgreSQL itself would take it for a server.
+    # A process of the same account: PostgreSQL itself would take it for a server.
     other = subprocess.Popen(["sleep", "60"], **as_owner(directory))
     try:
         pid_file.write_text("\n".join([str(other.pid), *lines[1:]]) + "\n")
@@ -236,7 +239,7 @@ def test_a_directory_below_one_that_is_closed_to_others_works(place: Path) -> No
     with stopped_in_the_end(closed / "data") as directory:
         cluster = embedded.start(directory)
         ask(cluster.dsn, "create table kept (x int)", "insert into kept values (42)", "checkpoint")
-        # Nothing was kept elsewhere, and root did not run it.
+        # The data is nowhere else, and the server does not run as root.
         assert (directory / "cluster/data/PG_VERSION").read_text() == "18\n"
         assert ((directory / "cluster").stat().st_uid != 0) or os.geteuid() != 0
         cluster.stop()
@@ -263,8 +266,8 @@ def test_programs_installed_below_a_closed_directory_work(place: Path, directory
     for part in (package, *package.parent.glob(f"{package.name}.libs")):
         shutil.copytree(part, closed / part.name)
     starter = begin_elsewhere(directory, {"PYTHONPATH": str(closed)})
-    said, _ = starter.communicate()
-    assert said.strip() == began(embedded.start(directory))
+    output, _ = starter.communicate()
+    assert output.strip() == began(embedded.start(directory))
 
 
 def test_a_copy_of_a_stopped_directory_is_a_cluster_of_its_own(place: Path, directory: Path) -> None:
@@ -272,7 +275,7 @@ def test_a_copy_of_a_stopped_directory_is_a_cluster_of_its_own(place: Path, dire
     ask(cluster.dsn, "create table kept (x int)", "insert into kept values (42)")
     cluster.stop()
     with stopped_in_the_end(place / "copy") as copy:
-        # By root, the copy is root's, as after a careless restore.
+        # Copied by root, the files belong to root, as after a careless restore.
         shutil.copytree(directory, copy)
         first, second = embedded.start(directory), embedded.start(copy)
         ask(second.dsn, "update kept set x = 43")
@@ -282,7 +285,7 @@ def test_a_copy_of_a_stopped_directory_is_a_cluster_of_its_own(place: Path, dire
 def test_data_of_another_version_is_refused_in_one_line(directory: Path) -> None:
     embedded.start(directory).stop()
     (directory / "cluster/data/PG_VERSION").write_text("14\n")
-    with pytest.raises(embedded.EmbeddedError, match="made by PostgreSQL 14, and this is PostgreSQL 18") as refusal:
+    with pytest.raises(EmbeddedError, match="made by PostgreSQL 14, and this is PostgreSQL 18") as refusal:
         embedded.start(directory)
     assert "\n" not in str(refusal.value)
 
@@ -290,25 +293,25 @@ def test_data_of_another_version_is_refused_in_one_line(directory: Path) -> None
 def test_what_is_not_a_data_directory_is_left_alone(directory: Path) -> None:
     (directory / "cluster/data").mkdir(parents=True)
     (directory / "cluster/data/letter.txt").write_text("dear")
-    with pytest.raises(embedded.EmbeddedError, match="not a data directory"):
+    with pytest.raises(EmbeddedError, match="not a data directory"):
         embedded.start(directory)
     assert (directory / "cluster/data/letter.txt").read_text() == "dear"
 
 
 def test_a_server_that_does_not_start_says_why(directory: Path) -> None:
-    with pytest.raises(embedded.EmbeddedError, match=r"FATAL.*shared_buffers"):
+    with pytest.raises(EmbeddedError, match=r"FATAL.*shared_buffers"):
         embedded.start(directory, options={"shared_buffers": "plenty"})
     assert ask(embedded.start(directory).dsn, "select 1") == 1
 
 
 def test_a_directory_that_cannot_be_made_is_refused(place: Path) -> None:
     (place / "file").write_text("")
-    with pytest.raises(embedded.EmbeddedError, match="cannot be written"):
+    with pytest.raises(EmbeddedError, match="cannot be written"):
         embedded.start(place / "file" / "data")
 
 
 def test_the_tools_of_the_wheel_are_found_and_others_are_not() -> None:
-    said = subprocess.run([embedded.find_tool("pgbench"), "--version"], capture_output=True, text=True, check=True)
-    assert "PostgreSQL" in said.stdout
-    with pytest.raises(embedded.EmbeddedError, match="no pg_teleport"):
-        embedded.find_tool("pg_teleport")
+    output = subprocess.run([find_tool("pgbench"), "--version"], capture_output=True, text=True, check=True)
+    assert "PostgreSQL" in output.stdout
+    with pytest.raises(EmbeddedError, match="no pg_teleport"):
+        find_tool("pg_teleport")

@@ -1,4 +1,4 @@
-"""Reads that arrive together: each is answered with its own row, whoever it was asked beside."""
+"""Look-ups that arrive together are read in one query: each gets its own row."""
 
 import asyncio
 from typing import Any
@@ -11,7 +11,7 @@ QUERY = "a query"
 
 
 class Readers:
-    """A pool that keeps what it was asked and answers a row for every even key."""
+    """A pool that records the queries and returns a row for every even key."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []

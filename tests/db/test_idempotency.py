@@ -90,7 +90,7 @@ def test_a_refusal_that_leaves_something_behind_is_not_kept_either() -> None:
 
 
 def test_an_answer_that_is_worth_waiting_for_is_not_kept() -> None:
-    """A copy under another key meets the first at the rail: what it is told now is not its last word."""
+    """A copy under another key finds the first request at the rail. Its reply is not final, so it is not stored."""
     database, replies = funded(), iter([Decision("at the rail", in_progress=True), Decision("done")])
     claim = IdempotencyClaim(idempotency_record_key(1, "other"), b"digest", is_original_request=True)
     asked = Submission(merchant(1), Needs(), lambda context, seen: next(replies), bytes(32), claim)
@@ -114,7 +114,7 @@ def test_what_is_shown_once_is_not_in_the_reply_of_a_repeat() -> None:
 
 
 def closing(verb: str, job: Job) -> Submission:
-    """The step that ends what the key began: the job carries the key along."""
+    """The step that ends the request of a key: the job has the key's claim."""
     made = submission(ToyRequest(verb))
     made.idempotency_claim = parse_idempotency_claim(job.idempotency_claim)
     return made
@@ -151,7 +151,7 @@ def test_a_step_whose_kept_reply_is_gone_keeps_none() -> None:
 
 
 def test_a_late_step_of_an_old_request_leaves_the_reply_of_the_keys_next_one() -> None:
-    """A day later the key may be used anew; whatever then becomes of the first is not the second's reply."""
+    """After a day the key may be used again. The end of the first request must not replace the second one's reply."""
     database, later = funded(), WALL + IDEMPOTENCY_KEY_TTL
     database.run([submission(ToyRequest("start", idempotency_key="k"))])
     anew = ToyRequest("start", ref="b", amount=50, idempotency_key="k")

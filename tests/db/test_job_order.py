@@ -1,4 +1,4 @@
-"""Due jobs are claimed in one order: time on the wall's clock, then business time, then the order of writing."""
+"""Due jobs are claimed in a fixed order: by wall time, then by business time, then by insertion."""
 
 import random
 from collections.abc import Callable
@@ -20,7 +20,7 @@ FORGET = "delete from scheduled_job where lane = $1"
 
 
 def claim_all(deployment: Deployment, shop: MerchantClient, jobs: list[tuple[datetime, datetime]]) -> list[list[int]]:
-    """Write jobs of these times (due, and on the wall) in this order, and claim until none is left: their places."""
+    """Writes jobs with these business and wall times, claims until none is left, and returns their positions."""
 
     async def run(connection: Any) -> list[list[int]]:
         await connection.execute(FORGET, LANE)
@@ -59,7 +59,7 @@ def test_jobs_of_one_moment_are_claimed_in_the_order_in_which_they_were_written(
 def test_where_a_clock_stands_still_business_time_decides(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    """A clock that was moved past all of them gives them one moment on the wall's."""
+    """A clock that was moved past all of them gives them the same wall time."""
     wall, count = datetime.now(UTC) - timedelta(hours=1), MAX_CLAIMED + 40
     dues = [wall + timedelta(days=day) for day in reversed(range(count))]
     claims = claim_all(deployment, open_shop(now="2026-01-05"), [(due, wall) for due in dues])

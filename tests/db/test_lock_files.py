@@ -1,4 +1,4 @@
-"""Lock files of a data directory: another user of the machine cannot open one, and so cannot hold it."""
+"""Lock files of a data directory: another account of the machine cannot open one, and so cannot take its lock."""
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ except PermissionError:
 
 @pytest.fixture
 def open_directory() -> Iterator[Path]:
-    """One that everybody may enter and list."""
+    """A directory that every account may enter and list."""
     with tempfile.TemporaryDirectory(dir=memory_directory(), ignore_cleanup_errors=True) as path:
         Path(path).chmod(0o755)
         yield Path(path)
@@ -80,7 +80,7 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-# To be somebody else takes root. The mode that keeps others out is tested above for everybody.
+# Acting as another account needs root. The mode that keeps others out is tested above without.
 if os.geteuid() == 0:
 
     @pytest.mark.parametrize("name", ["postgres.lock", "users.lock"])

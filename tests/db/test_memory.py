@@ -1,8 +1,8 @@
-"""What a writer remembers between batches changes nothing but how much it reads.
+"""The row cache of a writer changes how much it reads, and nothing else.
 
-The toy writer below takes turns as the real one does: it decides a batch on memory while the one before is not
-yet committed, commits only if no book has moved, and else decides again on what is on the shelf. Somebody else
-may write at any moment. Whatever happens, what is committed is what the same batches give without a memory.
+The toy writer below works like the real one: it decides a batch on cached rows while the one before is not yet
+committed, commits only if no merchant's version has changed, and otherwise decides again on rows from the database.
+Another process may write at any moment. The commits must be the same as without a cache.
 """
 
 from itertools import product
@@ -25,7 +25,7 @@ Answers = list[tuple[Any, ...]]
 
 
 class Remembering(MemoryDatabase):
-    """A shelf that is asked only for what the memory does not have."""
+    """A database that is asked only for rows that the cache does not have."""
 
     def __init__(self, memory: RowCache) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Remembering(MemoryDatabase):
 
 
 class Writer:
-    """Takes turns as the real writer does; `log` is what was committed, in order, with what was answered."""
+    """Works like the real writer. `log` has the commits in order, with their results."""
 
     def __init__(self) -> None:
         self.memory = RowCache()
@@ -65,7 +65,7 @@ class Writer:
         self.pending = (state, batch, answers)
 
     def settle(self) -> bool:
-        """The commit of the batch before: it holds if every book is still where it was."""
+        """Commits the batch before, if no merchant's version has changed."""
         if self.pending is None:
             return True
         (state, batch, answers), self.pending = self.pending, None
@@ -94,7 +94,7 @@ class Writer:
         self.log.append((batch, answers))
 
     def stranger(self, batch: list[Submission]) -> None:
-        """Another process commits in between, and this memory hears nothing of it."""
+        """Commits as another process would, without the cache's knowledge."""
         state = MemoryDatabase.batch_state(Bare(self.database), batch)
         answers = [visible_result(result) for result in Bare(self.database).decide(state, batch)]
         self.database.commit(state)
@@ -102,7 +102,7 @@ class Writer:
 
 
 class Bare(MemoryDatabase):
-    """The same shelf without a memory."""
+    """The same database without a cache."""
 
     def __init__(self, other: MemoryDatabase) -> None:
         self.rows = other.rows
@@ -140,7 +140,7 @@ TURNS = ["start", "try_later", "finish", "give_back", "stranger start", "strange
 
 @pytest.mark.parametrize("first", TURNS)
 def test_every_short_life_of_one_ticket_is_the_same_with_a_memory(first: str) -> None:
-    """Not by chance: all that can happen to a ticket in four turns, on memory and by strangers."""
+    """Exhaustive: everything that can happen to a ticket in four turns, by this writer and by another process."""
     for rest in product(TURNS, repeat=3):
         writer, plain = opened(), funded()
         for turn in (first, *rest):

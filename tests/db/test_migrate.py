@@ -1,4 +1,4 @@
-"""A migration that cannot have its lock gives way, and at last says what to do."""
+"""A migration that does not get its lock gives up for a moment, and in the end says what to do."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def cluster() -> Iterator[embedded.Cluster]:
 
 
 async def apply_while_held(dsn: str) -> bool:
-    """Whether it was refused, and let in when the table was free again."""
+    """Returns whether the migration was refused while the table was locked, and applied afterwards."""
     holder, applier = await asyncpg.connect(dsn), await asyncpg.connect(dsn)
     await holder.execute("create table migration (version bigint, name text); create table probe (id bigint)")
     await holder.execute("begin; select * from probe")
@@ -37,6 +37,6 @@ async def apply_while_held(dsn: str) -> bool:
 
 
 def test_a_migration_that_is_never_let_in_says_what_to_do(cluster: embedded.Cluster) -> None:
-    with capture_logs() as said:
+    with capture_logs() as logged:
         assert asyncio.run(apply_while_held(cluster.dsn))
-    assert [line["tries"] for line in said] == [1, 2]
+    assert [line["tries"] for line in logged] == [1, 2]

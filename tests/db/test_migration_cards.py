@@ -1,4 +1,4 @@
-"""The migration that makes the missing VAT lines of cards, on a database that has monthly fees already."""
+"""The migration that adds the missing VAT entries of cards, on a database that already has monthly fees."""
 
 import asyncio
 import contextlib

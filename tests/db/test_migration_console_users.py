@@ -1,4 +1,4 @@
-"""The console's people of a database from before migration 0017: who had joined, and what still works for them."""
+"""Console users of a database from before migration 0017: who had joined, and what still works for them."""
 
 import asyncio
 from typing import Any
@@ -40,7 +40,8 @@ async def migrate_people(dsn: str) -> dict[str, Any]:
     await apply([migration for migration in known_migrations() if migration.version >= PEOPLE])
     joined = await connection.fetch("select email from console_user where joined_at is not null order by email")
     verified = await connection.fetchval("select verified_at = created_at from console_session")
-    # The address of who only was invited may be invited elsewhere; that of who joined may be, but not join.
+    # An address that was only invited may be invited and join elsewhere. One that has joined may be invited, but not
+    # join.
     await connection.execute(
         "insert into console_user (email, mid, role) values ('ada@EXAMPLE.com', 'GP2', 'merchant:x')"
     )

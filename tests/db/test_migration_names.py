@@ -1,4 +1,4 @@
-"""The migration that gives tables plain names, on a populated database, with the version before still writing to it."""
+"""The migration that gives tables plain names, on a populated database to which the previous version still writes."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from tests.source_rules import read_all
 NAME = "0021_plain_names.sql"
 ROLE = "names_probe"
 AT = datetime(2026, 1, 5, tzinfo=UTC)
-# Statements of the version before: how it writes, finds by ctid, locks, claims and deletes.
+# Statements of the previous version: how it writes, finds by ctid, locks, claims and deletes.
 BOOK = "insert into book (key, merchant_id, version, listens) values ($1, $2, 1, true)"
 JOB = """
     insert into job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, repeat, work)
@@ -54,7 +54,7 @@ VIEWS = """
 
 
 async def write(connection: Any, number: int) -> None:
-    """Writes the rows that the version before would write for one merchant."""
+    """Writes the rows that the previous version would write for one merchant."""
     key = number.to_bytes(16, "big")
     await connection.execute(BOOK, key, number)
     await connection.execute(JOB, key, number, f"job-{number}", AT)

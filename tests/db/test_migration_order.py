@@ -1,4 +1,4 @@
-"""The migration that gives rows a sequence, on a database that has rows already."""
+"""The migration that gives rows a sequence, on a database that already has rows."""
 
 import asyncio
 import contextlib
@@ -49,7 +49,7 @@ async def migrate_with_rows(dsn: str) -> tuple[list[str], list[str]]:
         await write(connection, "old-b", "old-a")
         [ours] = [migration for migration in known_migrations() if migration.name == NAME]
         await apply_migration(connection, ours, tries=1)
-        # As the version before inserts them: it knows nothing of the new column.
+        # As the previous version inserts them, without the new column.
         await write(connection, "new-2", "new-1", "new-3")
         newest, due = await connection.fetch(NEWEST_FIRST), await connection.fetch(FIRST_DUE)
         return [row[0] for row in newest], [row[0] for row in due]

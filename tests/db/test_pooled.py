@@ -1,4 +1,4 @@
-"""A pool refuses a second connection to a task that holds one, and lets nobody wait for ever."""
+"""A pool refuses a second connection to a task that holds one, and every wait for a connection ends."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -64,7 +64,7 @@ def test_a_task_that_outlives_the_connection_it_was_started_under_may_take_one(c
     on_pool(cluster, work)
 
 
-def test_without_the_setting_of_tests_it_is_said_once_and_goes_on(
+def test_without_the_test_setting_one_warning_is_logged(
     cluster: embedded.Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("RAISE_ON_NESTED_ACQUIRE")
@@ -75,8 +75,8 @@ def test_without_the_setting_of_tests_it_is_said_once_and_goes_on(
                 assert await opened.fetchval("select 1") == 1
 
     on_pool(cluster, work)
-    said = capsys.readouterr()
-    assert (said.out + said.err).count("taken under one of the same pool") == 1
+    output = capsys.readouterr()
+    assert (output.out + output.err).count("taken under one of the same pool") == 1
 
 
 def test_an_exhausted_pool_raises_is_counted_and_fails_readiness(cluster: embedded.Cluster) -> None:

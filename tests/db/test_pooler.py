@@ -1,5 +1,6 @@
-"""PgBouncer, the real one, between the service and its database: in session mode all works; in the modes that share
-server connections between clients the service says so in one line and does not start."""
+"""A real PgBouncer between the service and its database. In session mode everything works. In the modes that share
+server connections between clients, the service says so in one line and does not start.
+"""
 
 import asyncio
 import contextlib
@@ -23,7 +24,7 @@ from tests.simulate.processes import run_command, wait_until
 
 PGBOUNCER = Path("/usr/sbin/pgbouncer")
 SHARING = ("transaction", "statement")
-# What it needs to be told is that nothing else must be: no parameter is ignored on purpose.
+# Default settings: no startup parameter is ignored on purpose.
 SETTINGS = """
 [databases]
 {name} = host={sockets} port=5432 user=kasuwa dbname={name}
@@ -40,19 +41,19 @@ default_pool_size = 100
 
 @contextlib.contextmanager
 def pooled(deployments: Deployments, name: str, mode: str) -> Iterator[str]:
-    """The address of a database of the newest cluster through a PgBouncer of its own."""
+    """Yields the address of a database of the newest cluster through a PgBouncer of its own."""
     install_package("pgbouncer", PGBOUNCER)
     cluster, port = deployments.cluster(NEWEST).directory / "cluster", free_port()
     owner = cluster.stat()
     account: dict[str, Any] = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if owner.st_uid else {}
-    # Directories of tests are closed to others, and as root PgBouncer has to be somebody else.
+    # Temporary directories of tests are private, and as root PgBouncer must run as another account.
     with tempfile.TemporaryDirectory(prefix="kasuwa-pooler-") as place:
         Path(place).chmod(0o755)
-        settings, said = Path(place, "pgbouncer.ini"), Path(place, "said")
+        settings, log = Path(place, "pgbouncer.ini"), Path(place, "pgbouncer.log")
         settings.write_text(SETTINGS.format(name=name, sockets=cluster / "socket", port=port, mode=mode))
-        with said.open("wb") as out, subprocess.Popen([PGBOUNCER, settings], stderr=out, **account) as process:
+        with log.open("wb") as out, subprocess.Popen([PGBOUNCER, settings], stderr=out, **account) as process:
             try:
-                wait_until("PgBouncer listens", lambda: "listening on" in said.read_text())
+                wait_until("PgBouncer listens", lambda: "listening on" in log.read_text())
                 yield f"postgresql://kasuwa@127.0.0.1:{port}/{name}"
             finally:
                 process.terminate()
@@ -72,7 +73,7 @@ def test_a_pooler_that_shares_sessions_is_named_and_refused(
         assert reported.returncode == 1
         assert "wrong  a connection pooler shares sessions" in reported.stdout
         assert "pool_mode = session" in reported.stdout
-        # The probe leaves the pooler's connections as they were: it says the same the next time.
+        # The check leaves the pooler's connections unchanged: it gives the same result again.
         with pytest.raises(TransactionPooling):
             asyncio.run(refuse_transaction_pooling(url))
 
@@ -95,7 +96,7 @@ def test_a_service_behind_a_pooler_in_session_mode_works(deployments: Deployment
 
 
 def test_through_a_pooler_sessions_have_our_settings_and_know_their_backend(deployments: Deployments) -> None:
-    """A pooler takes few settings at the start of a connection, and tells the driver a process id of its own."""
+    """A pooler accepts few settings at the start of a connection, and gives the driver a process id of its own."""
 
     async def look(url: str) -> tuple[str, str, int, int]:
         connection = await connect_to_primary(url, server_settings=connections.WRITER_SETTINGS)
@@ -116,7 +117,7 @@ def test_a_connection_through_a_pooler_that_cannot_be_set_up_is_closed(deploymen
     async def fail(url: str) -> None:
         with pytest.raises(asyncpg.InvalidParameterValueError) as failed:
             await connect_session(url, {"lock_timeout": "nonsense"})
-        # The error's frames keep the connection: were it open, nothing would have closed it yet.
+        # The traceback still refers to the connection, so it is closed only if our code closed it.
         assert failed.tb is not None
         await asyncio.sleep(0)
         port = urlsplit(url).port

@@ -1,4 +1,4 @@
-"""Several servers in one address: how it is read, and that the primary is found behind one that is silent."""
+"""Several servers in one address: how the address is read, and that the primary is found behind a silent server."""
 
 import asyncio
 import socket
@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_directory import PORT, socket_directory
 from kasuwa.db.primary import KEEPALIVE_OPTIONS, connect_to_primary, split_servers
 from tests.running import running_cluster
 
@@ -51,13 +52,13 @@ def silent_port() -> Iterator[int]:
 
 
 def address(cluster: embedded.Cluster, silent_port: int) -> str:
-    sockets = quote(str(embedded._socket_directory(cluster.directory)))
-    return f"postgresql://kasuwa@/kasuwa?host=127.0.0.1,{sockets}&port={silent_port},{embedded.PORT}"
+    sockets = quote(str(socket_directory(cluster.directory)))
+    return f"postgresql://kasuwa@/kasuwa?host=127.0.0.1,{sockets}&port={silent_port},{PORT}"
 
 
 def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, silent_port: int) -> None:
     async def ask() -> bool:
-        # Its timeout is an hour: one that waited for the silent one first would never be seen to end.
+        # The timeout is an hour: waiting for the silent server first would never end within the test.
         connection = await connect_to_primary(address(cluster, silent_port), timeout=3600)
         try:
             return await connection.fetchval("select true")
@@ -68,14 +69,14 @@ def test_a_silent_server_does_not_hide_the_primary(cluster: embedded.Cluster, si
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while said := await reader.read(65536):
-        writer.write(said)
+    while chunk := await reader.read(65536):
+        writer.write(chunk)
     writer.close()
 
 
 def test_a_network_connection_to_the_primary_has_keepalive_set(cluster: embedded.Cluster) -> None:
     """Checks that TCP keepalive is set on a network connection; a real network failure is not simulated."""
-    inside = embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}"
+    inside = socket_directory(cluster.directory) / f".s.PGSQL.{PORT}"
 
     async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         behind = await asyncio.open_unix_connection(str(inside))
@@ -94,6 +95,6 @@ def test_a_network_connection_to_the_primary_has_keepalive_set(cluster: embedded
     assert asyncio.run(ask()) == [*KEEPALIVE_OPTIONS.values(), 1]
 
 
-def test_where_nobody_answers_it_is_said_why() -> None:
+def test_an_unreachable_database_is_reported_with_the_reason() -> None:
     with pytest.raises(FileNotFoundError):
         asyncio.run(connect_to_primary("postgresql://kasuwa@/kasuwa?host=/nowhere,/nobody"))

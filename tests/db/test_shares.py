@@ -1,4 +1,4 @@
-"""One merchant's slow reads leave connections for everybody else, on a real database."""
+"""Slow reads of one merchant leave connections for the others, on a real database."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ LOCK = 815
 # Waits for as long as the test holds the lock.
 SLOW = f"select pg_advisory_lock_shared({LOCK}), pg_advisory_unlock_shared({LOCK})"
 BY_KEY = "select u.n, u.key from unnest($1::bigint[]) with ordinality u (key, n)"
-# Only keeps a test that fails from waiting for ever.
+# Only stops a test that hangs.
 GENEROUS_SECONDS = 30
 
 
@@ -29,7 +29,7 @@ def deployment(deployments: Deployments) -> Deployment:
 async def with_busy_merchant(
     dsn: str, test: Callable[[DatabaseReaderFactory, list[asyncio.Task[object]]], Awaitable[None]]
 ) -> None:
-    """A merchant with three times as many slow reads as there are connections, by statement and by snapshot."""
+    """Runs three times as many slow reads of one merchant as there are connections, by statement and by snapshot."""
     readers, holder = await open_reader_pool(dsn), await connect(dsn, {})
     reading = DatabaseReaderFactory(readers, VAULT)
 

@@ -1,4 +1,4 @@
-"""Long computations in turns: others run in between, and the outcome is the same."""
+"""Long computations in time slices: other tasks run in between, and the result is the same."""
 
 import asyncio
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def test_what_is_shorter_than_a_turn_is_not_interrupted(monkeypatch: pytest.Monk
 
 
 def payments() -> Iterator[Decision]:
-    """Each covers a tenth of the wallet: the eleventh is short."""
+    """Submissions that each cover a tenth of the wallet, so the eleventh is refused."""
     for n in range(11):
         yield Decision(n, (posting(100, WALLET, RAIL),))
 

@@ -1,7 +1,7 @@
 """The writer against PostgreSQL: how its statements find rows, what the journal refuses, what is written once.
 
-The statements are not listed here: they are read from the log of a server that a real service worked on, so
-that a new one is held to the same. Each check has its control beside it.
+The statements are not listed here but read from the log of a server that a real service used, so that new ones are
+checked too. Each check has a control.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ from tests.simulate.processes import (
 
 pytestmark = pytest.mark.xdist_group("writer")
 
-# Every statement, after who sent it.
+# Logs every statement with its sender.
 LOGGED = {"log_statement": "all", "log_line_prefix": "%a|"}
 
 
-# Each with the values it is planned for.
+# Each statement with the values that it is planned for.
 Statements = dict[str, str]
 
 
@@ -55,7 +55,7 @@ class Ground(NamedTuple):
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
-    """A service that has done everything once, in every way the writer has."""
+    """A service that has used every action, in every mode of the writer."""
     place = tmp_path_factory.mktemp("writer")
     with (
         running_database(place / "pg", LOGGED) as cluster,
@@ -93,8 +93,8 @@ def logged_statements(log: Path) -> set[str]:
     """Returns the statements that the writer's connections executed."""
     found = set()
     for entry in log.read_text().replace("\n\t", " ").splitlines():
-        who, _, said = entry.partition("|")
-        sql = " ".join(said.split(": ", 2)[-1].split())  # after the level, and the statement's name
+        who, _, result = entry.partition("|")
+        sql = " ".join(result.split(": ", 2)[-1].split())  # after the level, and the statement's name
         if (
             who == "kasuwa writer"
             and sql.startswith(("select", "with", "update"))
@@ -108,7 +108,7 @@ def logged_statements(log: Path) -> set[str]:
 # --- plans ------------------------------------------------------------------------------------------------------
 
 FOUND_BY_INDEX = {"Index Scan", "Index Only Scan"}
-# A place is what the same statement found by an index before.
+# A ctid comes from the same statement, which found the row by an index.
 NO_SEARCH = {"Tid Scan", "ModifyTable", "LockRows"}
 
 GENERIC = {"plan_cache_mode": "force_generic_plan"}
@@ -137,7 +137,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def scans(plan: dict[str, Any]) -> list[str]:
-    """The places of a plan that look at a table otherwise than by the condition of an index."""
+    """Returns the nodes of a plan that read a table other than by an index condition."""
     return [
         f"{node['Node Type']} on {node['Relation Name']}"
         for node in nodes(plan)
@@ -148,7 +148,7 @@ def scans(plan: dict[str, Any]) -> list[str]:
 
 
 def scans_of(dsn: str, statements: Statements, settings: dict[str, str], *prepare: str) -> dict[str, list[str]]:
-    """Each statement that scans a table, on a database as prepared, which is then as it was."""
+    """Returns each statement that scans a table. The database is unchanged afterwards."""
 
     async def explain() -> dict[str, list[str]]:
         connection = await asyncpg.connect(dsn, server_settings=settings)
@@ -163,12 +163,12 @@ def scans_of(dsn: str, statements: Statements, settings: dict[str, str], *prepar
 
 
 async def last_plan(connection: Any, sql: str, values: str) -> dict[str, Any]:
-    """Returns the plan PostgreSQL settles on: the first few executions may use other plans."""
+    """Returns the plan that PostgreSQL uses in the end: the first few executions may use other plans."""
     await connection.execute(f"prepare looked_at as {sql}")
     for _ in range(10):
-        said = await connection.fetchval(f"explain (format json) execute looked_at({values})")
+        result = await connection.fetchval(f"explain (format json) execute looked_at({values})")
     await connection.execute("deallocate looked_at")
-    plan: dict[str, Any] = msgspec.json.decode(said)[0]["Plan"]
+    plan: dict[str, Any] = msgspec.json.decode(result)[0]["Plan"]
     return plan
 
 
@@ -195,7 +195,7 @@ def test_the_writer_was_seen_at_every_kind_of_work(ground: Ground) -> None:
 
 
 def test_the_writer_changes_rows_by_their_keys_alone(ground: Ground) -> None:
-    """A statement that changes all rows of a merchant would hold up every other merchant of the batch and after it."""
+    """A statement that changes all rows of a merchant would delay every other merchant of the batch."""
     unbounded = re.compile(r"(?:update|delete from) \w+ (?:set .*)?where merchant_id = \$\d+\s*$", re.DOTALL)
     assert unbounded.search("update scheduled_job set run_at = due where merchant_id = $1")
     assert [sql for sql in ground.statements if unbounded.search(sql)] == []
@@ -210,7 +210,7 @@ def test_the_writer_finds_rows_by_index_alone_on_a_full_database(ground: Ground)
 
 
 def test_without_the_writers_settings_an_empty_database_is_scanned(ground: Ground) -> None:
-    """The control: these settings are what the two above rest on."""
+    """Control: the two tests above depend on these settings."""
     assert scans_of(ground.cluster.dsn, ground.statements, GENERIC) != {}
 
 
@@ -224,7 +224,7 @@ def test_the_worker_claims_jobs_by_index_on_a_full_database(ground: Ground) -> N
 
 CHANGES = {"update": "update {} set {} = 0", "delete": "delete from {}", "truncate": "truncate {}"}
 
-# Tables that are no merchant's, and a column of theirs.
+# Tables without a merchant, and one of their columns.
 OF_NO_MERCHANT = {"exchange_rate": "buy"}
 
 
@@ -251,7 +251,7 @@ def test_nobody_changes_what_happened_not_even_its_owner(ground: Ground, table: 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_another_table_can_be_changed_by_its_owner(ground: Ground, change: str) -> None:
-    """The control: it is not the attempt that fails."""
+    """Control: the attempt itself does not fail."""
     assert try_change(ground.cluster.dsn, "idempotency_record", change, "none") == "done"
 
 
@@ -288,7 +288,7 @@ def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submis
 
 
 async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]) -> Any:
-    """Some writers of one database, as several processes have them, and the demo merchant."""
+    """Opens several writers of one database, as several processes would, with the demo merchant."""
     settings = Settings(data=data)
     await prepare(settings, dsn)
     houses = [await services.Services.build(settings, dsn) for _ in range(count)]
@@ -302,7 +302,7 @@ async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]
 
 
 def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> None:
-    """Guards the lock and the version of a book: without them a writer overwrites what others wrote."""
+    """Guards the lock and the version of a merchant's state row: without them a writer overwrites what others wrote."""
 
     async def race(houses: list[services.Services], merchant: Merchant) -> None:
         async def add(house: services.Services) -> None:

@@ -1,4 +1,4 @@
-"""The writer when code of ours fails after a commit: what is durable is answered as such, and done once."""
+"""The writer when our own code fails after a commit: the durable result is returned, and not written twice."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_error_of_the_listener_of_commits_changes_nothing(ground: Ground, way: str) -> None:
-    """The batch is durable when the listener hears of it: it is answered as such and not run a second time."""
+    """The batch is durable when the commit observer is called: its result is returned, and it is not run again."""
     made: list[Merchant] = []
     received: list[bool] = []
 

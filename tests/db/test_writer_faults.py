@@ -1,6 +1,6 @@
-"""The writer on a database that is slow, silent, locked or shared: everybody is answered, rightly, and in time.
+"""The writer on a database that is slow, silent, locked or shared: every submission gets a right answer in time.
 
-Patience and deadlines are short here, so that a test takes seconds; every wait has a generous end that only keeps a
+Timeouts are short here, so that a test takes seconds. Every wait of a test has a generous limit that only stops a
 broken writer from hanging the tests.
 """
 
@@ -53,7 +53,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground, way: str) -> None:
-    """The connection stays open and says nothing: without a deadline the write would hang for ever."""
+    """The connection stays open and silent: without a deadline the write would hang forever."""
     line, merchants_made = FaultyProxy(ground.cluster), []
 
     async def work() -> None:
@@ -159,7 +159,7 @@ def test_a_silent_database_is_reported_within_the_timeout_and_used_again_later(g
 
 
 def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: Ground) -> None:
-    """A statement without a bound of its own holds the writer up: the others do not wait for its end."""
+    """A statement without a timeout of its own blocks the writer. Other submissions do not wait for its end."""
     line = FaultyProxy(ground.cluster)
 
     async def work() -> None:
@@ -185,7 +185,7 @@ HOLD_BOOK = "select 1 from merchant_state where merchant_id = $1 for update"
 
 @asynccontextmanager
 async def holding(ground: Ground, merchant: Merchant) -> AsyncIterator[None]:
-    """Another session that has locked a merchant's book."""
+    """Locks a merchant's state row in another session."""
     connection = await asyncpg.connect(ground.cluster.dsn)
     try:
         await connection.execute("begin")
@@ -278,7 +278,7 @@ def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground
 
 
 def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> None:
-    """A process that was stopped while it held a book: its connection is open, and its transaction too."""
+    """A process was stopped (SIGSTOP) while it held a state row: its connection and its transaction are open."""
 
     async def work() -> None:
         held = await new_merchant(ground)
@@ -298,13 +298,13 @@ def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> Non
 # --- two writers ------------------------------------------------------------------------------------------------------
 
 ACCOUNT = "select posted, held from account where merchant_id = $1 and name = $2"
-# Longer than a writer is wary of a merchant that somebody else wrote too: it decides on memory again.
+# Longer than a writer uses locks for a merchant that another process wrote: it uses the cache again.
 TURNS = 40
 
 
 def test_two_writers_that_take_turns_on_one_merchant_never_overwrite_each_other(ground: Ground) -> None:
-    """Every other batch of a writer finds books that the other has changed since. A hold leaves no posting: were the
-    version not checked, one writer's would silently vanish from the account."""
+    """Every other batch of a writer finds rows that the other has changed. A hold leaves no posting: without the
+    version check, one writer's hold would silently be lost."""
 
     async def work() -> None:
         merchant = await new_merchant(ground)
@@ -335,7 +335,7 @@ def test_a_writer_alone_for_a_while_is_still_checked_when_another_comes(ground: 
 
 
 def test_a_refusal_on_what_another_writer_has_changed_is_not_given(ground: Ground) -> None:
-    """The first writer remembers an empty wallet; by the time of its refusal the other has funded it."""
+    """The first writer has cached an empty wallet. By the time of its refusal the other has funded it."""
 
     async def work() -> None:
         merchant = await new_merchant(ground)
@@ -350,7 +350,7 @@ def test_a_refusal_on_what_another_writer_has_changed_is_not_given(ground: Groun
 
 
 def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Ground) -> None:
-    """A rule that writes nothing and reads a row: what it says is what the books hold when it is said."""
+    """A rule that only reads a row must return what the database has at that time."""
 
     async def work() -> None:
         merchant = await new_merchant(ground)

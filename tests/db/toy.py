@@ -1,4 +1,4 @@
-"""A toy slice for the batch tests: a ticket is started, held money for, and ended, as a transfer would be."""
+"""A toy slice for the batch tests: a ticket is started with a hold, and ended, like a transfer."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,8 @@ from kasuwa.core.decision import (
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.references import Permutation, hold_key, ordered_key, row_key
 from kasuwa.core.vault import Vault
-from kasuwa.db.batch import Deployment, IdempotencyClaim, Submission, idempotency_record_key
+from kasuwa.db.batch import Deployment, Submission
+from kasuwa.db.idempotency import IdempotencyClaim, idempotency_record_key
 from kasuwa.ledger.chart import Hold
 
 WALL = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
@@ -41,7 +42,7 @@ REFUSED = Refusal(104, "refused")
 
 
 class Ticket(Row):
-    """The toy's transaction: known by its reference, open until it has ended."""
+    """The toy's transaction: found by its reference, open until it has ended."""
 
     table: ClassVar[str] = "ticket"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state",)
@@ -56,7 +57,7 @@ Rule = Callable[[Context, LoadedRows], Any]
 
 
 class ToyRequest(NamedTuple):
-    """One thing asked of the toy slice: which rule, of which merchant, with what."""
+    """One request of the toy slice: the rule, the merchant and the values."""
 
     verb: str
     merchant_id: int = 1
@@ -107,7 +108,7 @@ def start(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Ref
 
 
 def end(ask: ToyRequest, context: Context, seen: LoadedRows, part: int) -> Decision | Refusal:
-    """Post `part` of the hold, or void it where that is nothing."""
+    """Posts `part` of the hold, or voids the hold if `part` is zero."""
     row, job = seen.get(Ticket, ticket_key(ask)), seen.get(Job, job_key(ask))
     if row is None:
         return UNKNOWN
@@ -146,7 +147,7 @@ def try_later(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision |
 
 
 def ask_more(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """Spends too, but only after a second look, at an account and a row it did not name at first."""
+    """Spends too, but only after it has asked for an account and a row that it did not name at first."""
     key = row_key(ask.merchant_id, "ticket", f"more {ask.ref}")
     try:
         before = seen.get(Ticket, key)
@@ -164,7 +165,7 @@ def refuse(ask: ToyRequest, context: Context, seen: LoadedRows) -> Refusal:
 
 
 def overdraw(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
-    """Would write plenty, if only the wallet were not short in its last group."""
+    """Would write much, but the wallet is short in its last group."""
     funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "funding"),))
     short = PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, 10**15, "spending"),))
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, 5, "never")
@@ -203,10 +204,10 @@ def submission(ask: ToyRequest, entropy: bytes = bytes(32)) -> Submission:
         rows = ((Ticket, ticket_key(ask)), (Hold, hold_key(ticket_key(ask))), (Job, job_key(ask)))
     made = Submission(merchant(ask.merchant_id), Needs(rows, ACCOUNTS), decide, entropy)
     if ask.idempotency_key is not None:
-        said = f"{ask.verb} {ask.ref} {ask.amount}".encode()
+        result = f"{ask.verb} {ask.ref} {ask.amount}".encode()
         made.idempotency_claim = IdempotencyClaim(
             idempotency_record_key(ask.merchant_id, ask.idempotency_key),
-            WORLD.vault.digest(said),
+            WORLD.vault.digest(result),
             is_original_request=True,
         )
     return made

@@ -48,9 +48,9 @@ def planted(deployment: Deployment) -> Iterator[LocalService]:
         yield local
 
 
-def check_logged(said: str, event: str) -> None:
-    assert NUMBER not in said
-    lines = [msgspec.json.decode(line) for line in said.splitlines()]
+def check_logged(text: str, event: str) -> None:
+    assert NUMBER not in text
+    lines = [msgspec.json.decode(line) for line in text.splitlines()]
     assert [line["event"] for line in lines] == [event]
     assert lines[0]["error"] == "ValueError"
     assert any("quote_card" in place for place in lines[0]["places"])

@@ -28,9 +28,9 @@ def watched(work: Callable[[], Coroutine[Any, Any, None]], metrics: Metrics) -> 
         with watch_event_loop("api", metrics, MOST_SECONDS):
             await asyncio.create_task(work())
 
-    with structlog.testing.capture_logs() as said:
+    with structlog.testing.capture_logs() as logged:
         asyncio.run(run())
-    return list(said)
+    return list(logged)
 
 
 async def hold() -> None:

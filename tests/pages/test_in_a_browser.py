@@ -109,7 +109,7 @@ def test_the_transfer_page_cannot_be_framed(browser: Browser) -> None:
     ):
         shop.pages["/checkout"] = f'<h1>Checkout</h1><iframe src="{stall.origin}{ADDRESS}"></iframe>'
         page = context.new_page()
-        with page.expect_event("console", lambda said: "frame-ancestors" in said.text):
+        with page.expect_event("console", lambda message: "frame-ancestors" in message.text):
             page.goto(f"{shop.origin}/checkout")
         assert page.frame_locator("iframe").get_by_text("0123456789").count() == 0
 

@@ -168,8 +168,8 @@ def test_a_redirect_url_cannot_inject_a_header() -> None:
 
 
 def test_amounts_have_thousands_separators() -> None:
-    said = [format_amount(amount, "USD") for amount in (0, 1, 123_456_789)]
-    assert said == ["Nothing is charged now", "USD\N{NO-BREAK SPACE}0.01", "USD\N{NO-BREAK SPACE}1,234,567.89"]
+    result = [format_amount(amount, "USD") for amount in (0, 1, 123_456_789)]
+    assert result == ["Nothing is charged now", "USD\N{NO-BREAK SPACE}0.01", "USD\N{NO-BREAK SPACE}1,234,567.89"]
 
 
 def test_only_the_test_environment_shows_the_test_banner() -> None:

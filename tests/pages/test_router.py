@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from kasuwa.core.page import Page
-from kasuwa.db.writer import DatabaseUnreachable
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.pages.checkout_view import CheckoutView
 from kasuwa.pages.router import MAX_FORM_FIELDS, OTP_REQUIRED, CheckoutPages, read_form
 from tests.pages.fake_checkout import ADDRESS, RIGHT_CODE, InMemoryCheckout, make_view

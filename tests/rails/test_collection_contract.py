@@ -215,11 +215,11 @@ class Ledger:
 
     async def authorize(self, order: PurchaseOrder) -> Answer:
         right = order.cvv in (None, self._cvv)
-        said = Answer(ports.SUCCESSFUL, "00", "Approved") if right else Answer(ports.FAILED, "N7", "CVV mismatch")
-        self._known[order.key] = said
+        answer = Answer(ports.SUCCESSFUL, "00", "Approved") if right else Answer(ports.FAILED, "N7", "CVV mismatch")
+        self._known[order.key] = answer
         if order.scenario.http is not None:
             raise NoAnswer(order.scenario.http)
-        return said
+        return answer
 
     async def refund(self, order: RefundOrder) -> Answer:
         return self._known[order.purchase_key]

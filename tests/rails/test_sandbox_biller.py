@@ -13,7 +13,7 @@ from kasuwa.core.billers import check_edition
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
-from kasuwa.methods.bills.rules.pay_bill import QUERY, SEND
+from kasuwa.methods.bills.model import QUERY, SEND
 from kasuwa.methods.bills.steps import call_biller, fetch_delivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (

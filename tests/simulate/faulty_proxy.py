@@ -1,10 +1,11 @@
-"""A line to PostgreSQL that can fall ill: it forwards, holds back or loses what is sent, on connections that stay open.
+"""A proxy in front of PostgreSQL that can be made to fail. Connections stay open while it forwards, delays or drops
+data.
 
-passing      bytes go both ways
-deaf         what the server answers is thrown away: a request arrives, its answer does not
-mute         what the client sends is thrown away: the request never arrives
-frozen       nothing moves in either direction, and nothing is lost: it arrives when the line thaws
-refusing     connections are cut, and new ones are closed at once
+    passing      forwards both ways
+    deaf         drops what the server sends: a request arrives, its answer does not
+    mute         drops what the client sends: the request never arrives
+    frozen       holds everything back; nothing is lost, and it is forwarded later
+    refusing     closes open connections, and new ones at once
 """
 
 import asyncio
@@ -13,15 +14,16 @@ import threading
 from collections.abc import Iterator
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_directory import PORT, socket_directory
 
 CHUNK = 65536
 
 
 class FaultyProxy:
-    """A TCP address that leads to the socket of a cluster. Its `state` may be set at any time, from any thread."""
+    """A TCP address that forwards to the socket of a cluster. Its `state` may be set at any time, from any thread."""
 
     def __init__(self, cluster: embedded.Cluster) -> None:
-        self._inside = str(embedded._socket_directory(cluster.directory) / f".s.PGSQL.{embedded.PORT}")
+        self._inside = str(socket_directory(cluster.directory) / f".s.PGSQL.{PORT}")
         self._state = "passing"
         self._port = 0
         self._open: set[asyncio.StreamWriter] = set()
@@ -59,17 +61,17 @@ class FaultyProxy:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: str) -> None:
         with contextlib.suppress(OSError):
-            while said := await reader.read(CHUNK):
+            while chunk := await reader.read(CHUNK):
                 while self._state == "frozen":
                     await asyncio.sleep(0.005)
                 if self._state != losing:
-                    writer.write(said)
+                    writer.write(chunk)
         with contextlib.suppress(OSError, RuntimeError):
             writer.close()
 
     @contextlib.asynccontextmanager
     async def open(self):  # type: ignore[no-untyped-def]
-        """Listen within the running loop."""
+        """Listens within the running event loop."""
         self._loop = asyncio.get_running_loop()
         server = await asyncio.start_server(self._let_in, "127.0.0.1", self._port)
         self._port = server.sockets[0].getsockname()[1]
@@ -81,7 +83,7 @@ class FaultyProxy:
 
     @contextlib.contextmanager
     def open_in_thread(self) -> Iterator["FaultyProxy"]:
-        """Listen in a thread of its own, for processes that a test starts."""
+        """Listens in a thread of its own, for processes that a test starts."""
         listening, over = threading.Event(), threading.Event()
 
         async def listen() -> None:

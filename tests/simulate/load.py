@@ -1,10 +1,10 @@
-"""The merchants' side of the fault tests: a client that asks, a load in a process of its own, and the check
-of what it was told against what is in the database.
+"""The client side of the fault tests: a client, a load generator in its own process, and the comparison of the replies
+with the database.
 
-`python -m tests.simulate.load plan.json` sends transfers under fresh references over kept connections until
-it is told to stop, and writes one line for everything that comes back, after it was read. What was lost, or
-answered 503, is sent again as it was: that must be safe. So at the end every reference has been acknowledged,
-and `faults_of` asks for each whether it is there, once, as it was acknowledged.
+`python -m tests.simulate.load plan.json` sends transfers with new references over persistent connections until it is
+stopped, and logs one line per reply. A request whose reply was lost or was HTTP 503 is sent again unchanged, which must
+be safe. So at the end every reference is acknowledged, and `find_mismatches` checks that each is in the database once,
+as it was acknowledged.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 REQUEST_SECONDS = 60.0
-# So long after the load was stopped an order that is not acknowledged is given up; the check then names it.
+# How long to wait for outstanding orders after the load was stopped. The check reports those that are left.
 DRAIN_SECONDS = 90.0
 PAUSE_SECONDS = 0.03
 RETRY_SECONDS = 0.2
 ROOT = Path(__file__).parents[2]
 
-# Most end at once; some are open at first and end at the first re-query, one of them by failing.
+# Most end at once. Some are open at first and end at the first re-query, one of them as failed.
 ACCOUNTS = (*["0000000000"] * 6, "0000000900", "0000000910", "0000009100", "0000005100")
 
 
@@ -54,7 +54,7 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """One merchant's connection, kept open from request to request."""
+    """One merchant's persistent connection."""
 
     def __init__(self, port: int, merchant: Merchant = DEMO) -> None:
         self.merchant = merchant
@@ -68,8 +68,8 @@ class Client:
         self._connection.close()
 
     def send(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
-        said = {"mid": self.merchant.mid, "key": self.merchant.key, **(headers or {})}
-        self._connection.request("PUT", path, json.dumps(body), said)
+        fields = {"mid": self.merchant.mid, "key": self.merchant.key, **(headers or {})}
+        self._connection.request("PUT", path, json.dumps(body), fields)
 
     def receive(self) -> Reply:
         response = self._connection.getresponse()
@@ -118,7 +118,7 @@ class Plan(msgspec.Struct):
 
 
 class LoggedReply(msgspec.Struct, omit_defaults=True):
-    """One line of the log. `http` is 0 where the connection was lost before the reply, `lost` says how."""
+    """One line of the log. `http` is 0 if the connection was lost before the reply; `lost` says how."""
 
     order_ref: str
     amount: int
@@ -134,7 +134,8 @@ class LoggedReply(msgspec.Struct, omit_defaults=True):
 
 
 class Sender:
-    """One connection of the load. Raw, because a library would send again on its own what was lost."""
+    """One connection of the load. It uses a plain socket, because an HTTP library might resend a lost request
+    itself."""
 
     def __init__(self, plan: Plan, log: int, name: str) -> None:
         self._plan = plan
@@ -155,7 +156,7 @@ class Sender:
                 orderRef=f"load-{self._name}-{number}",
             )
             if not await self._ask(merchant, order, amount):
-                # The connection may be held up behind what was lost: somebody else goes on with it.
+                # The connection may be blocked behind the lost request, so another sender continues with the order.
                 again = Sender(self._plan, self._log, f"{self._name} again")
                 retries.add(asyncio.create_task(again.ask_until_acknowledged(merchant, order, amount, stopping)))
                 await asyncio.sleep(RETRY_SECONDS)
@@ -195,8 +196,8 @@ class Sender:
         await self._writer.drain()
         lines = (await self._reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
         length = next(int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length"))
-        said = json.loads(await self._reader.readexactly(length))
-        outcome = said["status"], said.get("txnRef", ""), said.get("txnStatus", "")
+        reply = json.loads(await self._reader.readexactly(length))
+        outcome = reply["status"], reply.get("txnRef", ""), reply.get("txnStatus", "")
         return LoggedReply(order["orderRef"], amount, int(lines[0].split()[1]), *outcome)
 
     def _hang_up(self) -> None:
@@ -225,7 +226,7 @@ class LoadProcess:
         self._size = 0
 
     def answers(self) -> list[LoggedReply]:
-        """Every line that is in the log by now; what was read before is kept."""
+        """Returns all lines of the log so far."""
         with self._log.open("rb") as log:
             log.seek(self._size)
             whole = log.read().rpartition(b"\n")[0]
@@ -237,7 +238,7 @@ class LoadProcess:
         return sum(answer.is_acknowledged for answer in self.answers())
 
     def stop(self) -> list[LoggedReply]:
-        """Everything that was answered, after the last order was acknowledged."""
+        """Stops the load after the last order was acknowledged, and returns all replies."""
         self._process.terminate()
         assert self._process.wait(2 * DRAIN_SECONDS) == 0
         return self.answers()

@@ -1,17 +1,18 @@
-"""A small pure model of the whole service, for one merchant whose clock stands still but for `advance`.
+"""A small pure model of the service for one merchant whose clock moves only by `advance`.
 
-It is told each request and says what the reply must contain, a refusal's code or a success with its figures, and what
-every account of the merchant's books then has and holds. It imports nothing of the product: the tariff, the ladder of
-re-queries, interest and schedules are written down once more, from decisions.md and the facts in data/.
+It is given each request, and returns what the reply must contain (the code of a refusal, or the figures of a success).
+It also predicts the balance and the holds of every account of the merchant's books. It imports nothing from the
+product: tariff, re-query schedule, interest and repayment schedules are implemented a second time, from docs/contract
+and the reference data.
 
-What is where: books, tariff and transactions in model_books.py; transfers, bills, card payments and refunds in
-model_rails.py; virtual cards and cashcodes in model_cards.py; savings and loans in model_clients.py; time here.
+Books, tariff and transactions are in model_books.py; transfers, bills, card payments and refunds in model_rails.py;
+virtual cards and cashcodes in model_cards.py; savings and loans in model_clients.py; the passing of time is here.
 
-Not modelled, and so not tried by the machine: payment types other than card, token and bank transfer, 3-D Secure,
-recurrent and instalment plans, split payments and settlement on later days; bulk transfers, whose orders the worker
-sends in its own time; personalized accounts; cards of a merchant without a USD wallet, purchases in another currency,
-refunds of purchases and spending limits; deposits and repayments by other ways than wallet and card, or whose card
-answers later; penalties and write-offs; thrift; planned faults; Idempotency-Key; events and look-ups.
+Not modeled, and so not tried by the state machine: payment types other than card, token and bank transfer; 3-D Secure;
+recurrent payments and installment plans; split payments and later settlement; bulk transfers, whose orders the worker
+sends in its own time; personalized accounts; cards of a merchant without a USD wallet; purchases in another currency,
+refunds of purchases and spending limits; deposits and repayments by other methods than wallet and card, or whose card
+answers later; penalties and write-offs; thrift; injected faults; Idempotency-Key; events and look-ups.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ Change = tuple[datetime, int, Callable[[], None]]
 
 class Model(Clients):
     def advance(self, seconds: int) -> Reply:
-        """Time passes, and what falls due on the way happens in its order."""
+        """Moves the clock, and applies what falls due on the way in order."""
         until = self.now + timedelta(seconds=seconds)
         while True:
             coming = [change for change in self.changes() if change[0] <= until]
@@ -38,9 +39,9 @@ class Model(Clients):
         return {"status": 200, "now": until.isoformat(timespec="milliseconds")}
 
     def changes(self) -> Iterator[Change]:
-        """The next of each kind. Of what happens at one midnight the order matters to nobody, since a card's fee is the
-        card's and interest the wallet's; here the day begins first. All else happens between two whole seconds, as
-        the clock began."""
+        """Yields the next change of each kind. The order of changes at one midnight does not matter, since a card's fee
+        is taken from the card and interest from the wallet; here the day begins first. All other changes happen between
+        two whole seconds, because the clock starts there."""
         for txn in self.txns.values():
             moment = txn.next_change()
             if moment is not None:
@@ -61,7 +62,8 @@ class Model(Clients):
     # --- what the machine must know before it lets time pass --------------------------------------------------------
 
     def has_endless_requery(self) -> bool:
-        """Whether something would be asked after every hour until somebody ends it: that makes long stretches slow."""
+        """Returns whether a transaction would be re-queried every hour until a callback ends it. That makes long
+        advances slow."""
         return any(self.is_requeried(txn) for txn in self.txns.values())
 
     def is_requeried(self, txn: Txn) -> bool:
@@ -70,8 +72,8 @@ class Model(Clients):
         return txn.key not in self.payments or not self.payments[txn.key].is_awaiting_otp
 
     def is_uncertain(self, seconds: int) -> bool:
-        """Whether the wallet might not cover the interest of a stretch. Then which savings get theirs depends, for
-        those of different days, on the order of jobs that are due at one moment, and that is nobody's promise."""
+        """Returns whether the wallet might not cover the interest of the period. Then the order of jobs that are due at
+        the same moment decides which savings get theirs, and that order is not specified."""
         if len({savings.opened_on for savings in self.savings.values()}) < 2:
             return False
         yearly = sum(self.posted[savings.account] * savings.annual for savings in self.savings.values())

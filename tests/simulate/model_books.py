@@ -1,7 +1,7 @@
-"""The model's books and tariff: integers in minor units, accounts by name, and what waits for the outside.
+"""The model's books and tariff: integers in minor units, accounts by name, and transactions that are open.
 
-Nothing here is the product's: the figures are those of D9, D13 and data/tariffs.json written down again, and the rules
-are the sentences of decisions.md in a few lines each. The names of accounts are those of the chart.
+Nothing is imported from the product. The figures are those of docs/contract and the tariff, written a second time. The
+account names are those of the chart.
 """
 
 from collections import Counter
@@ -18,7 +18,8 @@ OPENING = {"NGN": 1_000_000_000, "USD": 1_000_000}
 MIN_AMOUNT = {"NGN": 100, "USD": 50}
 MAX_AMOUNT = {"NGN": 1_000_000_000, "USD": 1_000_000}
 
-# Ages in seconds at which an unknown outcome is asked after, then every hour; a lost one is given up after a day.
+# Ages in seconds at which an unknown outcome is re-queried, then every hour. An order that the rail does not know
+# counts as failed after a day.
 REQUERY_AGES = (5, 30, 120, 600, 1800)
 FIRST_REQUERY_AGE, HOUR, DAY = REQUERY_AGES[0], 3600, 86_400
 
@@ -27,7 +28,7 @@ Move = tuple[str, str, int]
 
 
 def refuse(code: int, word: str = "") -> Reply:
-    """A refusal with its code, and a word that its reply must contain."""
+    """Returns a refusal with its code, and a word that its reply must contain."""
     return {"status": code, "word": word}
 
 
@@ -43,17 +44,17 @@ def grouped(minor: int) -> str:
 
 
 def percentage_of(amount: int, hundredths_of_percent: int) -> int:
-    """A percentage, half up: 150 is 1.5 %."""
+    """Returns a percentage in hundredths of a percent (150 is 1.5 %), rounded half up."""
     return (amount * hundredths_of_percent * 2 + 10_000) // 20_000
 
 
 def next_requery_age(seconds: int) -> int:
-    """The first re-query at or after this age."""
+    """Returns the age of the first re-query at or after this age."""
     return next((rung for rung in REQUERY_AGES if rung >= seconds), -(-seconds // HOUR) * HOUR)
 
 
 def add_months(day: date, months: int) -> date:
-    """The same day of a later month, or that month's last."""
+    """Returns the same day of a later month, or that month's last day."""
     index = day.year * 12 + day.month - 1 + months
     year, month = index // 12, index % 12 + 1
     following = date(year + month // 12, month % 12 + 1, 1)
@@ -77,7 +78,7 @@ class Outcome:
 
 @dataclass
 class Txn:
-    """A transaction: what it holds while it is open, and the moves that its success makes."""
+    """A transaction: its holds while it is open, and the postings of its success."""
 
     key: str
     kind: str
@@ -175,7 +176,8 @@ class Books:
         return min(percentage_of(amount, 100), 30_000)
 
     def gross(self, amount: int, currency: str, local: bool) -> int:
-        """The smallest sum that, less its fee and VAT, settles at least the amount: looked for one by one."""
+        """Returns the smallest gross amount that, less its fee and VAT, settles at least the amount. Tries one by
+        one."""
         fee = self.card_fee(amount, currency, local)
         charged = amount + fee + self.vat(fee)
         while True:
@@ -190,7 +192,7 @@ class Books:
     # --- transactions --------------------------------------------------------------------------------------------
 
     def begin(self, txn: Txn) -> bool:
-        """Hold its money and hear the first answer; false where an account is short, and then nothing is kept."""
+        """Holds the money and applies the first answer. Returns False, and changes nothing, if an account is short."""
         if any(self.available(account) < amount for account, amount in txn.holds.items()):
             return False
         self.held.update(txn.holds)
@@ -201,7 +203,7 @@ class Books:
         return True
 
     def end(self, txn: Txn, status: str) -> None:
-        """Final, once: the holds go, and a success moves."""
+        """Ends a transaction once: releases its holds and, if it succeeded, posts it."""
         txn.status = status
         self.held.subtract(txn.holds)
         if status == SUCCESSFUL:
@@ -212,14 +214,14 @@ class Books:
         """Called when a transaction becomes final. Each part of the model adds its own effects."""
 
     def apply_next_change(self, txn: Txn) -> None:
-        """Its next change has come."""
+        """Applies the transaction's next scheduled change."""
         if txn.outcome.interim_status and not txn.is_requeried:
             txn.is_requeried, txn.status = True, txn.outcome.interim_status
         else:
             self.end(txn, txn.outcome.final_status)
 
     def call_back(self, key: str, status: str) -> Reply:
-        """The rail's call-back: it ends what is open, and changes nothing of what is over."""
+        """Applies a callback of the rail. It ends an open transaction and does not change a final one."""
         txn = self.txns[key]
         if not txn.is_final:
             self.end(txn, status)

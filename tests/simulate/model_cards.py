@@ -25,7 +25,7 @@ from tests.simulate.model_books import (
 from tests.simulate.model_rails import Rails
 
 ACTIVE, BLOCKED, TERMINATED = "active", "blocked", "terminated"
-# By currency: issuance, monthly fee, the least a card is made with and the most it holds.
+# By currency: issuance fee, monthly fee, smallest first amount, and largest balance.
 CARD_TARIFF = {"USD": (200, 100, 500, 1_000_000), "NGN": (20_000, 5_000, 100_000, 500_000_000)}
 GOOD_FOR_MONTHS, MOST_UNPAID = 36, 3
 
@@ -60,7 +60,7 @@ class Card:
 
 @dataclass
 class Cashcode:
-    """A cashcode besides its transaction."""
+    """The fields of a cashcode that its transaction does not have."""
 
     key: str
     pin: str
@@ -116,7 +116,7 @@ class Cards(Rails):
         )
 
     def funding_fee(self, currency: str, amount: int) -> int:
-        """One dollar up to a hundred, a percent of the whole above; naira cost nothing."""
+        """Returns the fee: one dollar up to 100 dollars, one percent of the whole amount above. Naira cost nothing."""
         if currency == "NGN":
             return 0
         return 100 if amount <= 10_000 else percentage_of(amount, 100)
@@ -131,7 +131,7 @@ class Cards(Rails):
         return {"status": 200}
 
     def set_card_state(self, key: str, state: str) -> Reply:
-        """block and unblock; an unblocked card has three months again."""
+        """Blocks or unblocks a card. An unblocked card is valid for three months again."""
         card = self.cards[key]
         if card.state == TERMINATED:
             return refuse(104, TERMINATED)
@@ -176,10 +176,10 @@ class Cards(Rails):
             return refuse(104, "amount")
         if not SHORTEST_LIFE <= minutes <= LONGEST_LIFE:
             return refuse(104, "life_time")
-        first, said = self.txns.get(key), (amount, pin, channel, minutes)
-        if first is not None and first.request != said:
+        first, content = self.txns.get(key), (amount, pin, channel, minutes)
+        if first is not None and first.request != content:
             return refuse(104, "orderRef")
-        if first is None and not self.new_code(key, amount, pin, channel, minutes, WALLET, said=said):
+        if first is None and not self.new_code(key, amount, pin, channel, minutes, WALLET, request=content):
             return INSUFFICIENT_FUNDS
         fields = {"orderRef": key, "amount": money(amount), "channel": channel}
         return {"status": 200, "txnStatus": self.txns[key].status, **fields}
@@ -193,14 +193,16 @@ class Cards(Rails):
         minutes: int,
         source: str,
         *,
-        said: tuple[object, ...] = (),
+        request: tuple[object, ...] = (),
         purpose: str = "",
     ) -> bool:
         fee = CASHCODE_FEE[channel]
         holds = {source: amount}
         holds[WALLET] = holds.get(WALLET, 0) + fee + self.vat(fee)
         moves = ((source, "rail:cash:NGN", amount), *self.fee_moves(WALLET, "cashcode", "NGN", fee))
-        txn = Txn(key, "cashcode", amount, fee, self.vat(fee), self.now, Outcome(PENDING), said, holds, moves, purpose)
+        txn = Txn(
+            key, "cashcode", amount, fee, self.vat(fee), self.now, Outcome(PENDING), request, holds, moves, purpose
+        )
         if not self.begin(txn):
             return False
         self.codes[key] = Cashcode(key, pin, channel, self.now + timedelta(minutes=minutes))

@@ -1,4 +1,4 @@
-"""The model of savings and loans: interest day by day in fractions, and a schedule of instalments."""
+"""The model of savings and loans: interest day by day in fractions, and a schedule of installments."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -23,7 +23,7 @@ from tests.simulate.model_rails import BY_ACCOUNT, DECLINED, PAYER_CARDS, WRONG_
 
 INTERVALS_A_YEAR = {"annualized": 1, "every_month": 12, "every_four_weeks": 13, "every_week": 52, "every_day": 365}
 
-# The bank accounts that clients are given: paid at once, declined, paid later.
+# Bank accounts of the clients: paid at once, declined, paid later.
 CLIENTS = ("0000000000", "0000005100", "0000000900")
 
 PENDING, ACTIVE, MATURED, CLOSED = "pending", "active", "matured", "closed"
@@ -41,7 +41,7 @@ class Savings:
     is_open: bool = True
     had_money: bool = False
     months: int = 0
-    # What came in at one time, and what it has earned since the last posting; the newest is the last.
+    # Each deposit and what it has earned since the last posting; the newest is last.
     deposits: list[tuple[int, Fraction]] = field(default_factory=list)
     due_interest: int = 0
     due_tax: int = 0
@@ -62,7 +62,7 @@ class Savings:
             self.deposits.append((came, Fraction(0)))
 
     def take(self, amount: int) -> None:
-        """The newest first, with what it earned."""
+        """Removes an amount, newest deposits first, with the interest that they earned."""
         while amount:
             piece, earned = self.deposits.pop()
             part = min(piece, amount)
@@ -107,7 +107,7 @@ class Clients(Cards):
         return {"status": 200, "txnStatus": SUCCESSFUL, "balance": money(self.available(savings.account))}
 
     def deposit_by_card(self, key: str, of: str, amount: int, number: str, pin: str) -> Reply:
-        """The savings get the amount whole; the wallet has the fee ready and pays it."""
+        """Deposits by card. The savings get the whole amount; the wallet pays the fee."""
         savings = self.savings[of]
         if not savings.is_open:
             return refuse(104, CLOSED)
@@ -151,7 +151,7 @@ class Clients(Cards):
             savings.is_open = False
 
     def end(self, txn: Txn, status: str) -> None:
-        """Savings look at what they had before the money leaves."""
+        """Ends a transaction. Savings accrue interest on the balance before the money leaves."""
         if status == SUCCESSFUL and txn.purpose in self.savings and txn.kind != "deposit":
             self.take(self.savings[txn.purpose], txn.amount)
         super().end(txn, status)
@@ -165,7 +165,7 @@ class Clients(Cards):
         }
 
     def accrue_day(self) -> None:
-        """A midnight: the day that ends earns on its last balance, and a month that ends is rounded and falls due."""
+        """Ends a day: accrues its interest on the closing balance. A month that ends is rounded and becomes due."""
         for savings in self.savings.values():
             savings.record_deposit(self.posted[savings.account])
             if savings.months < savings.period:
@@ -228,8 +228,8 @@ class Clients(Cards):
         return loan.default_repayment(self.today)
 
     def repay(self, key: str, amount: int | None, number: str = "", pin: str = "") -> Reply:
-        """Repays a loan. If the merchant already has the client's money, only the claim moves. A card brings the money
-        less its fee."""
+        """Repays a loan. From the wallet, only the claim is posted, because the merchant has the money already. A card
+        payment also brings the money, less its fee."""
         loan = self.loans[key]
         if not loan.is_owed:
             return refuse(104, self.loan_state(loan))

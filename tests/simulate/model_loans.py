@@ -1,7 +1,8 @@
-"""The model of one loan: its schedule, what closes it on a day, and where a repayment goes. (Contract: loans#request)
+"""The model of one loan: its schedule, its payoff on a day, and the allocation of a repayment. (Contract:
+loans#request)
 
-Written apart from the service, in fractions, and without penalties: the model of the whole API uses it, and so does the
-property test of the loan's rules (tests/methods/loans/test_early_repayment.py).
+Implemented apart from the service, in fractions, and without penalties. It is used by the model of the whole API and by
+the property test of the loan's rules (tests/methods/loans/test_early_repayment.py).
 """
 
 from collections.abc import Iterator
@@ -20,8 +21,8 @@ def half_up(exact: Fraction) -> int:
 
 @dataclass
 class Installment:
-    """An installment. `principal` is what is still owed of it; `interest` and `tax` are what it asks for in all.
-    `earned` is the interest earned by `since`."""
+    """An installment. `principal` is what is still owed; `interest` and `tax` are the totals; `earned` is the interest
+    earned by `since`."""
 
     begins: date
     due: date
@@ -94,7 +95,7 @@ class Loan:
         return add_months(begins, n) if apart is None else begins + timedelta(days=apart * n)
 
     def split(self, amount: int, period: int) -> Iterator[tuple[int, int]]:
-        """Principal and interest of each installment of an amount; the last takes what is left."""
+        """Returns principal and interest of each installment of an amount; the last one takes the remainder."""
         level, left = self.level(amount, period), amount
         for n in range(1, period + 1):
             interest = half_up((self.amount if self.method == "flat" else left) * self.rate)
@@ -117,7 +118,7 @@ class Loan:
         return line.earned + half_up(Fraction((line.interest - line.earned) * days, whole))
 
     def payoff_of(self, line: Installment, today: date) -> tuple[int, int, int]:
-        """Interest, tax and principal that closing the loan asks of an installment."""
+        """Returns the interest, tax and principal of an installment that closing the loan requires."""
         interest = self.earned(line, today)
         tax = line.tax if interest == line.interest else half_up(interest * self.tax)
         return max(0, interest - line.paid_interest), max(0, tax - line.paid_tax), line.principal
@@ -126,7 +127,7 @@ class Loan:
         return sum(sum(self.payoff_of(line, today)) for line in self.lines)
 
     def default_repayment(self, today: date) -> int:
-        """All that is due, else the next installment; never more than closes the loan."""
+        """Returns all that is due, else the next installment, but at most the payoff."""
         due = sum(line.owed for line in self.lines if line.due <= today)
         coming = next((line.owed for line in self.lines if line.owed), 0)
         return min(due or coming, self.payoff(today))
@@ -153,7 +154,7 @@ class Loan:
         return done
 
     def pay_charges(self, done: RepaymentSplit, amount: int, today: date) -> int:
-        """Pays what is due, the oldest first, then the interest and tax earned in the running interval."""
+        """Pays what is due, oldest first, then the interest and tax earned in the current interval."""
         for line in self.lines:
             interest, tax, principal = self.payoff_of(line, today)
             both = min(amount, interest + tax)
@@ -164,7 +165,7 @@ class Loan:
         return amount
 
     def pay_ahead(self, done: RepaymentSplit, amount: int, today: date) -> None:
-        """The rest lowers the principal, and what is not due yet is computed anew."""
+        """Reduces the principal by the rest, and computes the future installments again."""
         coming = [line for line in self.lines if line.due > today]
         left = sum(line.principal for line in coming) - amount
         done.principal += amount

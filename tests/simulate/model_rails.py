@@ -1,4 +1,4 @@
-"""The model of what goes through a rail: transfers and bills out of the wallet, card payments into it, and refunds."""
+"""The model of actions that call a rail: transfers and bills out of the wallet, card payments into it, and refunds."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ SUCCEEDS_LATER, FAILS_LATER = (
 )
 PENDING_UNTIL_CALLBACK = Outcome(PENDING)
 
-# How a transfer goes, by the account it goes to or, below, by the scenario it is sent with. (sandbox.md)
+# Outcome of a transfer by the account it goes to or, below, by its scenario. (docs/contract/sandbox.md)
 BY_ACCOUNT = {
     "0000000000": AT_ONCE,
     "0000005100": DECLINED,
@@ -51,7 +51,7 @@ BY_SCENARIO = {
     "http=unavailable": Outcome(PROCESSING, SUCCESSFUL, FIRST_REQUERY_AGE),
     "http=reset": Outcome(PROCESSING, FAILED, DAY, interim_status=PENDING),
 }
-# The same for what is merely pending until it ends: bills, refunds, charges of a saved card.
+# The same for transactions that are `pending` until they end: bills, refunds, charges of a saved card.
 PENDING_BY_SCENARIO = {
     "rr=00;http=timeout": SUCCEEDS_LATER,
     "rr=00;http=unavailable": SUCCEEDS_LATER,
@@ -60,7 +60,7 @@ PENDING_BY_SCENARIO = {
     "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, next_requery_age(9000)),
     "rr=51;delay=31": Outcome(PENDING, FAILED, next_requery_age(31)),
 }
-# And for the charge of a card with its PIN, which nobody can send again: what was lost is over when its time is.
+# The same for a card charge with a PIN, which is never sent again: a lost one fails when its time is over.
 CHARGE_BY_SCENARIO = {
     "rr=00;http=timeout": SUCCEEDS_LATER,
     "rr=00;http=reset": Outcome(PENDING, FAILED, 600),
@@ -68,12 +68,12 @@ CHARGE_BY_SCENARIO = {
     "rr=51;delay=31": Outcome(PENDING, FAILED, next_requery_age(31)),
 }
 
-# An item of the catalogue: biller, fee, discount in hundredths of a percent, and the bounds of its amount.
+# An item of the catalogue: biller, fee, discount in hundredths of a percent, smallest and largest amount.
 ITEMS = {
     "IfuR3XxiIpxqbZQ": ("IKEDC", 10_000, 150, 50_000, 100_000_000),
     "yz6wTBdzaYv7oLX": ("MTN", 0, 300, 5_000, 5_000_000),
 }
-# How a bill goes, by the customer it is paid for.
+# Outcome of a bill by its customer reference.
 CUSTOMERS = {
     "IfuR3XxiIpxqbZQ": {
         "45012345678": AT_ONCE,
@@ -92,7 +92,8 @@ DUPLICATE_WITHIN = timedelta(seconds=30)
 
 @dataclass(frozen=True)
 class PayerCard:
-    """A payer's card: how its charge, a later charge by its token, and a refund go; and whether it is a local one."""
+    """A payer's card: the outcome of its charge, of a later charge by its token, and of a refund; and whether it is a
+    local card."""
 
     charge: Outcome = AT_ONCE
     token: Outcome = AT_ONCE
@@ -122,7 +123,7 @@ VALIDATED: Reply = {"status": 200, "txnStatus": SUCCESSFUL, "message": "Validati
 
 @dataclass
 class Payment:
-    """The part of a payment that its transaction does not hold. Contract: payment#validate"""
+    """The fields of a payment that its transaction does not have. Contract: payment#validate"""
 
     key: str
     number: str  # of the card; empty for a bank transfer
@@ -154,16 +155,16 @@ class Rails(Books):
         """Sends a transfer. A repeated orderRef returns the first transfer's current state, whatever the scenario."""
         if not MIN_AMOUNT["NGN"] <= amount <= MAX_AMOUNT["NGN"]:
             return refuse(104, "amount")
-        first, said = self.txns.get(key), (amount, account)
+        first, content = self.txns.get(key), (amount, account)
         if first is not None:
-            return self.expected_transfer(first) if first.request == said else refuse(104, "orderRef")
+            return self.expected_transfer(first) if first.request == content else refuse(104, "orderRef")
         outcome = BY_SCENARIO[scenario] if scenario else BY_ACCOUNT[account]
         txn = self.new_transfer(key, amount, WALLET, outcome)
-        txn.request = said
+        txn.request = content
         return self.expected_transfer(txn) if self.begin(txn) else INSUFFICIENT_FUNDS
 
     def new_transfer(self, key: str, amount: int, source: str, outcome: Outcome, purpose: str = "") -> Txn:
-        """The amount is its source's, the fee always the wallet's."""
+        """Starts a transfer. The amount comes from its source account, the fee always from the wallet."""
         fee = self.transfer_fee(amount)
         holds = {source: amount}
         holds[WALLET] = holds.get(WALLET, 0) + fee + self.vat(fee)
@@ -184,14 +185,14 @@ class Rails(Books):
     # --- bills ---------------------------------------------------------------------------------------------------
 
     def pay_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> Reply:
-        first, said = self.txns.get(key), (paycode, customer, amount)
+        first, content = self.txns.get(key), (paycode, customer, amount)
         if first is not None:
-            return self.expected_transfer(first) if first.request == said else refuse(104, "orderRef")
+            return self.expected_transfer(first) if first.request == content else refuse(104, "orderRef")
         biller, fee, discount, least, most = ITEMS[paycode]
         if not least <= amount <= most:
             return refuse(104, "amount")
         paid_at, earlier = self.paid_bills.get((biller, customer, amount), (None, ""))
-        # What has failed paid nobody: to pay it again is no mistake. (Contract: bills#pay)
+        # A failed bill paid nothing, so paying it again is not a likely duplicate. (Contract: bills#pay)
         if paid_at is not None and self.now - paid_at < DUPLICATE_WITHIN and self.txns[earlier].status != FAILED:
             return refuse(104, "likely duplicate")
         moves = (
@@ -202,7 +203,7 @@ class Rails(Books):
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else CUSTOMERS[paycode][customer]
         vat = self.vat(fee)
         holds = {WALLET: amount + fee + vat}
-        txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, said, holds, moves)
+        txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, content, holds, moves)
         if not self.begin(txn):
             return INSUFFICIENT_FUNDS
         self.paid_bills[biller, customer, amount] = (self.now, key)
@@ -227,7 +228,7 @@ class Rails(Books):
     def pay_by_pin(
         self, key: str, number: str, currency: str, amount: int, bearer: str, pin: str, scenario: str
     ) -> Reply:
-        """initiate, and charge with the PIN: what the charge answers."""
+        """Returns the reply to `initiate` followed by `charge` with the PIN."""
         outcome = DECLINED if pin in WRONG_PINS else PAYER_CARDS[number].charge
         outcome = CHARGE_BY_SCENARIO[scenario] if scenario else outcome
         txn = self.open_payment(key, number, currency, amount, bearer, outcome)
@@ -235,7 +236,7 @@ class Rails(Books):
         return self.expected_payment(txn)
 
     def begin_otp(self, key: str, number: str, currency: str, amount: int, bearer: str) -> Reply:
-        """initiate with a card whose holder is sent an OTP: nothing moves before validate."""
+        """Initiates a payment with a card that requires an OTP. Nothing moves before `validate`."""
         txn = self.open_payment(key, number, currency, amount, bearer, PENDING_UNTIL_CALLBACK)
         self.begin(txn)
         self.payments[key].by_otp = self.payments[key].is_awaiting_otp = True
@@ -268,11 +269,11 @@ class Rails(Books):
         return {"status": 200, "txnStatus": txn.status}
 
     def give_up(self, txn: Txn) -> None:
-        """No right OTP in time, or three wrong ones."""
+        """Fails the payment: no right OTP in time, or three wrong ones."""
         self.end(txn, FAILED)
 
     def charge_token(self, key: str, of: str, currency: str, amount: int, scenario: str) -> Reply:
-        """A saved card is charged once more, by the token of a payment that succeeded."""
+        """Charges a saved card again, by the token of a successful payment."""
         number = self.payments[of].number
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else PAYER_CARDS[number].token
         txn = self.open_payment(key, number, currency, amount, "merchant", outcome)
@@ -280,7 +281,7 @@ class Rails(Books):
         return self.expected_payment(txn)
 
     def await_transfer(self, key: str, amount: int) -> Reply:
-        """The payer is shown an account, and has ten minutes to pay into it."""
+        """Begins a payment by bank transfer: the payer has ten minutes to pay into the account shown."""
         payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS))
         self.begin(
             self.new_payment(

@@ -1,8 +1,7 @@
-"""Real servers for the tests that break things: started, found, killed, and surely gone at the end.
+"""Real servers for the fault tests: started, found, killed, and cleaned up at the end.
 
-Nothing here stands in for the service: `Service` is `python -m kasuwa serve` with its own data directory, its
-API and worker processes and its PostgreSQL. Processes are found by what the system says of them, so that they
-are found after their parent is dead too.
+`Service` is `python -m kasuwa serve` with its own data directory, its API and worker processes and its PostgreSQL.
+Processes are found by their command lines, so they are found after their parent is dead too.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ from tests.running import free_port, is_service_process
 T = TypeVar("T")
 NO_VARIABLES: Mapping[str, str] = {}
 
-# How often each thing is broken: by default, and with KASUWA_LONG=1 (make chaos).
+# How many faults of each kind are made: by default, and with KASUWA_LONG=1 (make chaos).
 COUNTS = {
     "kills of an API process": (10, 100),
     "kills of the job worker": (5, 50),
@@ -51,7 +50,7 @@ COUNTS = {
     "sequences of the model": (40, 20_000),
 }
 
-# Nothing here is a claim about speed: past these bounds something hangs.
+# Generous limits that only stop a test that hangs. They say nothing about speed.
 READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
 COMMAND_SECONDS = 120.0
@@ -63,7 +62,7 @@ def fault_count(what: str) -> int:
 
 
 def wait_until(what: str, holds: Callable[[], Any], seconds: float = READY_SECONDS, every: float = 0.05) -> Any:
-    """The first answer of `holds` that is true."""
+    """Calls `holds` until it returns a true value, and returns that."""
     until = time.monotonic() + seconds
     while not (found := holds()):
         if time.monotonic() > until:
@@ -73,13 +72,13 @@ def wait_until(what: str, holds: Callable[[], Any], seconds: float = READY_SECON
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Ours, without the settings of whoever runs the tests."""
+    """Returns the environment without settings of the person who runs the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
     return {**kept, **extra}
 
 
 def run_command(words: Sequence[str], environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """`kasuwa …` to its end."""
+    """Runs `kasuwa …` to its end."""
     return subprocess.run(
         [sys.executable, "-m", "kasuwa", *words],
         env=clean_environment(environ),
@@ -90,12 +89,12 @@ def run_command(words: Sequence[str], environ: Mapping[str, str]) -> "subprocess
 
 
 def get(port: int, path: str) -> int:
-    """The HTTP status of a GET, or 0 when nobody answers."""
+    """Returns the HTTP status of a GET, or 0 if nothing answers."""
     return probe(port, path)[0]
 
 
 def probe(port: int, path: str) -> tuple[int, str]:
-    """The HTTP status of a GET, and which API process answered: the request ids it gives share a prefix."""
+    """Returns the HTTP status of a GET and the API process that replied: its request ids share a prefix."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", path)
@@ -111,7 +110,7 @@ def probe(port: int, path: str) -> tuple[int, str]:
 
 
 class Service:
-    """`kasuwa serve` on a port of its own, and everything that belongs to its data directory."""
+    """`kasuwa serve` on a port of its own, with every process of its data directory."""
 
     def __init__(
         self, data: Path, environ: Mapping[str, str], *, workers: int = 1, options: Sequence[str] = ()
@@ -122,7 +121,7 @@ class Service:
         self.out = data.with_name(data.name + ".out")
         self.err = data.with_name(data.name + ".err")
         own_settings = {"KASUWA_DATA": str(data), "KASUWA_PORT": str(self.port), "KASUWA_WORKERS": str(workers)}
-        # What is broken here is money; the console has tests of its own, and would only be one more to start.
+        # No console: these tests are about money, and the console would only be one more process to start.
         own_settings["KASUWA_CONSOLE"] = "off"
         self._given = {**own_settings, **environ}
         self._options = options
@@ -144,7 +143,7 @@ class Service:
         wait_until("every API process is ready", lambda: self._is_ready(answering))
 
     def launch(self) -> None:
-        """Starts it without waiting for anything."""
+        """Starts the service without waiting."""
         words = [sys.executable, "-m", "kasuwa", "serve", *self._options]
         with self.out.open("wb") as out, self.err.open("ab") as err:
             self._process = subprocess.Popen(words, env=clean_environment(self._given), stdout=out, stderr=err)
@@ -158,14 +157,14 @@ class Service:
         return len(answering) == int(self._given["KASUWA_WORKERS"]) and b"Ctrl-C" in self.out.read_bytes()
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
-        """Its exit code, after it stopped by itself."""
+        """Stops the service and returns its exit code."""
         self.supervisor.send_signal(how)
         code = self.supervisor.wait(STOP_SECONDS)
         self._dismiss_watchers()
         return code
 
     def child_processes(self, name: str) -> list[psutil.Process]:
-        """The living processes of one kind, `api` or `worker`, whoever their parent is by now."""
+        """Returns the running processes of one kind, `api` or `worker`, whoever their parent is now."""
         return [
             process
             for process in psutil.process_iter()
@@ -182,7 +181,7 @@ class Service:
         return broken_invariants(self.dsn)
 
     def clean_up(self) -> None:
-        """Ends whatever is left, gently at first; safe to call in any state."""
+        """Ends all that is left, first by a polite signal. Safe to call in any state."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -211,7 +210,7 @@ def child_pids(service: Service) -> set[int]:
 
 
 def is_fully_running(service: Service, killed: Sequence[psutil.Process]) -> bool:
-    """Whether all its parts run, and none of them is one that was killed."""
+    """Returns whether all parts run, and none is one that was killed."""
     parts = child_pids(service)
     return len(parts) == service.workers + 1 and not parts & {process.pid for process in killed}
 
@@ -233,7 +232,7 @@ def start_watcher(pid: int) -> "subprocess.Popen[bytes]":
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """A zombie is dead: nobody may be there to wait for the child of a killed parent."""
+    """Returns whether a process runs. A zombie counts as dead: the parent that would reap it may be dead too."""
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
@@ -248,7 +247,7 @@ def is_gone(process: psutil.Process) -> bool:
 
 @contextlib.contextmanager
 def running_database(directory: Path, options: Mapping[str, str] = NO_VARIABLES) -> Iterator[embedded.Cluster]:
-    """A PostgreSQL of the test's own, for a service that is given its address, or for none."""
+    """A PostgreSQL of the test's own, for a service that gets its address or for direct use."""
     try:
         yield embedded.start(directory, options=options)
     finally:
@@ -256,7 +255,7 @@ def running_database(directory: Path, options: Mapping[str, str] = NO_VARIABLES)
 
 
 def postmaster_of(directory: Path) -> psutil.Process | None:
-    """The first process of the PostgreSQL of a directory, if it lives."""
+    """Returns the main process of the PostgreSQL of a directory, if it runs."""
     try:
         pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
         process = psutil.Process(pid)
@@ -283,5 +282,5 @@ def query(dsn: str, sql: str, *values: object) -> list[Any]:
 
 
 def broken_invariants(dsn: str) -> list[str]:
-    """Every place in the whole database where a law of the books is broken."""
+    """Returns every violation of an invariant in the whole database."""
     return asyncio.run(with_connection(dsn, check_invariants))

@@ -1,4 +1,4 @@
-"""A primary and its standby: made with the wheel's pg_basebackup, killed, promoted, and made anew from the other."""
+"""A primary and its standby: created with pg_basebackup, killed, promoted, and rebuilt from each other."""
 
 import contextlib
 import shutil
@@ -11,21 +11,23 @@ from urllib.parse import quote, urlsplit
 import psutil
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_directory import PORT, socket_directory
+from kasuwa.db.postgres_programs import find_tool
 from tests.running import memory_directory
 from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
 
-# Small, since there are two of them. One that is killed and never started again leaves its shared memory where its
-# directory is, and not for good on the machine.
+# Small, since there are two servers. A server that is killed for good leaves its shared memory behind; with `mmap` that
+# is a file in its own directory, which the test removes.
 OPTIONS = {"shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
 STANDBY_IS_STREAMING = "select 1 from pg_stat_replication where application_name = 'kasuwa' and state = 'streaming'"
-# A setting that was changed reaches the server's processes one by one: this shows that it has reached who commits.
+# A changed setting reaches the server's processes one by one. This shows that it has reached the one that commits.
 COMMIT_IS_WAITING = "select 1 from pg_stat_activity where wait_event = 'SyncRep'"
 
 
 @contextlib.contextmanager
 def shared_directory() -> Iterator[Path]:
-    """A directory that goes at the end. Anyone may pass through: started by root, PostgreSQL is someone else, and a
-    standby has to reach its primary's socket."""
+    """A temporary directory that other accounts can enter: started by root, PostgreSQL runs as another account, and a
+    standby must reach its primary's socket."""
     near = {"prefix": "kasuwa-open-", "dir": memory_directory()}
     with tempfile.TemporaryDirectory(**near, ignore_cleanup_errors=True) as place:
         Path(place).chmod(0o755)
@@ -33,9 +35,9 @@ def shared_directory() -> Iterator[Path]:
 
 
 def run_basebackup(dsn: str, target: Path, *how: str) -> None:
-    """`pg_basebackup`, quickly."""
+    """Runs pg_basebackup with a fast checkpoint."""
     words = [
-        str(embedded.find_tool("pg_basebackup")),
+        str(find_tool("pg_basebackup")),
         "-d",
         dsn,
         "-D",
@@ -49,7 +51,7 @@ def run_basebackup(dsn: str, target: Path, *how: str) -> None:
 
 
 class ReplicaPair:
-    """Two servers, of which one is the primary, and the other its standby or what is left of one."""
+    """Two servers: the primary, and its standby or what is left of one."""
 
     def __init__(self, place: Path) -> None:
         self.primary, self.standby = (embedded.Cluster((place / name).resolve()) for name in ("first", "second"))
@@ -63,11 +65,11 @@ class ReplicaPair:
     @property
     def dsn(self) -> str:
         """Returns a URL that names both servers, the standby first. The order must not matter."""
-        hosts = ",".join(quote(str(embedded._socket_directory(cluster.directory))) for cluster in self._both)
-        return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={embedded.PORT}").geturl()
+        hosts = ",".join(quote(str(socket_directory(cluster.directory))) for cluster in self._both)
+        return urlsplit(self.primary.dsn)._replace(query=f"host={hosts}&port={PORT}").geturl()
 
     def attach_standby(self) -> None:
-        """The other one, as a copy of the primary that follows it."""
+        """Makes the other server a copy of the primary that follows it."""
         data = self.standby.directory / "cluster" / "data"
         shutil.rmtree(data, ignore_errors=True)
         run_basebackup(self.primary.dsn, data, "--write-recovery-conf")
@@ -80,7 +82,7 @@ class ReplicaPair:
         wait_until("a commit waits for the standby", lambda: query(self.primary.dsn, COMMIT_IS_WAITING), every=0.001)
 
     def detach_standby(self) -> None:
-        """It hears nothing any more, and stays as it is."""
+        """Cuts the standby off. It keeps the data that it has."""
         self.set(self.standby, "primary_conninfo", "")
         wait_until("the standby is cut off", lambda: not query(self.primary.dsn, STANDBY_IS_STREAMING))
 
@@ -89,7 +91,7 @@ class ReplicaPair:
         query(cluster.dsn, "select pg_reload_conf()")
 
     def fail_over(self, *, all_at_once: bool) -> None:
-        """Kill -9 of the primary, its first process alone or every one; when all are gone the other takes its place."""
+        """Kills the primary with SIGKILL, only its main process or all of them, and then promotes the standby."""
         first = wait_until("PostgreSQL runs", lambda: postmaster_of(self.primary.directory))
         victims = [first, *first.children(recursive=True)] if all_at_once else [first]
         for victim in victims:

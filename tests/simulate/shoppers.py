@@ -1,8 +1,8 @@
-"""Merchants' customers who pay, are paid and are refunded while the database comes and goes; and the check that no
-reply they got denies what is in the books.
+"""Customers who pay, are paid and are refunded while the database comes and goes, and the check that no reply denies
+what is in the books.
 
-Every attempt leaves a trace of its own in the books, if it leaves any: a reference, a comment, or a step of a payment
-that nobody else takes. So for each reply that says that nothing was changed the books can be asked whether that is so.
+Each attempt that changes the books leaves a trace of its own: a reference, a comment, or a step of a payment that no
+other attempt takes. So each reply that says that nothing was changed can be checked against the books.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ TRANSACTIONS = "select txn_ref, order_ref, detail::text, trail::text from transa
 
 
 def find_false_denials(attempts: list[Attempt], rows: list[Any]) -> list[str]:
-    """The denials that the books contradict."""
+    """Returns the denials that the books contradict."""
     trails = {row[0]: row[3] for row in rows}
     marked = "\n".join(f"{row[1]} {row[2]}" for row in rows)
 
@@ -60,7 +60,7 @@ def find_false_denials(attempts: list[Attempt], rows: list[Any]) -> list[str]:
 
 
 class Shopper:
-    """One customer's connection. What is lost on it is no reply, and denies nothing."""
+    """One customer's connection. A lost reply is not counted as a denial."""
 
     def __init__(self, port: int, merchant: Merchant, token: str, number: int) -> None:
         self._port = port
@@ -71,7 +71,8 @@ class Shopper:
         self.attempts: list[Attempt] = []
 
     def run(self, stopping: threading.Event) -> None:
-        # Each begins with another one: in step they would all be at their first commit, or all at their second.
+        # Each begins with another action. Otherwise all would be at their first commit, or all at their second, at one
+        # time.
         flows = itertools.islice(itertools.cycle(self.flows()), self._number, None)
         while not stopping.wait(PAUSE_SECONDS):
             with contextlib.suppress(OSError, http.client.HTTPException), Client(self._port, self._merchant) as client:
@@ -115,26 +116,26 @@ class Shopper:
     def charge_card(self, client: Client) -> None:
         begun, body = self.initiate(client, "PIN")
         if begun.get("apply_auth") == "PIN":
-            said = {**body, "action": "charge", "txnRef": begun["txnRef"], "auth_type": "PIN"}
-            self.ask("card", Trace(begun["txnRef"], "charged"), client, "/payment", said)
+            fields = {**body, "action": "charge", "txnRef": begun["txnRef"], "auth_type": "PIN"}
+            self.ask("card", Trace(begun["txnRef"], "charged"), client, "/payment", fields)
 
     def validate(self, client: Client) -> None:
         begun, _ = self.initiate(client, "OTP")
         if begun.get("apply_auth") == "OTP":
-            said = {"action": "validate", "txnRef": begun["txnRef"], "otp": OTP}
-            self.ask("validate", Trace(begun["txnRef"], "validated"), client, "/payment", said)
+            fields = {"action": "validate", "txnRef": begun["txnRef"], "otp": OTP}
+            self.ask("validate", Trace(begun["txnRef"], "validated"), client, "/payment", fields)
 
     def initiate(self, client: Client, auth: str) -> tuple[Any, Any]:
         mark, body = next(self._marks), card_body(auth)
-        said = {**body, "action": "initiate", "customer_txnref": mark}
-        return self.ask("initiate", Trace(mark), client, "/payment", said).body, body
+        fields = {**body, "action": "initiate", "customer_txnref": mark}
+        return self.ask("initiate", Trace(mark), client, "/payment", fields).body, body
 
     def refund(self, client: Client) -> None:
         paid = self.charge_token(client)
         if paid.get("txnStatus") == "successful":
             mark = next(self._marks)
-            said = {"action": "refund", "txnRef": paid["txnRef"], "amount": "10.00", "comment": mark}
-            self.ask("refund", Trace(mark), client, "/payment", said)
+            fields = {"action": "refund", "txnRef": paid["txnRef"], "amount": "10.00", "comment": mark}
+            self.ask("refund", Trace(mark), client, "/payment", fields)
 
 
 def card_body(auth: str) -> dict[str, Any]:
@@ -143,12 +144,12 @@ def card_body(auth: str) -> dict[str, Any]:
 
 
 def card_token(port: int, merchant: Merchant) -> str:
-    """The token of a card that has paid once."""
+    """Returns the token of a card that has paid once."""
     with Client(port, merchant) as client:
         body = card_body("PIN")
         begun = client.put("/payment", {**body, "action": "initiate"}).body
-        said = {**body, "action": "charge", "txnRef": begun["txnRef"], "auth_type": "PIN"}
-        return str(client.put("/payment", said).body["cardToken"])
+        fields = {**body, "action": "charge", "txnRef": begun["txnRef"], "auth_type": "PIN"}
+        return str(client.put("/payment", fields).body["cardToken"])
 
 
 @contextlib.contextmanager

@@ -1,9 +1,9 @@
-"""The machine that sends what Hypothesis thinks of to a running service and to the model, and compares.
+"""The Hypothesis state machine that sends each step to a running service and to the model, and compares them.
 
-After every step it checks the invariants of this merchant's books, and compares with the model: the reply,
-every account of the books with what it has and holds, the wallets as the API tells them, and whatever the step touched
-as the API tells it; when time has passed, all that was open and all cards, savings and loans. At the end of a sequence
-everything is looked at once more, so that what was over has stayed so.
+After every step it checks the invariants of the merchant's books, and compares with the model: the reply, the balance
+and holds of every account, the wallets as the API shows them, and the objects that the step touched. When time has
+passed, it compares all open transactions and all cards, savings and loans. At the end of a sequence it compares
+everything once more, also what was final long before.
 """
 
 import re
@@ -34,17 +34,17 @@ from tests.simulate.model_rails import (
 
 T = TypeVar("T")
 
-# Half a second past a whole one: so nothing that a step begins can fall due at a midnight.
+# Half a second past a whole second, so that nothing that a step begins falls due exactly at midnight.
 START = "2026-01-05T09:30:00.500+01:00"
 
-# A law's query looks at all merchants or at some; for one alone its plan is made once and uses the indexes.
+# The queries of the invariants are made for all merchants. For a single one, a generic plan uses the indexes.
 SCOPE = re.compile(r"\(\$1::bigint\[\] is null or ((?:\w+\.)?merchant_id) = any\(\$1\)\)")
 ACCOUNTS = "select name, posted, held from account where merchant_id = $1 and (posted <> 0 or held <> 0)"
 PLANNER_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off"
 
 
 def combine_invariants() -> str:
-    """All laws in one statement: what it returns breaks one of them."""
+    """Returns all invariants as one statement, whose rows are the violations."""
     parts = []
     for number, law in enumerate(INVARIANTS):
         query, found = SCOPE.subn(r"\1 = $1", law.query)
@@ -54,7 +54,7 @@ def combine_invariants() -> str:
 
 
 class AuditedDeployment:
-    """A running service, and a look into its books from outside."""
+    """A running service, with access to its database to check the books."""
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
@@ -67,7 +67,7 @@ class AuditedDeployment:
         return shop, merchant_id
 
     def read_books(self, merchant_id: int) -> tuple[list[str], dict[str, tuple[int, int]]]:
-        """The laws that are broken in a merchant's books, and what its accounts have and hold."""
+        """Returns the violated invariants of a merchant's books, and the balance and holds of its accounts."""
 
         async def read(connection: Any) -> Any:
             if self._laws is None:
@@ -84,28 +84,28 @@ class AuditedDeployment:
 
 # --- what is tried --------------------------------------------------------------------------------------------------
 
-# Around every bound of the tariff; the large ones empty a wallet, or are too large for anything.
+# Around every limit of the tariff. The large ones empty a wallet, or are refused everywhere.
 AMOUNTS = (100, 12_345, 150_000, 249_999, 250_000, 500_000, 500_001, 5_000_000, 5_000_001, 12_666_667)
 OUTER = (50, 400_000_000, 990_000_000, 1_000_000_000, 1_000_000_001)
 AMOUNT_CHOICES = st.sampled_from(AMOUNTS)
 ANY_AMOUNT = st.sampled_from((*AMOUNTS, *OUTER))
 OTHER_AMOUNT = 777_777
-# Where an act is bound to be refused as things stand, another that can be done is taken; but now and then not.
+# A step that would surely be refused in the current state is mostly replaced by one that is possible.
 TRY_REFUSED = st.sampled_from((False, False, False, True))
-# Which of several, the newest first.
+# Index of one of several, newest first.
 PICK = st.sampled_from((0, 0, 0, 1, 1, 2, 3, 5, 8))
 CURRENCIES = st.sampled_from(("NGN", "NGN", "USD"))
 
 TRANSFER_CASES = st.sampled_from(
-    [(account, "") for account in BY_ACCOUNT] + [("0000000000", said) for said in BY_SCENARIO]
+    [(account, "") for account in BY_ACCOUNT] + [("0000000000", value) for value in BY_SCENARIO]
 )
 BILLS = st.sampled_from([(paycode, customer) for paycode, known in CUSTOMERS.items() for customer in known])
 BILL_SUMS = st.sampled_from((50_000, 123_456, 4_999, 100_000_001))
-# Mostly none.
+# Mostly no scenario.
 SCENARIOS = st.sampled_from(("",) * 12 + tuple(PENDING_BY_SCENARIO))
 CHARGE_SCENARIOS = st.sampled_from(("",) * 8 + tuple(CHARGE_BY_SCENARIO))
 
-# Cards that pay come up more often than all others.
+# Cards that pay are more likely than all others together.
 PLAIN_CARD = "4111110000000013"
 NUMBERS = st.sampled_from((*PAYER_CARDS, PLAIN_CARD, "4111110000050018", "4111110000090014", "4242424242424242"))
 IMMEDIATE_CARD_NUMBERS = st.sampled_from(
@@ -125,13 +125,14 @@ class RailMachine(RuleBasedStateMachine):
         super().__init__()
         self.world = world
         self.model = model(datetime.fromisoformat(START))
-        # What the service calls the model's things.
+        # Identifiers that the service gave to the objects of the model.
         self.ids: dict[str, str] = {}
         self.touched: list[str] = []
 
     @initialize(going=st.integers(0, 9))
     def open_shop(self, going: int) -> None:
-        """Hypothesis tries the simplest of everything first: fifty times the simplest step, which shows nothing."""
+        """Opens the merchant. Hypothesis tries the simplest examples first: fifty times the simplest step would test
+        nothing."""
         assume(going)
         self.shop, self.merchant_id = self.world.open_shop()
 
@@ -147,21 +148,21 @@ class RailMachine(RuleBasedStateMachine):
 
     def send_and_compare(self, expected: Reply, method: str, scenario: str = "", /, **fields: Any) -> Any:
         headers = {"x-sandbox-scenario": scenario} if scenario else None
-        said = {name: value for name, value in fields.items() if value is not None}
-        http, body = self.shop.put(method, headers=headers, **said)
-        assert http == 200, (method, said, body)
-        self.compare(expected, body, said)
+        request = {name: value for name, value in fields.items() if value is not None}
+        http, body = self.shop.put(method, headers=headers, **request)
+        assert http == 200, (method, request, body)
+        self.compare(expected, body, request)
         return body
 
-    def compare(self, expected: Reply, body: Any, said: Any) -> None:
-        """All that the model says must be so; of what it does not say nothing is asked."""
+    def compare(self, expected: Reply, body: Any, given: Any) -> None:
+        """Compares a reply with the model. Fields that the model does not have are not compared."""
         figures = {name: value for name, value in expected.items() if name != "word"}
         found = {name: restrict_to_expected(body.get(name), value) for name, value in figures.items()}
-        assert_same(found, figures, said, body)
-        assert expected.get("word", "").lower() in str(body).lower(), (said, expected, body)
+        assert_same(found, figures, given, body)
+        assert expected.get("word", "").lower() in str(body).lower(), (given, expected, body)
 
     def pick(self, several: Iterable[T], number: int) -> T:
-        """One of several, the last first."""
+        """Returns one of several, preferring the last."""
         listed = list(several)
         return listed[-1 - number % len(listed)]
 
@@ -244,7 +245,8 @@ class RailMachine(RuleBasedStateMachine):
         number=PICK,
     )
     def bill(self, act: str, bill: tuple[str, str], amount: int, scenario: str, number: int) -> None:
-        """Once more: the same under another orderRef, which soon after the first is taken for a mistake."""
+        """Pays a bill. May repeat it under another orderRef, which is refused as a likely duplicate if it comes
+        soon."""
         paid = self.txns("bill")
         if act == "new" or not paid:
             self.send_bill(self.model.new_key("b"), *bill, amount, scenario)
@@ -263,7 +265,7 @@ class RailMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.callback_candidates())
     @rule(number=PICK, status=st.sampled_from((SUCCESSFUL, FAILED)))
     def settle(self, number: int, status: str) -> None:
-        """The rail's call-back, also for what is over."""
+        """Sends a callback of the rail, also for a final transaction."""
         txn = self.pick(self.callback_candidates(), number)
         expected = self.model.call_back(txn.key, status)
         self.send_and_compare(
@@ -286,15 +288,15 @@ class RailMachine(RuleBasedStateMachine):
         plastic=NUMBERS, currency=CURRENCIES, amount=AMOUNT_CHOICES, bearer=BEARERS, pin=PINS, scenario=CHARGE_SCENARIOS
     )
     def pay_by_pin(self, plastic: str, currency: str, amount: int, bearer: str, pin: str, scenario: str) -> None:
-        """Both steps of a card whose holder gives a PIN."""
+        """Makes both steps of a payment with a card that requires a PIN."""
         key = self.model.new_key("p")
         amount = min(amount, MOST_USD) if currency == "USD" else amount
         expected = self.model.pay_by_pin(key, plastic, currency, amount, bearer, pin, scenario)
-        said: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
-        said |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
-        begun = self.send_and_compare({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **said)
-        said |= {"txnRef": begun["txnRef"], "auth_type": "PIN"}
-        self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **said))
+        fields: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
+        fields |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        begun = self.send_and_compare({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **fields)
+        fields |= {"txnRef": begun["txnRef"], "auth_type": "PIN"}
+        self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **fields))
 
     @rule(
         act=st.sampled_from(("OTP", "token", "token")),
@@ -309,16 +311,16 @@ class RailMachine(RuleBasedStateMachine):
         """Pays with a saved card, or with a card that requires an OTP."""
         key = self.model.new_key("p")
         amount = min(amount, MOST_USD) if currency == "USD" else amount
-        said: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        fields: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
         if act == "token" and self.tokens():
             of = self.pick(self.tokens(), number)
-            said |= {"paymentType": "token", "token": self.ids[f"token of {of}"]}
+            fields |= {"paymentType": "token", "token": self.ids[f"token of {of}"]}
             expected = self.model.charge_token(key, of, currency, amount, scenario)
-            self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **said))
+            self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **fields))
             return
         expected = self.model.begin_otp(key, plastic, currency, amount, bearer)
-        said |= {"paymentType": "card", "bearer": bearer, "card": self.plastic(plastic, "000", "1234")}
-        self.keep_payment(key, self.send_and_compare(expected, "payment", action="initiate", **said))
+        fields |= {"paymentType": "card", "bearer": bearer, "card": self.plastic(plastic, "000", "1234")}
+        self.keep_payment(key, self.send_and_compare(expected, "payment", action="initiate", **fields))
 
     def keep_payment(self, key: str, body: Any) -> None:
         self.ids[key] = body["txnRef"]
@@ -333,22 +335,23 @@ class RailMachine(RuleBasedStateMachine):
         stubborn=TRY_REFUSED,
     )
     def inbound(self, act: str, amount: int, part: int, number: int, stubborn: bool) -> None:
-        """The payer is shown an account; or somebody pays into one what is missing, a part of it, or too much."""
+        """Begins a payment by bank transfer, or pays into the account of one: the missing amount, a part, or too
+        much."""
         shown = [payment for payment in self.model.payments.values() if not payment.number]
         if not stubborn:
             shown = [payment for payment in shown if not self.model.txns[payment.key].is_final]
         if act == "new" or not shown:
             key = self.model.new_key("p")
-            said = {"paymentType": "bank_transfer", "amount": money(amount), "customer_txnref": key}
-            body = self.send_and_compare(self.model.await_transfer(key, amount), "payment", action="charge", **said)
+            fields = {"paymentType": "bank_transfer", "amount": money(amount), "customer_txnref": key}
+            body = self.send_and_compare(self.model.await_transfer(key, amount), "payment", action="charge", **fields)
             self.ids[f"account of {key}"] = body["accountNumber"]
             self.keep_payment(key, body)
             return
         payment = self.pick(shown, number)
         missing = max(1, payment.charged - payment.received)
         paid = max(1, missing // part) if part else missing + 1
-        said = {"accountNumber": self.ids[f"account of {payment.key}"], "amount": money(paid)}
-        self.send_and_compare(self.model.pay_in(payment.key, paid), "sandbox", action="pay_account", **said)
+        fields = {"accountNumber": self.ids[f"account of {payment.key}"], "amount": money(paid)}
+        self.send_and_compare(self.model.pay_in(payment.key, paid), "sandbox", action="pay_account", **fields)
         self.touched.append(payment.key)
 
     def keep_token(self, key: str, body: Any) -> None:
@@ -396,7 +399,7 @@ class RailMachine(RuleBasedStateMachine):
 
 
 def assert_same(found: dict[str, Any], expected: dict[str, Any], *context: Any) -> None:
-    """Two tables are one; where they are not, what differs is told: found first, then expected."""
+    """Asserts that two tables are equal. The message shows the differences, found first, then expected."""
     names = [name for name in {**found, **expected} if found.get(name) != expected.get(name)]
     assert not names, ({name: (found.get(name), expected.get(name)) for name in names}, *context)
 

@@ -1,4 +1,4 @@
-"""The rest of the machine: virtual cards, cashcodes, savings, loans, and time."""
+"""The rest of the state machine: virtual cards, cashcodes, savings, loans, and time."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tests.simulate.state_machine import (
     RailMachine,
 )
 
-# What a card is made with or funded with: around the bounds, and mostly within them.
+# Amounts that a card is issued or funded with: around the limits, mostly within them.
 CARD_SUMS = {
     "USD": (500, 2_000, 10_000, 10_001, 123_456, 500_000, 999_000, 499, 1_000_001),
     "NGN": (100_000, 250_000, 7_654_321, 250_000_000, 499_999_900, 100, 99_999, 500_000_001),
@@ -38,7 +38,7 @@ CLIENT_INDEXES = st.integers(0, len(CLIENTS) - 1)
 
 LOW_WALLET = 100_000_000
 
-# Short stretches end what is open; long ones bring fees, interest and instalments.
+# Short periods end open transactions; long ones bring fees, interest and installments.
 SHORT_WAITS = st.sampled_from([1, 5, 30, 31, 120, 300, 600, 1_800, 7_200, 90_000])
 DAYS = st.sampled_from([1, 3, 27, 31, 62])
 
@@ -64,24 +64,24 @@ class ApiStateMachine(RailMachine):
         card = self.pick(cards, number)
         there, sums = self.model.posted[card.account], CARD_SUMS[card.currency]
         amount = sums[size % len(sums)] if act == "fund" else max(1, there // part) if part else there + 1
-        said = {"action": act, "reference": self.ids[card.key]}
+        fields = {"action": act, "reference": self.ids[card.key]}
         if act in STATES:
-            self.send_and_compare(self.model.set_card_state(card.key, STATES[act]), "virtualcard", **said)
+            self.send_and_compare(self.model.set_card_state(card.key, STATES[act]), "virtualcard", **fields)
         elif act == "terminate":
-            self.send_and_compare(self.model.terminate(card.key), "virtualcard", **said)
+            self.send_and_compare(self.model.terminate(card.key), "virtualcard", **fields)
         elif act == "fund":
-            self.send_and_compare(self.model.fund_card(card.key, amount), "virtualcard", amount=money(amount), **said)
+            self.send_and_compare(self.model.fund_card(card.key, amount), "virtualcard", amount=money(amount), **fields)
         elif act == "withdraw":
-            self.send_and_compare(self.model.withdraw(card.key, amount), "virtualcard", amount=money(amount), **said)
+            self.send_and_compare(self.model.withdraw(card.key, amount), "virtualcard", amount=money(amount), **fields)
         else:
-            self.send_and_compare(self.model.purchase(card.key, amount), "sandbox", amount=money(amount), **said)
+            self.send_and_compare(self.model.purchase(card.key, amount), "sandbox", amount=money(amount), **fields)
         self.touched.append(card.key)
 
     def create_card(self, currency: str, amount: int) -> None:
         key = self.model.new_key("v")
-        said = {"billing": BILLING, "amount": money(amount), "currency": currency}
+        fields = {"billing": BILLING, "amount": money(amount), "currency": currency}
         body = self.send_and_compare(
-            self.model.create_card(key, currency, amount), "virtualcard", action="create", **said
+            self.model.create_card(key, currency, amount), "virtualcard", action="create", **fields
         )
         if "card_data" in body:
             self.ids[key] = body["card_data"]["reference"]
@@ -111,8 +111,8 @@ class ApiStateMachine(RailMachine):
 
     def send_code(self, key: str, amount: int, pin: str, channel: str, minutes: int) -> None:
         expected = self.model.generate(key, amount, pin, channel, minutes)
-        said = {"amount": money(amount), "pin": pin, "channel": channel, "life_time": str(minutes), "orderRef": key}
-        self.keep_code(key, self.send_and_compare(expected, "cashcode", action="generate", **said))
+        fields = {"amount": money(amount), "pin": pin, "channel": channel, "life_time": str(minutes), "orderRef": key}
+        self.keep_code(key, self.send_and_compare(expected, "cashcode", action="generate", **fields))
         self.touched.append(key)
 
     def keep_code(self, key: str, body: Any) -> None:
@@ -127,7 +127,7 @@ class ApiStateMachine(RailMachine):
         stubborn=TRY_REFUSED,
     )
     def redeem(self, number: int, pin: str, less: int, turned: int, stubborn: bool) -> None:
-        """Now and then with a wrong PIN, at another channel, or for another sum."""
+        """Redeems a cashcode, sometimes with a wrong PIN, channel or amount."""
         codes = [code for code in self.model.codes.values() if stubborn or code.state == ACTIVE]
         if not codes:
             self.send_code(self.model.new_key("c"), OTHER_AMOUNT, "4321", CHANNELS[number % len(CHANNELS)], LIFE)
@@ -136,14 +136,14 @@ class ApiStateMachine(RailMachine):
         txn = self.model.txns[code.key]
         amount, channel = txn.amount - less, CHANNELS[CHANNELS.index(code.channel) - turned]
         expected = self.model.redeem(code.key, pin, amount, channel)
-        said = {"cashcode": self.ids[f"code of {code.key}"], "pin": pin, "amount": money(amount), "channel": channel}
-        self.send_and_compare(expected, "sandbox", action="redeem_cashcode", **said)
+        fields = {"cashcode": self.ids[f"code of {code.key}"], "pin": pin, "amount": money(amount), "channel": channel}
+        self.send_and_compare(expected, "sandbox", action="redeem_cashcode", **fields)
         self.touched += [code.key, txn.purpose]
 
     # --- savings ------------------------------------------------------------------------------------------------------
 
     def client(self, who: int) -> str:
-        """Made when first wanted: one for each way in which a bank answers."""
+        """Returns a client, created on first use: one for each outcome of the bank."""
         key = f"client {who}"
         if key not in self.ids:
             account = {"bank_code": "058", "account_number": CLIENTS[who]}
@@ -182,14 +182,14 @@ class ApiStateMachine(RailMachine):
         savings = self.pick(several, number)
         if act in ("cash", "transfer", "cashcode") and not stubborn and not self.model.available(savings.account):
             act = "deposit"
-        said = {"savings_id": self.ids[savings.key], "amount": money(amount)}
+        fields = {"savings_id": self.ids[savings.key], "amount": money(amount)}
         if act == "deposit":
             expected = self.model.deposit(savings.key, amount)
-            self.send_and_compare(expected, "investments", action="deposit", payment_method="wallet", **said)
+            self.send_and_compare(expected, "investments", action="deposit", payment_method="wallet", **fields)
         elif act == "card":
             expected = self.model.deposit_by_card(self.model.new_key("d"), savings.key, amount, plastic, pin)
             card = self.plastic(plastic, "100", pin)
-            self.send_and_compare(expected, "investments", action="deposit", payment_method="card", card=card, **said)
+            self.send_and_compare(expected, "investments", action="deposit", payment_method="card", card=card, **fields)
         else:
             self.cash_out(savings, act, part, stranger)
         self.touched.append(savings.key)
@@ -200,20 +200,20 @@ class ApiStateMachine(RailMachine):
         terms = {"interestSettings": {"interestRate": percent, "interestFrequency": frequency}, "period": period}
         if tax != "0":
             terms |= {"tax_applied": True, "tax_rate": tax}
-        said = {"name": "School fees", "client_id": self.client(who), **terms}
-        body = self.send_and_compare(expected, "investments", action="create_savings", **said)
+        fields = {"name": "School fees", "client_id": self.client(who), **terms}
+        body = self.send_and_compare(expected, "investments", action="create_savings", **fields)
         self.ids[key] = body["data"]["savings_id"]
         self.touched.append(key)
 
     def cash_out(self, savings: Savings, method: str, part: int, stranger: int) -> None:
-        """All, a part, or more than there is; now and then by who is not the owner."""
+        """Cashes out all, a part, or more than the balance; sometimes with a client who is not the owner."""
         key, there = self.model.new_key("o"), self.model.available(savings.account)
         who = (savings.client + stranger) % len(CLIENTS)
         amount = max(100, there // part) if part else there + 100
         expected = self.model.cash_out(key, savings.key, who, amount, method, "4321")
-        said = {"saving_id": self.ids[savings.key], "client_id": self.client(who), "amount": money(amount)}
+        fields = {"saving_id": self.ids[savings.key], "client_id": self.client(who), "amount": money(amount)}
         pin = "4321" if method == "cashcode" else None
-        body = self.send_and_compare(expected, "investments", action="cashout", method=method, pin=pin, **said)
+        body = self.send_and_compare(expected, "investments", action="cashout", method=method, pin=pin, **fields)
         if body["status"] == 200:
             self.ids[key] = body["txnRef"]
             self.keep_code(key, body)
@@ -268,7 +268,7 @@ class ApiStateMachine(RailMachine):
     def request_loan(self, who: int, amount: int, rate: tuple[str, str], period: int, method: str, tax: str) -> None:
         key, (percent, frequency) = self.model.new_key("l"), rate
         expected = self.model.request_loan(key, who, amount, percent, frequency, period, method, tax)
-        said = {
+        fields = {
             "client_id": self.client(who),
             "interestSettings": {"interestRate": percent, "interestFrequency": frequency},
             "amount": money(amount),
@@ -277,7 +277,7 @@ class ApiStateMachine(RailMachine):
             "tax_applied": tax != "0",
             "tax_rate": tax,
         }
-        body = self.send_and_compare(expected, "loans", action="request", **said)
+        body = self.send_and_compare(expected, "loans", action="request", **fields)
         if "data" in body:
             self.ids[key] = body["data"]["loan_id"]
 
@@ -287,12 +287,14 @@ class ApiStateMachine(RailMachine):
         payoff = self.model.payoff(loan)
         sums = {"usual": None, "part": max(1, payoff // 3), "payoff": max(1, payoff), "too much": payoff + 1}
         paid = sums[part]
-        said = {"loan_id": self.ids[key], "amount": None if paid is None else money(paid)}
+        fields = {"loan_id": self.ids[key], "amount": None if paid is None else money(paid)}
         if not plastic or (self.model.default_repayment(loan) if paid is None else paid) < MIN_AMOUNT["NGN"]:
-            self.send_and_compare(self.model.repay(key, paid), "loans", action="repay", payment_method="wallet", **said)
+            self.send_and_compare(
+                self.model.repay(key, paid), "loans", action="repay", payment_method="wallet", **fields
+            )
             return
         card, expected = self.plastic(plastic, "100", pin), self.model.repay(key, paid, plastic, pin)
-        self.send_and_compare(expected, "loans", action="repay", payment_method="card", card=card, **said)
+        self.send_and_compare(expected, "loans", action="repay", payment_method="card", card=card, **fields)
 
     # --- money and time -----------------------------------------------------------------------------------------------
 
@@ -302,8 +304,8 @@ class ApiStateMachine(RailMachine):
         self.fund("NGN", amount)
 
     def fund(self, currency: str, amount: int) -> None:
-        said = {"currency": currency, "amount": money(amount)}
-        self.send_and_compare(self.model.fund_wallet(currency, amount), "sandbox", action="fund_wallet", **said)
+        fields = {"currency": currency, "amount": money(amount)}
+        self.send_and_compare(self.model.fund_wallet(currency, amount), "sandbox", action="fund_wallet", **fields)
 
     @rule(seconds=SHORT_WAITS)
     def pass_a_moment(self, seconds: int) -> None:

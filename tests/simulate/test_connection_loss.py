@@ -1,11 +1,10 @@
-"""The database goes away and comes back, as a connection or as a whole: nothing acknowledged is lost, nothing
-is done twice, nobody is told 500, and no process has to be started again.
+"""The database goes away and comes back, as one connection or as a whole. Nothing acknowledged is lost, nothing is done
+twice, no request gets HTTP 500, and no process has to be restarted.
 
-Guarded protections, each taken away once to see these tests fail:
-    a batch whose connection is lost before COMMIT is run again        (without it: 503 or 500 for no reason)
-    a COMMIT whose answer is lost is asked after, and only then done   (run again blindly: twice; called done
-                                                                        blindly: lost)
-    a decision that the database refuses is tried alone                (without it its batch-mates fail too)
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    a batch whose connection is lost before COMMIT is run again       (needless 503 or 500)
+    a COMMIT whose answer is lost is looked up before it is repeated  (repeated: done twice; taken for done: lost)
+    a decision that the database refuses is tried alone               (the rest of its batch fails too)
 """
 
 import asyncio
@@ -94,7 +93,7 @@ def test_cutting_every_connection_is_at_worst_a_503(tmp_path: Path) -> None:
 
 @contextmanager
 def serving_on(cluster: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
-    """A service that was given its database, so that it is the test's to stop and start."""
+    """Starts a service on a database that the test can stop and start."""
     with running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service:
         yield service
 
@@ -118,7 +117,7 @@ def test_a_database_that_was_away_for_seconds_is_used_again_without_a_restart(tm
 
 # --- a crash in the middle of a COMMIT -----------------------------------------------------------------------
 
-# Runs inside COMMIT, before it is written, in servers that were started before: the crash leaves nothing of it.
+# Runs inside COMMIT, before it is written, so the crash leaves nothing of the transaction.
 HANG_IN_COMMIT = """
     do $do$ begin execute format($function$
         create or replace function hang() returns trigger language plpgsql as $$ begin
@@ -129,7 +128,7 @@ HANG_IN_COMMIT = """
         deferrable initially deferred for each row execute function hang();
 """
 HANGING = "select count(*) from pg_stat_activity where application_name = 'kasuwa writer' and wait_event = $1"
-# So that what was not yet committed was not yet written either, as in any crash within the usual 0.2 s.
+# So that an uncommitted transaction is not on disk either, as in any crash within the default 0.2 s.
 LAZY_LOG = {"wal_writer_delay": "10s"}
 
 
@@ -150,7 +149,8 @@ def balance(service: Service, merchant: Merchant) -> str:
 
 
 def prepare_merchant(service: Service, way: str) -> Merchant:
-    """A merchant that the API decides on memory; locked, where somebody else seems to have written its books."""
+    """Makes a merchant whose next write is decided from the row cache or, if another process seems to have written it,
+    with locks."""
     merchant = new_merchant(service.port)
     if way == "locked":
         service.query("update merchant_state b set version = version + 1 from merchant m where m.mid = $1"
@@ -159,12 +159,12 @@ def prepare_merchant(service: Service, way: str) -> Merchant:
 
 
 def fund_during_crash(service: Service, directory: Path, merchant: Merchant, event: str) -> Reply:
-    """The answer to a funding during whose COMMIT the database crashed. Others write before it is asked after,
-    so that the number of a transaction that was never written is given out again."""
+    """Returns the reply to a funding during whose COMMIT the database crashed. Other writes come before the look-up, so
+    that the transaction id that was never written is assigned again."""
     with ThreadPoolExecutor(1) as pool:
         funding = pool.submit(fund, service, merchant)
         wait_until("the commit hangs", lambda: service.query(HANGING, event)[0][0])
-        # While every commit hangs a setting cannot be taken back by SQL; its file can be, before a start.
+        # While every commit hangs, the setting cannot be reset by SQL. Its file can be changed before a start.
         (directory / "cluster" / "data" / "postgresql.auto.conf").write_text("")
         crash(directory)
         for _ in range(20):
@@ -174,7 +174,7 @@ def fund_during_crash(service: Service, directory: Path, merchant: Merchant, eve
 
 @pytest.mark.parametrize("way", ["on memory", "locked"])
 def test_a_commit_that_was_lost_in_a_crash_is_not_taken_for_another(tmp_path: Path, way: str) -> None:
-    """After a crash PostgreSQL gives numbers of transactions out again that were never written to its log."""
+    """After a crash, PostgreSQL assigns transaction ids again that were never written to its log."""
     with running_database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
         for _ in range(fault_count("kills of PostgreSQL during a commit")):
             merchant = prepare_merchant(service, way)
@@ -187,7 +187,7 @@ def test_a_commit_that_was_lost_in_a_crash_is_not_taken_for_another(tmp_path: Pa
 
 @pytest.mark.parametrize("way", ["on memory", "locked"])
 def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(tmp_path: Path, way: str) -> None:
-    """A COMMIT that waits for a standby is on disk already: its answer is lost, what it did is not."""
+    """A COMMIT that waits for a standby is on disk already: only its answer is lost."""
     with running_database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
         for _ in range(fault_count("kills of PostgreSQL during a commit")):
             merchant = prepare_merchant(service, way)
@@ -202,7 +202,7 @@ def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(tmp_path: Path, way
 
 
 def order(context: Context, seen: LoadedRows, order_ref: str, amount: int) -> Decision:
-    """A transaction row as a rule might write it; the database refuses an amount that is not above zero."""
+    """Returns a transaction row. The database refuses it if the amount is not above zero."""
     merchant_id, now = context.merchant.merchant_id, datetime.now(UTC)
     row = Transaction(
         key=transaction_key(merchant_id, "probe", order_ref),

@@ -1,8 +1,8 @@
-"""The database is away for longer than requests wait, under load: no reply says "nothing was changed" of what is in
-the books. Shoppers who are told so pay again.
+"""The database is away for longer than requests wait, under load: no reply says "nothing was changed" about what is in
+the books. A shopper who reads that would pay again.
 
-Guarded protections, each taken away once to see this test fail:
-    an outage after a request's first commit is answered as pending   (answered as "nothing was changed")
+The protection was removed once to see this test fail (in brackets: what happened then):
+    an outage after a request's first commit is answered as pending   ("nothing was changed")
 """
 
 import time
@@ -24,11 +24,11 @@ from tests.simulate.shoppers import TRANSACTIONS, Attempt, Shopper, find_false_d
 
 pytestmark = pytest.mark.chaos
 
-# Longer than the writer waits (db/writer.py).
+# Longer than the timeout of the writer (db/writer.py).
 AWAY_SECONDS = 11.0
-# A commit takes this long to reach the database and as long to be answered: a cut meets some of them.
+# Delay of a commit on its way to the database and back, so that an outage interrupts some of them.
 DELAY_SECONDS = 0.03
-# A cut that met nobody between two commits has tested little: it is made again, but not for ever.
+# An outage that caught no request between two commits has tested little: it is repeated, up to this number.
 MOST_CUTS = 4
 SHOPPERS = 16
 
@@ -66,12 +66,13 @@ def test_no_reply_denies_what_is_in_the_books(tmp_path: Path) -> None:
 
 
 def is_caught(attempt: Attempt) -> bool:
-    """Whether a reply says that its outcome is open, as those between two commits do: no rail here leaves one open."""
+    """Returns whether a reply says that its outcome is open. Here only a request between its two commits gets one."""
     return attempt.is_open
 
 
 def check_that_something_was_tried(attempts: list[Attempt], books: list[object]) -> None:
-    """Some were denied and some were caught between their commits; and a denial of what was done would have shown."""
+    """Asserts that some requests were denied and some were caught between their commits, so that a false denial would
+    have been found."""
     assert any(attempt.is_denial for attempt in attempts)
     assert any(map(is_caught, attempts))
     done = [attempt for attempt in attempts if attempt.body.get("txnStatus") == "successful"]

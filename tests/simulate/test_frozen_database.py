@@ -1,4 +1,6 @@
-"""A service whose database falls silent on open connections: replies come, readiness tells, and it heals by itself."""
+"""A database that stops answering on open connections: requests are answered, readiness fails, and the service recovers
+by itself.
+"""
 
 import asyncio
 import threading
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.chaos
 
 @pytest.mark.parametrize("state", ["frozen", "deaf", "mute"])
 def test_a_silent_database_makes_the_service_unready_and_costs_no_money(tmp_path: Path, state: str) -> None:
-    """Requests made meanwhile are answered, each with what is true or with what is not known."""
+    """Requests made meanwhile are answered with the outcome or that it is not known."""
     with running_database(tmp_path / "pg") as cluster, FaultyProxy(cluster).open_in_thread() as line:
         with running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": line.dsn}) as service:
             merchants = [new_merchant(service.port) for _ in range(3)]
@@ -58,7 +60,7 @@ HOLD = "select 1 from merchant_state b join merchant m using (merchant_id) where
 
 @contextmanager
 def holding_book(dsn: str, merchant: Merchant) -> Iterator[None]:
-    """Another session that has locked a merchant's book."""
+    """Locks a merchant's state row in another session."""
     held, over = threading.Event(), threading.Event()
 
     async def hold(connection: Any) -> None:
@@ -92,7 +94,7 @@ def test_a_merchant_whose_book_is_held_does_not_hold_up_the_others_over_http(tmp
             assert get(service.port, "/readyz") == 200
         outcome = waiting.result()
         with Client(service.port, held) as client:
-            # On a slow machine its patience may have been over by then.
+            # On a slow machine the request may have timed out by then.
             balances = {(200, 200): "10000001.00", (503, 204): "10000000.00"}
             assert client.wallet()["balance"] == balances[outcome]
         assert broken_invariants(cluster.dsn) == []

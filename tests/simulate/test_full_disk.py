@@ -1,8 +1,9 @@
-"""The embedded database's disk is full: whoever looks is told so, and when there is room again it goes on by itself.
+"""The disk of the embedded database is full: the supervisor and `doctor` report it, and the service recovers by itself
+when there is room again.
 
-Guarded protections, each taken away once to see these tests fail:
-    the supervisor says why the database ended and cannot be started   (nothing was said)
-    `doctor` reads the server's log and looks at the disk              (it said "no database runs")
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    the supervisor says why the database ended and cannot be started   (no message)
+    `doctor` reads the server's log and checks the disk                ("no database runs")
 """
 
 import contextlib
@@ -34,7 +35,7 @@ def small_disk() -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """A file that takes all the room there is."""
+    """Fills the disk with one file."""
     filler = disk / "filler"
     with filler.open("wb") as file, contextlib.suppress(OSError):
         while True:
@@ -61,7 +62,7 @@ def answers(service: Service) -> bool:
     return False
 
 
-# A disk of its own takes a mount, which takes root. What the two look at is tested below for everybody.
+# A disk of its own needs a mount, and so root. The functions that read the log and the disk are tested below without.
 if os.geteuid() == 0:
 
     def test_a_full_disk_is_reported_and_service_resumes_when_there_is_room(tmp_path: Path) -> None:
@@ -70,9 +71,9 @@ if os.geteuid() == 0:
             postmaster = service.postmaster()
             assert postmaster is not None
             postmaster.kill()
-            wait_until("the supervisor says it", lambda: "cannot be started" in said_by(service))
-            assert "the database ended and is started again" in said_by(service)
-            assert "No space left" in said_by(service) or "is full" in said_by(service)
+            wait_until("the supervisor says it", lambda: "cannot be started" in output_of(service))
+            assert "the database ended and is started again" in output_of(service)
+            assert "No space left" in output_of(service) or "is full" in output_of(service)
             report = run_command(["doctor"], {"KASUWA_DATA": str(service.data)})
             assert report.returncode == 1
             assert "no database runs" in report.stdout
@@ -83,7 +84,7 @@ if os.geteuid() == 0:
             assert "is full" not in run_command(["doctor"], {"KASUWA_DATA": str(service.data)}).stdout
 
 
-def said_by(service: Service) -> str:
+def output_of(service: Service) -> str:
     return service.err.read_text()
 
 
@@ -108,7 +109,7 @@ def test_the_line_that_says_most_of_an_end_is_found(tmp_path: Path, log: str | N
     if log is not None:
         (tmp_path / "postgres.log").write_text(log)
     assert last_severe_line(tmp_path / "postgres.log").endswith(expected)
-    assert expected or describe_failure(tmp_path) == "it said nothing"
+    assert expected or describe_failure(tmp_path) == "its log is empty"
 
 
 def test_a_disk_with_room_is_not_called_full(tmp_path: Path) -> None:
@@ -119,6 +120,6 @@ def test_a_part_that_ends_is_named_with_how_it_ended(tmp_path: Path) -> None:
     with running_service(tmp_path / "data") as service:
         [worker] = service.child_processes("worker")
         worker.kill()
-        wait_until("the supervisor says it", lambda: "a part ended" in said_by(service))
-        assert "worker" in said_by(service)
-        assert "SIGKILL" in said_by(service)
+        wait_until("the supervisor says it", lambda: "a part ended" in output_of(service))
+        assert "worker" in output_of(service)
+        assert "SIGKILL" in output_of(service)

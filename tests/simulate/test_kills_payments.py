@@ -1,10 +1,10 @@
-"""Kill -9 while recurrent charges fall due and cards are charged with PIN: no due date is charged twice or missed.
+"""Kill -9 while recurrent charges fall due and cards are charged with a PIN: no due date is charged twice or missed.
 
-Guarded protection, taken away once to see this test fail:
-    a plan that charges has no job until its charge has ended  (job and charge side by side: it never comes to rest)
+The protection was removed once to see this test fail (in brackets: what happened then):
+    a plan that is being charged has no job until its charge has ended  (job and charge side by side: never at rest)
 
-A day passes in an instant: the wall time of a plan's next job is set to now in the database, which is all that waiting
-for it would change. The leases of the dead end in the same way.
+To let a day pass, the wall time of a plan's next job is set to now in the database; waiting would change nothing else.
+The leases of killed processes are ended in the same way.
 """
 
 import contextlib
@@ -30,14 +30,14 @@ AMOUNT = {"paymentType": "card", "amount": "1500.00", "card": CARD}
 
 HURRY = """update scheduled_job set run_at = now() - interval '1 second'
     where kind = 'recurrent.charge' and leased_until is null and run_at > now()"""
-# Cards are charged by the request that has their secrets, plans by the worker: the leases that each had when it died.
+# Cards are charged by the request that has their secrets, plans by the worker. These are the leases of dead processes.
 BURY = """update scheduled_job set leased_until = now() where leased_until between now() and $2
     and (kind = 'recurrent.charge' or work ->> 'token' is not null) = any($1)"""
 HELD_BY = {"api": [False], "worker": [True], "all": [False, True]}
 CHARGED = """select count(*) from payment p join transaction t using (merchant_id, txn_ref)
     where p.method = 'token' and t.status = 'successful'"""
-# A session that nobody heard of waits for its expiry, a plan for its next day: everything else must end, and the last
-# day that was hurried on must first begin.
+# A session whose reply was lost waits for its expiry, and a plan for its next day. Everything else must end, and the
+# last day that was brought forward must begin first.
 OPEN = """select (select count(*) from payment_plan where charging) + (select count(*) from scheduled_job
     where kind = 'payment.charge' or (kind = 'payment.ask' and work ->> 'session' is not null)
         or (kind = 'recurrent.charge' and run_at <= now()))"""
@@ -52,7 +52,7 @@ PAID_ORDERS = "select order_ref from transaction where order_ref like 'basket-%'
 
 
 class Counter:
-    """Customers who pay by card and PIN, one after the other, whatever is killed. Records the replies they got."""
+    """Customers who pay by card and PIN one after the other, during all kills. Records the replies."""
 
     def __init__(self, port: int, merchant: Merchant, name: str) -> None:
         self.port = port
@@ -69,14 +69,14 @@ class Counter:
             if begun is None:
                 continue
             charge = {"action": "charge", **order, "txnRef": begun["txnRef"], "auth_type": "PIN"}
-            # What was lost is asked for again as it was: that must be safe.
+            # A lost request is sent again unchanged, which must be safe.
             while (done := self.ask(charge)) is None:
                 if stopping.is_set():
                     return
             self.replied[order["customer_txnref"]] = done["txnStatus"]
 
     def ask(self, body: dict[str, Any]) -> Any:
-        """The answer, or None where it was lost or the service was away."""
+        """Returns the reply, or None if it was lost or the service was away."""
         with contextlib.suppress(OSError, http.client.HTTPException), Client(self.port, self.merchant) as client:
             reply = client.put("/payment", body)
             return reply.body if reply.http == 200 and reply.body["status"] in (200, 202) else None
@@ -84,7 +84,7 @@ class Counter:
 
 
 def enrol(port: int) -> None:
-    """A merchant with a daily plan whose first charge is done."""
+    """Returns a merchant with a daily plan whose first charge is done."""
     with Client(port, new_merchant(port)) as client:
         begun = client.put("/payment", {"action": "initiate", **AMOUNT, **DAILY}).body
         paid = {"action": "charge", **AMOUNT, **DAILY, "txnRef": begun["txnRef"], "auth_type": "PIN"}
@@ -152,7 +152,7 @@ def check_plans(service: Service) -> None:
     assert sum(charges.values()) > 2 * PLANS
     for plan in plans:
         days = plan["cycle"] - 1
-        # A day for each charge, and a charge for each day.
+        # One charge for each day, and one day for each charge.
         assert (plan["state"], charges.get((plan["plan_id"], "successful"), 0)) == ("active", days)
         assert plan["paid"] == 150_000 * (1 + days)
         assert timedelta(0) < plan["cycle_due"] - plan["created_at"] - timedelta(days=days) <= timedelta(days=1)

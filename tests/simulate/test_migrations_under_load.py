@@ -1,10 +1,10 @@
-"""A migration while the service is busy and something long-running holds on to its tables: no request fails, the
-migration gives way again and again, and is applied once it can be.
+"""A migration while the service is busy and a long transaction holds its tables: no request fails, the migration gives
+up its lock request again and again, and is applied when the tables are free.
 
-Guarded protections, each taken away once to see these tests fail:
-    a migration waits for its lock for a moment at a time     (without a timeout: it never gives way, requests hang)
-    it is tried again by itself                               (without: it fails, and whoever upgrades stands there)
-    a newer schema does not make a service unready            (without: a balancer would drop all that serve)
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    a migration waits for its lock only briefly            (it waits forever, and requests hang behind it)
+    it is tried again by itself                            (it fails, and the operator has to start it again)
+    a newer schema does not make a service unready         (a load balancer would drop all instances)
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from tests.simulate.waiting import wait_for_more
 
 pytestmark = pytest.mark.chaos
 
-# Every kind of change that we ship to tables which requests write. A new table, or a view, asks for no lock of theirs.
+# Every kind of change that our migrations make to tables that requests write. New tables and views need no such lock.
 KINDS = {
     "a column and a rule": "alter table transaction add column probe text not null default '';"
     "alter table transaction drop constraint transaction_amount_check;"
@@ -38,7 +38,7 @@ KINDS = {
     "alter table hold set (fillfactor = 50);"
     "alter table scheduled_job set (vacuum_truncate = false)",
 }
-# As a VACUUM or a long write would hold them: in nobody's way but a migration's.
+# The lock that a VACUUM or a long write holds: it blocks migrations only.
 HOLD = "lock table transaction, posting, hold, scheduled_job in share update exclusive mode"
 APPLIED = "select count(*) from migration where version = $1"
 RESULT_SECONDS = 60.0
@@ -46,7 +46,7 @@ RESULT_SECONDS = 60.0
 
 @contextlib.contextmanager
 def held_tables(dsn: str) -> Iterator[None]:
-    """A transaction that has the tables until the end of the block."""
+    """Locks the tables in a transaction until the end of the block."""
     with asyncio.Runner() as runner:
         connection = runner.run(asyncpg.connect(dsn))
         runner.run(connection.execute("begin"))
@@ -61,29 +61,29 @@ def apply(dsn: str, migration: Migration) -> str:
     return asyncio.run(with_connection(dsn, lambda connection: apply_migration(connection, migration)))
 
 
-def apply_while_tables_are_held(service: Service, load: LoadProcess, migration: Migration, said: list[Any]) -> None:
-    """It gives way, transfers go on, it tries again and gives way again: all while the tables are held."""
+def apply_while_tables_are_held(service: Service, load: LoadProcess, migration: Migration, entries: list[Any]) -> None:
+    """Applies the migration while the tables are held: it gives up and tries again, and transfers go on meanwhile."""
     with ThreadPoolExecutor(1) as pool:
         with held_tables(service.dsn):
             applying = pool.submit(apply, service.dsn, migration)
             for times in (1, 2):
-                wait_until("it gives way", partial(gave_way, migration, said, times))
+                wait_until("it gives way", partial(gave_way, migration, entries, times))
                 wait_for_more(load, 20)
             assert service.query(APPLIED, migration.version)[0][0] == 0
         assert applying.result(RESULT_SECONDS) == migration.name
     assert service.query(APPLIED, migration.version)[0][0] == 1
 
 
-def gave_way(migration: Migration, said: list[Any], times: int) -> bool:
-    return sum(line.get("migration") == migration.name for line in said) >= times
+def gave_way(migration: Migration, entries: list[Any], times: int) -> bool:
+    return sum(line.get("migration") == migration.name for line in entries) >= times
 
 
 def test_migrations_under_load_fail_no_request_and_are_applied_in_the_end(tmp_path: Path) -> None:
-    with shared_directory() as place, running_service(place / "data") as service, capture_logs() as said:
+    with shared_directory() as place, running_service(place / "data") as service, capture_logs() as logged:
         merchants = [new_merchant(service.port) for _ in range(3)]
         with running_load(service.port, merchants, tmp_path / "answers") as load:
             for number, (kind, sql) in enumerate(KINDS.items(), 9001):
-                apply_while_tables_are_held(service, load, Migration(number, kind, sql), said)
+                apply_while_tables_are_held(service, load, Migration(number, kind, sql), logged)
                 wait_for_more(load, 20)
             answers = load.stop()
         assert {(answer.http, answer.status, answer.lost) for answer in answers} == {(200, 200, "")}

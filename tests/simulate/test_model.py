@@ -1,13 +1,13 @@
-"""The whole API against a small pure model: what is asked at random is answered as the model says. (model.py)
+"""Random sequences of requests against the service and against a small pure model of it (model.py): both must agree.
 
-Each sequence has a merchant of its own at one running service, over HTTP and on PostgreSQL, and some fifty steps. What
-is compared and when is told in machine.py: after every step the reply, the wallets, what the step touched, all accounts
-of the merchant's books, and every invariant. Once, at the end, the invariants of the whole database are checked.
+Each sequence has about fifty steps and a merchant of its own at one running service, over HTTP and on PostgreSQL.
+state_machine.py says what is compared after each step. At the end the invariants of the whole database are checked.
 
-The short form tries the same sequences each time. With KASUWA_LONG=1 they are others, and the first one's number is
-printed: KASUWA_SEQUENCE=<number> tries one alone. Time passes by `advance` alone, so nothing here can be late.
+The short form tries the same sequences each time. With KASUWA_LONG=1 they differ, and the number of the first is
+printed; KASUWA_SEQUENCE=<number> runs a single one. Time passes only by `advance`, so the speed of the machine does not
+matter.
 
-The controls are models that are wrong in one place, each as a service could be: the machine must find every one.
+The control tests use models that are wrong in one place each: the state machine must find every one.
 """
 
 import os
@@ -42,8 +42,8 @@ def world(deployments: Deployments) -> Iterator[AuditedDeployment]:
 
 
 def run_sequence(world: AuditedDeployment, model: type[Model], number: int, *phases: Phase) -> None:
-    """The sequence that a number makes. Asked for many in one run, Hypothesis would make most of them by varying a few:
-    so they are asked for one by one."""
+    """Runs the sequence of one number. Sequences are generated one by one, because Hypothesis would make many of a run
+    by varying a few."""
 
     def factory() -> ApiStateMachine:
         return ApiStateMachine(world, model)
@@ -107,7 +107,7 @@ class NeverGivesBack(Model):
 
 
 class PaysTwice(Model):
-    """A repeat that is taken for a new transfer."""
+    """A wrong model that takes a repeated request for a new transfer."""
 
     def transfer(self, key: str, amount: int, account: str, scenario: str) -> Reply:
         if key in self.txns:
@@ -130,6 +130,7 @@ def try_all(world: AuditedDeployment, model: type[Model]) -> None:
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_service_that_differs_from_its_model_is_found(world: AuditedDeployment, wrong: type[Model]) -> None:
-    """Found by a comparison, as every AssertionError here is: not because the wrong model stumbles over itself."""
+    """The difference is found by a comparison: every AssertionError here is one, and not an error of the wrong model
+    itself."""
     with pytest.raises(AssertionError):
         try_all(world, wrong)

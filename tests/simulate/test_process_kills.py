@@ -1,11 +1,12 @@
-"""Kill -9 under load: what was acknowledged is there, once, as it was acknowledged, and everything ends.
+"""Kill -9 under load: everything acknowledged is in the database once, as it was acknowledged, and every transfer ends.
 
-Guarded protections, each taken away once to see these tests fail:
-    the reply leaves only after its commit is durable      (reply before COMMIT; synchronous_commit off: lost)
-    a reference that was used is one transfer              (a second use as a new one: twice)
-    a job whose lease ran out is taken up by the next      (left alone: its hold never ends)
-    `serve` starts again what died, the database too       (left dead: nothing answers)
-The checker itself is tested below on losses, copies and wrong amounts planted in a real database.
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    the reply leaves only after its commit is durable      (reply before COMMIT, or synchronous_commit off: lost)
+    a reference is one transfer                            (a second use as a new one: twice)
+    a job whose lease expired is claimed again             (its hold never ends)
+    `serve` restarts what died, also the database          (nothing answers)
+
+The checker itself is tested below on losses, copies and wrong amounts made in a real database.
 """
 
 import asyncio
@@ -83,14 +84,14 @@ def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path)
 
 
 def crash_database(service: Service, how: str) -> None:
-    """Three ways to die: its first process alone, everything at once as by `-m immediate`, one backend."""
+    """Kills the database: its main process alone, all processes as by `-m immediate`, or one backend."""
     victim = wait_until("one is killed", partial(kill_of_database, service, how))
     wait_until("the victim is gone", lambda: not is_alive(victim))
     wait_until("PostgreSQL answers again", lambda: answers_queries(service))
 
 
 def kill_of_database(service: Service, how: str) -> psutil.Process | None:
-    """Kills a database process and returns which. Writers come and go, and one may be gone before it is found."""
+    """Kills a database process and returns which. Writers come and go, so one may be gone already."""
     writers = [row[0] for row in service.query(WRITERS)]
     with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
         victim = psutil.Process(generator.choice(writers)) if how == "backend" and writers else service.postmaster()
@@ -119,7 +120,7 @@ def test_kills_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> 
             answers = load.stop()
         wait_for_all_to_end(service)
         check_books(service, answers)
-        # The API answered all along: with the truth, or that it cannot be reached for a moment.
+        # The API answered all the time: with the outcome, or that the service is unavailable for a moment.
         found = {(answer.http, answer.status, answer.lost) for answer in answers}
         assert found <= {(200, 200, ""), (503, 204, "")}
         assert child_pids(service) == parts
@@ -131,13 +132,13 @@ def is_started_again(service: Service, killed: psutil.Process) -> bool:
 
 
 def test_a_database_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
-    """Guards against a supervisor that gives up, and takes the API with it, when one restart fails."""
+    """Guards against a supervisor that gives up, and stops the API, when one restart fails."""
     with running_service(tmp_path / "data") as service:
         parts = child_pids(service)
         for _ in range(3):
             killed = wait_until("PostgreSQL runs", service.postmaster)
             kill([killed])
-            # As soon as the next one is there, long before it has recovered.
+            # As soon as the next server process exists, long before it has recovered.
             wait_until("it is started again", partial(is_started_again, service, killed), every=0.001)
         wait_until("the service is ready", lambda: get(service.port, "/readyz") == 200)
         assert child_pids(service) == parts
@@ -190,7 +191,7 @@ def test_the_check_finds_every_planted_loss_copy_and_change(tmp_path: Path) -> N
 
 
 async def check_planted(connection: Any, plant: str, victim: str, answers: list[LoggedReply]) -> list[str]:
-    """Planted in a transaction that is rolled back: the next plant finds the books as they were."""
+    """Makes a violation in a transaction that is rolled back, so that the next one finds the books unchanged."""
     transaction = connection.transaction()
     await transaction.start()
     try:

@@ -1,10 +1,10 @@
-"""Starting and stopping: what was asked is answered before the door closes, and what was left behind by a kill
-is taken up by the next start.
+"""Starting and stopping: requests in flight are answered before the service ends, and what a kill left behind is taken
+over by the next start.
 
-Guarded protections, each taken away once to see these tests fail:
-    the API answers what is in flight before it goes          (without draining: connections closed unanswered)
-    the database stops last                                   (stopped first: what is in flight is a 503)
-    a part whose parent is dead goes by itself                (without it two generations serve one port)
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    the API answers requests in flight before it ends      (connections closed without a reply)
+    the database stops last                                (requests in flight get 503)
+    a process whose parent is dead ends by itself          (two generations serve one port)
 """
 
 import asyncio
@@ -61,7 +61,7 @@ def everything(service: Service) -> list[psutil.Process]:
 
 @contextmanager
 def held_books(dsn: str, merchant: Merchant) -> Iterator[Callable[[], None]]:
-    """A merchant's books under a lock of ours: its requests stay in flight until we call what is given."""
+    """Locks a merchant's state row, so that its requests stay in flight until the returned function is called."""
     loop = asyncio.new_event_loop()
     connection = loop.run_until_complete(take_lock(dsn, merchant))
     try:
@@ -100,7 +100,7 @@ def test_requests_in_flight_are_answered_before_it_stops(tmp_path: Path, how: si
 
 
 def ask_and_stop(service: Service, merchant: Merchant, release: Callable[[], None], how: signal.Signals) -> list[Reply]:
-    """Requests of many connections are sent, the signal comes, and only then can they be answered."""
+    """Sends requests on many connections, then the signal, and only then lets them be answered."""
     with ExitStack() as stack:
         clients = [stack.enter_context(Client(service.port, merchant)) for _ in range(40)]
         for n, client in enumerate(clients):
@@ -158,7 +158,7 @@ def test_parts_whose_supervisor_was_killed_stop_and_the_next_start_takes_over(tm
 
 
 def test_a_supervisor_killed_at_its_start_leaves_nobody_on_its_port(tmp_path: Path) -> None:
-    """The parts are forked within the first second: one that is forked just before the kill must notice it too."""
+    """The parts are forked within the first second. One that is forked just before the kill must notice it too."""
     with running_service(tmp_path / "data", workers=2) as service:
         assert service.stop() == 0
         for moment in range(fault_count("kills of a supervisor at its start")):
@@ -175,7 +175,8 @@ def test_a_supervisor_killed_at_its_start_leaves_nobody_on_its_port(tmp_path: Pa
 
 
 def test_a_part_whose_supervisor_died_before_it_ran_ends_at_once() -> None:
-    """The parent that a fork sees is whoever adopted it, so it is told which one it should have."""
+    """A process that is forked late sees the adopting process as its parent, so it is told the process id of the
+    supervisor."""
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     program = (
@@ -200,7 +201,7 @@ def test_a_start_finds_its_way_after_everything_was_killed(tmp_path: Path) -> No
 
 
 def test_a_second_service_on_the_same_data_does_not_end_the_first(tmp_path: Path) -> None:
-    """Two on one data directory share its database: the first is not left without when the second stops it."""
+    """Both share the database of the data directory. When the second stops, the first must keep it."""
     with running_service(tmp_path / "data") as first:
         second = Service(tmp_path / "data", {})
         second.out = second.out.with_suffix(".second")

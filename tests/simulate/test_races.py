@@ -1,11 +1,10 @@
-"""Many at once, over two API processes: money is never spent twice, and one reference is one transfer.
+"""Many simultaneous requests over two API processes: money is never spent twice, and one reference is one transfer.
 
-Guarded protections, each taken away once to see these tests fail:
-    a merchant's book row is locked before anything of it is read   (without the lock both processes decide on
-                                                                     the same balance and the same absence)
-    a floor refuses in the decision that would break it             (without it the wallet goes below zero)
-    the digest of a request stands beside its reference             (without it the other body gets the answer)
-    a copy waits while the first is at the rail                     (without it copies are told "processing")
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    a merchant's state row is locked before its rows are read     (both processes decide on the same balance)
+    an account's floor refuses in the decision that breaks it     (the wallet goes below zero)
+    the digest of a request is stored with its reference          (another body gets the first one's reply)
+    a copy waits while the first is at the rail                   (copies are answered "processing")
 """
 
 import threading
@@ -43,7 +42,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 class Asked(threading.Thread):
-    """One client of a crowd: connected first, then all of them ask at the same moment."""
+    """One client of many: all connect first, then send at the same moment."""
 
     def __init__(self, client: Client, start: threading.Barrier, body: Any, headers: Any) -> None:
         super().__init__()
@@ -89,7 +88,7 @@ def balance(service: Service, merchant: Merchant) -> tuple[int, int]:
 
 @pytest.mark.parametrize("run", range(fault_count("races for half a wallet")))
 def test_a_wallet_that_covers_half_of_what_is_asked_pays_exactly_that_half(service: Service, run: int) -> None:
-    """64 times 312,446.25 with its fee of 50.00 and VAT of 3.75 is twice the wallet's 10,000,000.00."""
+    """64 times 312,446.25, with a fee of 50.00 and VAT of 3.75 each, is twice the wallet's 10,000,000.00."""
     merchant = new_merchant(service.port)
     bodies = [transfer_body(amount="312446.25", orderRef=f"half-{n}") for n in range(64)]
     with ThreadPoolExecutor(1) as pool:
@@ -110,10 +109,10 @@ def test_a_wallet_that_covers_half_of_what_is_asked_pays_exactly_that_half(servi
 
 
 def check_one_transfer(service: Service, merchant: Merchant, replies: list[Reply], status: str) -> str:
-    """All were told the same of one transfer, and there is only that one; its reference is answered."""
-    said = {(r.http, r.body["status"], r.body["txnStatus"], r.body["txnRef"]) for r in replies}
-    assert len(said) == 1, said
-    http, code, txn_status, txn_ref = said.pop()
+    """Asserts that all replies name the same transfer, that it is the only one, and that its reference is found."""
+    result = {(r.http, r.body["status"], r.body["txnStatus"], r.body["txnRef"]) for r in replies}
+    assert len(result) == 1, result
+    http, code, txn_status, txn_ref = result.pop()
     assert (http, code, txn_status) == (200, 200, status)
     assert [row["txn_ref"] for row in service.query(TRANSFERS, merchant.mid)] == [txn_ref]
     assert service.broken_invariants() == []
@@ -129,7 +128,7 @@ def test_fifty_copies_of_one_transfer_move_money_once(service: Service) -> None:
 
 
 def test_fifty_copies_under_one_idempotency_key_move_money_once(service: Service) -> None:
-    """The requests have no orderRef, so each copy alone would be a transfer of its own."""
+    """The requests have no orderRef, so without the key each copy would be a transfer of its own."""
     merchant = new_merchant(service.port)
     replies = ask_at_once(service, merchant, [transfer_body()] * 50, {"Idempotency-Key": "copied"})
     check_one_transfer(service, merchant, replies, "successful")
@@ -138,7 +137,7 @@ def test_fifty_copies_under_one_idempotency_key_move_money_once(service: Service
 
 
 def test_fifty_requests_without_any_reference_are_fifty_transfers(service: Service) -> None:
-    """The control of the two above: what makes copies one is the reference, and nothing else."""
+    """Control of the two tests above: only the reference makes copies one transfer."""
     merchant = new_merchant(service.port)
     replies = ask_at_once(service, merchant, [transfer_body()] * 50)
     assert len({reply.body["txnRef"] for reply in replies}) == 50
@@ -159,7 +158,7 @@ def test_fifty_copies_of_a_transfer_that_is_answered_late_are_one(service: Servi
         assert client.verify(txn_ref)["txnStatus"] == "successful"
     assert balance(service, merchant) == (OPENING - COST, 0)
     assert service.query(EVENTS, merchant.mid)[0][0] == 1
-    # A reference tells what has become of it; a key repeats the reply that was given. Contract: #repeats
+    # A repeated reference returns the current state; a repeated key returns the stored reply. Contract: #repeats
     now = "successful" if by == "orderRef" else "pending"
     check_one_transfer(service, merchant, ask_at_once(service, merchant, [body] * 50, headers), now)
     assert balance(service, merchant) == (OPENING - COST, 0)

@@ -1,12 +1,13 @@
-"""A rail that loses, refuses, delays, repeats or contradicts: a transfer is open until it is surely known,
-ends once, and its money moves once or comes back once.
+"""A rail that loses, refuses, delays, repeats or contradicts: a transfer stays open until its outcome is known, ends
+once, and its money moves once or is released once.
 
-Every merchant here has a clock that stands still, so nothing ends before the test says so, by `advance`.
-Guarded protections, each taken away once to see these tests fail:
-    an answer that was lost is asked after, never sent anew        (sent anew)
-    "not found" is no failure before 24 hours                      (failed at the first re-query)
-    what the rail refused is sent again, not merely asked after    (asked after)
-    a final state is final, and a contradiction is written down    (the last one wins; not written down)
+Every merchant here has a fixed clock, so nothing ends before the test calls `advance`.
+
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    a lost answer is queried, and the order never sent again       (sent again)
+    "not found" is not a failure before 24 hours                   (failed at the first re-query)
+    an order that the rail refused is sent again                   (only queried)
+    a final state is final, and a contradiction is recorded        (the last answer wins; not recorded)
 """
 
 import random
@@ -87,7 +88,8 @@ def check_open(world: World, order_ref: str, txn_ref: str) -> None:
 
 
 def check_ended(world: World, order_ref: str, txn_ref: str, status: str) -> None:
-    """It ended so, once: one event that says it, the hold posted or given back, and no law broken."""
+    """Asserts that the transfer ended once as expected: one event, the hold posted or released, and no invariant
+    broken."""
     assert world.status(order_ref) == status
     assert world.about(EVENTS, txn_ref) == [(status,)]
     assert world.about(HOLDS, txn_ref) == [("posted", COST) if status == "successful" else ("voided", 0)]
@@ -95,7 +97,7 @@ def check_ended(world: World, order_ref: str, txn_ref: str, status: str) -> None
 
 
 def check_alone(world: World, order_ref: str, txn_ref: str, status: str) -> None:
-    """Checks the only transfer of its merchant: the wallet shows the one movement, or none."""
+    """Checks the only transfer of its merchant: the wallet shows one movement, or none."""
     check_ended(world, order_ref, txn_ref, status)
     assert world.money() == (OPENING - COST if status == "successful" else OPENING, 0)
     world.advance(days=2)
@@ -106,14 +108,14 @@ def check_alone(world: World, order_ref: str, txn_ref: str, status: str) -> None
 # --- one fault at a time ------------------------------------------------------------------------------------
 
 
-def check_lost_answer(world: World, said: Any) -> None:
-    """Open at first, found by the first re-query, which comes after five seconds."""
-    assert said["txnStatus"] in OPEN
-    assert world.about(JOBS, said["txnRef"]) == [("disburse.ask",)]
+def check_lost_answer(world: World, reply: Any) -> None:
+    """Asserts that the transfer is open at first and found by the first re-query, after five seconds."""
+    assert reply["txnStatus"] in OPEN
+    assert world.about(JOBS, reply["txnRef"]) == [("disburse.ask",)]
     world.advance(seconds=4)
-    check_open(world, "one", said["txnRef"])
+    check_open(world, "one", reply["txnRef"])
     world.advance(seconds=2)
-    check_alone(world, "one", said["txnRef"], "successful")
+    check_alone(world, "one", reply["txnRef"], "successful")
 
 
 def test_an_answer_that_was_lost_is_found_by_the_first_requery(service: Service) -> None:
@@ -136,13 +138,13 @@ def test_an_answer_that_timed_out_by_header_is_no_answer(service: Service) -> No
 def test_a_request_that_was_lost_fails_after_a_day_and_not_before(service: Service, now: str) -> None:
     with World(service, now) as world:
         world.client.sandbox("fault", rail="bank", kind="reset", times=1)
-        said = world.transfer("one")
-        assert said["txnStatus"] in OPEN
+        reply = world.transfer("one")
+        assert reply["txnStatus"] in OPEN
         for stretch in ({"seconds": 30}, {"hours": 1}, {"hours": 22}, {"minutes": 59}):
             world.advance(**stretch)
-            check_open(world, "one", said["txnRef"])
+            check_open(world, "one", reply["txnRef"])
         world.advance(minutes=1)
-        check_alone(world, "one", said["txnRef"], "failed")
+        check_alone(world, "one", reply["txnRef"], "failed")
 
 
 @pytest.mark.parametrize("how", ["fault", "header"])
@@ -150,32 +152,32 @@ def test_a_refused_request_is_tried_again_under_its_key(service: Service, how: s
     with World(service) as world:
         if how == "fault":
             world.client.sandbox("fault", rail="bank", kind="unavailable", times=1)
-        said = world.transfer("one", "http=unavailable" if how == "header" else "")
-        assert said["txnStatus"] in OPEN
-        check_open(world, "one", said["txnRef"])
-        assert world.about(JOBS, said["txnRef"]) == [("disburse.send",)]
+        reply = world.transfer("one", "http=unavailable" if how == "header" else "")
+        assert reply["txnStatus"] in OPEN
+        check_open(world, "one", reply["txnRef"])
+        assert world.about(JOBS, reply["txnRef"]) == [("disburse.send",)]
         world.advance(seconds=6)
-        check_alone(world, "one", said["txnRef"], "successful")
+        check_alone(world, "one", reply["txnRef"], "successful")
 
 
 def test_a_late_answer_is_known_at_the_first_rung_after_it(service: Service) -> None:
     with World(service) as world:
-        said = world.transfer("one", "delay=90")
-        assert said["txnStatus"] in OPEN
+        reply = world.transfer("one", "delay=90")
+        assert reply["txnStatus"] in OPEN
         for seconds in (6, 25, 88):  # past the rungs of 5 s and 30 s, and one second before that of 2 min
             world.advance(seconds=seconds)
-            check_open(world, "one", said["txnRef"])
+            check_open(world, "one", reply["txnRef"])
         world.advance(seconds=2)
-        check_alone(world, "one", said["txnRef"], "successful")
+        check_alone(world, "one", reply["txnRef"], "successful")
 
 
 @pytest.mark.parametrize(("account", "status"), [("0000000900", "successful"), ("0000009100", "failed")])
 def test_an_answer_that_comes_at_the_first_requery_ends_it(service: Service, account: str, status: str) -> None:
     with World(service) as world:
-        said = world.transfer("one", account=account)
-        check_open(world, "one", said["txnRef"])
+        reply = world.transfer("one", account=account)
+        check_open(world, "one", reply["txnRef"])
         world.advance(seconds=6)
-        check_alone(world, "one", said["txnRef"], status)
+        check_alone(world, "one", reply["txnRef"], status)
 
 
 # --- answered twice, or both ways ---------------------------------------------------------------------------
@@ -184,61 +186,61 @@ def test_an_answer_that_comes_at_the_first_requery_ends_it(service: Service, acc
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
 def test_a_call_back_that_comes_twice_counts_once(service: Service, outcome: str) -> None:
     with World(service) as world:
-        said = world.transfer("one", account="0000000020")
-        assert said["txnStatus"] in OPEN
+        reply = world.transfer("one", account="0000000020")
+        assert reply["txnStatus"] in OPEN
         assert [world.settle("one", outcome)["txnStatus"] for _ in range(3)] == [outcome] * 3
-        assert world.about(NOTICES, said["txnRef"]) == []
-        check_alone(world, "one", said["txnRef"], outcome)
+        assert world.about(NOTICES, reply["txnRef"]) == []
+        check_alone(world, "one", reply["txnRef"], outcome)
 
 
 @pytest.mark.parametrize(("first", "second"), [("successful", "failed"), ("failed", "successful")])
 def test_a_call_back_that_contradicts_the_first_is_written_down(service: Service, first: str, second: str) -> None:
     with World(service) as world:
-        said = world.transfer("one", account="0000000020")
+        reply = world.transfer("one", account="0000000020")
         world.settle("one", first)
         assert world.settle("one", second)["txnStatus"] == first
-        check_alone(world, "one", said["txnRef"], first)
-        assert len(world.about(NOTICES, said["txnRef"])) == 1
+        check_alone(world, "one", reply["txnRef"], first)
+        assert len(world.about(NOTICES, reply["txnRef"])) == 1
 
 
 def test_a_failure_called_back_after_success_is_written_down(service: Service) -> None:
     with World(service) as world:
-        said = world.transfer("one")
-        assert said["txnStatus"] == "successful"
+        reply = world.transfer("one")
+        assert reply["txnStatus"] == "successful"
         assert world.settle("one", "failed")["txnStatus"] == "successful"
-        check_alone(world, "one", said["txnRef"], "successful")
-        assert len(world.about(NOTICES, said["txnRef"])) == 1
+        check_alone(world, "one", reply["txnRef"], "successful")
+        assert len(world.about(NOTICES, reply["txnRef"])) == 1
 
 
 def test_a_call_back_that_races_the_answer_leaves_one_truth(service: Service) -> None:
-    """The bank answers "successful" while its call-back says "failed": whichever is first stands, the other
-    is written down, and who asked is told what stands."""
+    """The bank answers "successful" while its callback says "failed". The first one counts, the other is recorded, and
+    the reply shows the state that counts."""
     with World(service) as world, ThreadPoolExecutor(1) as pool:
         for n in range(fault_count("call-backs racing an answer")):
             order_ref = f"race-{n}"
             settled = pool.submit(settle_as_soon_as_known, service, world.merchant, order_ref)
-            said = world.transfer(order_ref)
+            reply = world.transfer(order_ref)
             stands = settled.result()["txnStatus"]
-            assert said["txnStatus"] == stands
-            check_ended(world, order_ref, said["txnRef"], stands)
-            assert len(world.about(NOTICES, said["txnRef"])) == 1
+            assert reply["txnStatus"] == stands
+            check_ended(world, order_ref, reply["txnRef"], stands)
+            assert len(world.about(NOTICES, reply["txnRef"])) == 1
 
 
 def settle_as_soon_as_known(service: Service, merchant: Merchant, order_ref: str) -> Any:
     with Client(service.port, merchant) as client:
         while True:
             asked = {"action": "settle", "orderRef": order_ref, "outcome": "failed"}
-            said = client.put("/sandbox", asked).body
-            if said["status"] == 200:
-                return said
-            assert said["status"] == 104, said
+            reply = client.put("/sandbox", asked).body
+            if reply["status"] == 200:
+                return reply
+            assert reply["status"] == 104, reply
 
 
 # --- everything at once -------------------------------------------------------------------------------------
 
 
 def random_transfer(world: World, generator: random.Random, order_ref: str) -> tuple[str, bool]:
-    """A transfer with some fault, and whether it must succeed in the end."""
+    """Sends a transfer with some fault. Returns whether it must succeed in the end."""
     kind = generator.choice(("timeout", "reset", "unavailable", "decline", "500", "late", "magic", "plain"))
     if kind in ("timeout", "reset", "unavailable", "decline"):
         world.client.sandbox("fault", rail="bank", kind=kind, times=1)
@@ -246,17 +248,17 @@ def random_transfer(world: World, generator: random.Random, order_ref: str) -> t
     account = (
         generator.choice(("0000000900", "0000000910", "0000009100", "0000005100")) if kind == "magic" else "0000000000"
     )
-    said = world.transfer(order_ref, scenario, account)
-    assert said["status"] == 200, said
+    reply = world.transfer(order_ref, scenario, account)
+    assert reply["status"] == 200, reply
     ends_well = kind not in ("reset", "decline") and account not in ("0000009100", "0000005100")
-    if said["txnStatus"] not in OPEN:
-        assert (said["txnStatus"] == "successful") == ends_well
-    return said["txnRef"], ends_well
+    if reply["txnStatus"] not in OPEN:
+        assert (reply["txnStatus"] == "successful") == ends_well
+    return reply["txnRef"], ends_well
 
 
 @pytest.mark.parametrize("seed", range(fault_count("seeds of rail faults")))
 def test_forty_transfers_with_random_faults_are_all_known_after_a_day(service: Service, seed: int) -> None:
-    """Every other seed has a clock that runs, so that the worker takes jobs up beside `advance`."""
+    """Every other seed has a running clock, so that the worker runs jobs beside `advance`."""
     generator = random.Random(seed)
     with World(service, NOON if seed % 2 == 0 else None) as world:
         orders = {f"order-{n}": random_transfer(world, generator, f"order-{n}") for n in range(40)}

@@ -1,8 +1,8 @@
-"""Back to a moment of a busy day, by the recipe of docs/operating.md as it stands there: the books are what they were
-then, to the kobo, and the service goes on from there.
+"""Restores a busy service to a moment in the past with the commands of docs/operating.md: the books are exactly what
+they were then, and the service continues from there.
 
-Guarded protection, taken away once to see this test fail: the log is replayed to the named moment and no further
-(without recovery_target_name: the transfers after it are there).
+The protection was removed once to see this test fail (in brackets: what happened then):
+    the log is replayed up to the named moment        (without recovery_target_name: later transfers are there)
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db import embedded
+from kasuwa.db.postgres_programs import find_tool
 from tests.simulate.load import Client, new_merchant, running_load
 from tests.simulate.processes import (
     COMMAND_SECONDS,
@@ -34,19 +34,19 @@ pytestmark = pytest.mark.chaos
 OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 POSTINGS = "select count(*) from posting"
 ARCHIVED = "select last_archived_wal >= $1 from pg_stat_archiver"
-# All that the books are. Jobs and deliveries go on beside them, and are not stopped by the lock below.
+# The tables of the books. Jobs and deliveries are not included: the lock below does not stop them.
 BOOKS = ("merchant_state", "account", "posting", "hold", "transaction", "event")
 
 
 class Recipe:
-    """The shell commands under "Backups", and the directories they are about."""
+    """The shell commands under "Backups", and the directories that they use."""
 
     def __init__(self, place: Path, dsn: str, secret: Path) -> None:
         section = OPERATING.read_text().partition("\n## Backups\n")[2].partition("\n## ")[0]
         self.keep_log, self.copy, self.restore = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
         self.restored = place / "restored"
         self._environ = {
-            "PATH": f"{embedded.find_tool('psql').parent}:{os.environ['PATH']}",
+            "PATH": f"{find_tool('psql').parent}:{os.environ['PATH']}",
             "DATABASE": dsn,
             "LOG": str(place / "log"),
             "BASE": str(place / "base"),
@@ -73,7 +73,7 @@ async def read_books(connection: Any) -> dict[str, list[str]]:
 
 
 async def name_moment(connection: Any) -> dict[str, list[str]]:
-    """The books at the moment "before", in the middle of the load: who writes any books waits for this lock."""
+    """Names the moment "before" in the middle of the load and returns the books. The lock stops every writer."""
     async with connection.transaction():
         await connection.execute("lock table merchant_state in exclusive mode")
         books = await read_books(connection)
@@ -88,7 +88,7 @@ def wait_until_archived(service: Service) -> None:
 
 
 def live_through_the_day(service: Service, recipe: Recipe, log: Path) -> dict[str, list[str]]:
-    """A copy is made and a moment named while transfers go on, before and after; the books at that moment."""
+    """Makes a base backup and names a moment while transfers run. Returns the books at that moment."""
     merchants = [new_merchant(service.port) for _ in range(3)]
     with running_load(service.port, merchants, log) as load:
         wait_for_more(load, 20)

@@ -1,11 +1,11 @@
-"""The primary is killed and its standby promoted: what was acknowledged is there, once, as it was acknowledged, and
-the service goes on with the other without being started again.
+"""The primary is killed and its standby promoted: everything acknowledged is there once, as it was acknowledged, and
+the service continues with the new primary without a restart.
 
-Guarded protections, each taken away once to see these tests fail:
-    of the servers in KASUWA_DATABASE_URL the primary is used      (whichever answers: the service does not start)
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    of the servers in KASUWA_DATABASE_URL the primary is used      (any server: the service does not start)
     a commit waits for the standby                                 (asynchronous: lost, see below)
-    a wait for the standby that was cancelled is no success        (taken for one: acknowledged)
-    a commit that was kept through a crash waits for it as well    (only looked for: acknowledged)
+    a canceled wait for the standby is not a success               (acknowledged)
+    a commit that survived a crash waits for the standby too       (only looked up: acknowledged)
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("standby")]
 
 
 def check_answers(answers: list[LoggedReply]) -> None:
-    """The API answered all along: with the truth, or that it cannot be reached for a moment."""
+    """Asserts that the API answered all the time: with the outcome, or that it is unavailable for a moment."""
     assert {(answer.http, answer.status, answer.lost) for answer in answers} <= {(200, 200, ""), (503, 204, "")}
 
 
@@ -60,7 +60,7 @@ def test_a_promoted_standby_has_all_that_was_acknowledged(tmp_path: Path) -> Non
 
 
 def test_a_standby_that_nobody_waits_for_loses_and_the_check_says_so(tmp_path: Path) -> None:
-    """The control of the test above: only the waiting is left out."""
+    """Control of the test above: only the waiting is removed."""
     with running_pair() as servers, running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": servers.dsn}) as service:
         merchant = new_merchant(service.port)
         with running_load(service.port, [merchant], tmp_path / "answers") as load:
@@ -81,7 +81,7 @@ CANCEL = f"select pg_cancel_backend(pid) from ({WAITING}) waiting"
 
 @pytest.fixture(scope="module")
 def alone() -> Iterator[Service]:
-    """A service whose database has no standby, for tests that make it wait for one."""
+    """A service whose database has no standby, for tests that make commits wait for one."""
     with (
         shared_directory() as place,
         running_database(place / "pg") as cluster,
@@ -92,8 +92,8 @@ def alone() -> Iterator[Service]:
 
 @contextmanager
 def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
-    """A commit that waits for a standby which is not there, decided on memory or, where somebody else seems to have
-    written the merchant's books, locked. The waiting ends with the block."""
+    """A commit that waits for a missing standby, decided from the row cache or, if another process seems to have
+    written the merchant, with locks. The wait ends with the block."""
     merchant = new_merchant(service.port)
     if way == "locked":
         service.query("update merchant_state b set version = version + 1 from merchant m where m.mid = $1"
@@ -106,7 +106,7 @@ def funding_that_waits(service: Service, way: str) -> "Iterator[Future[Reply]]":
             wait_until("the commit waits", lambda: service.query(WAITING))
             yield funding
         finally:
-            # While every commit waits a setting cannot be taken back by SQL; its file can be.
+            # While every commit waits, the setting cannot be reset by SQL. Its file can be changed.
             (directory_of(service) / "cluster" / "data" / "postgresql.auto.conf").write_text("")
             service.query("select pg_reload_conf()")
 

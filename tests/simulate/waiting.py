@@ -1,4 +1,4 @@
-"""What the fault tests wait for: that a load gets through, that what it began has ended, that a setting is in force."""
+"""Waits of the fault tests: until a load gets replies, until its transfers have ended, until a setting is in force."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,7 +6,7 @@ from tests.simulate.load import LoadProcess
 from tests.simulate.processes import Service, wait_until
 
 PENDING_HOLDS = "select count(*) from hold where state = 'pending'"
-# A lease is 20 s; then the rail is asked, perhaps after one more rung of 5 s, on a busy machine.
+# A lease of 20 s, then a query of the rail, perhaps 5 s later, on a busy machine.
 ENDS_SECONDS = 120.0
 
 PROBE = "select pg_logical_emit_message(true, 'probe', 'probe')"
@@ -30,7 +30,7 @@ def block_commits(service: Service) -> None:
 
 
 def is_commit_blocked(service: Service) -> bool:
-    """Whether a commit of our own has to wait by now: a setting reaches the server's processes one by one."""
+    """Returns whether a commit of our own waits by now. A setting reaches the server's processes one by one."""
     with ThreadPoolExecutor(1) as pool:
         probe = pool.submit(service.query, PROBE)
         wait_until("the probe waits or is done", lambda: probe.done() or service.query(END_PROBE, PROBE))

@@ -1,8 +1,7 @@
-"""The fields that the contract documents for each action, by the row of the action tables that reads them.
+"""The fields that the contract documents for each action, by the row of the action table that reads them.
 
-Every one of them must arrive. `TEXTS` are those that hold free text and have no effect but to be kept: of these the
-walking test sends a marked value and looks for it in the merchant's rows. The others select, bound or change something,
-and the tests of their slice show it.
+Every one of them must be read. `TEXTS` are free texts that are only stored: the test sends a marked value and looks for
+it in the merchant's rows. The others select, limit or change something, which the tests of their slice show.
 """
 
 USER = ("user.firstname", "user.lastname", "user.email", "user.ip", "user.fingerprint")
@@ -82,10 +81,10 @@ CONTRACT_FIELDS: dict[str, tuple[str, ...]] = {
 # are additions.
 WITHOUT_FIELDS = frozenset({"resources-banks", "resources-supported_chargable_banks"})
 
-# Free text that is kept and nothing else, by row.
+# Free texts that are only stored, by row.
 FREE_TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "payment-initiate-card": PAYER_TEXT_FIELDS,
-    # Of what initiate has brought, the charge changes nothing.
+    # The charge changes nothing that `initiate` stored.
     "payment-charge-card": ("user.ip", "user.fingerprint", "meta.note"),
     "payment-charge-token": PAYER_TEXT_FIELDS,
     "payment-charge-account": PAYER_TEXT_FIELDS,

@@ -1,5 +1,6 @@
-"""What breaks each law of the books: the words that a law begins with, and statements that break it for a merchant with
-the history of `make_history`. `$1` is the merchant."""
+"""Violations of each invariant of the books: the words that an invariant begins with, and statements that break it for
+a merchant with the history of `make_history`. `$1` is the merchant.
+"""
 
 from typing import Any
 
@@ -201,7 +202,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
 
 
 def make_history(shop: MerchantClient, deployment: Deployment) -> None:
-    """A little of everything: what is done, what is open, what is to come."""
+    """Makes a merchant with some objects of every kind: finished, open, and scheduled."""
     deployment.run_command("merchant", "set", shop.mid, "--settlement-days", "1")
     shop.transfer()
     send_money(shop)
@@ -219,7 +220,7 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
 
 
 def send_money(shop: MerchantClient) -> None:
-    """A bulk with an order of each kind, a bill, and two cashcodes."""
+    """Makes a bulk with an order of each outcome, a bill, and two cashcodes."""
     order: dict[str, Any] = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
     sent = {**order, "orderRef": "sent in bulk"}
     shop.bulk([sent, sent, {**order, "bankcode": "999", "orderRef": "refused in bulk"}])
@@ -233,7 +234,7 @@ def send_money(shop: MerchantClient) -> None:
 
 
 def take_payments(payments: PaymentClient) -> None:
-    """A split, a refund, and a plan with charges behind it."""
+    """Makes a split payment, a refund, and a plan with past charges."""
     made = payments.shop.put("sandbox", action="beneficiary", name="B", bankcode="058", accountnumber="0000000000").body
     paid = payments.paid(split=[{"ref_code": made["ref_code"], "percentage": "33.33"}])
     assert payments.refund(paid["txnRef"], "100.00")["txnStatus"] == "successful"
@@ -241,7 +242,7 @@ def take_payments(payments: PaymentClient) -> None:
 
 
 def enroll_clients(shop: MerchantClient, deployment: Deployment) -> None:
-    """One with a BVN, one whose data is erased, and one who pays into a number of its own."""
+    """Makes a client with a BVN, one whose data is erased, and one with a personalized account."""
     for person in ({**ADA, "bvn": BVN}, ADA):
         made = shop.put("clients", action="create", data=person, status="active").body
         assert made["status"] == 200, made
@@ -251,7 +252,7 @@ def enroll_clients(shop: MerchantClient, deployment: Deployment) -> None:
 
 
 def save_together(shop: MerchantClient) -> None:
-    """Two in a plan, the second with too little: it owes after the first cycle."""
+    """Makes a thrift plan of two members. The second has too little, and owes after the first cycle."""
     plan = savers.make_plan(shop, 2)
     for deposit in ("100.00", "30.00"):
         saved = savers.open_savings(shop, savers.enroll(shop), deposit, interestSettings=NO_INTEREST)

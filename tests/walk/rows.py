@@ -1,9 +1,8 @@
-"""The rows of the action tables, as the walking tests see them: a new row is walked the moment it exists.
+"""The rows of the action tables, for the tests that walk over all of them. A new row is included at once.
 
-A row's own example is the request that the tests start from. `play` sends the examples of all rows in the
-order of the tables to one merchant, so that what a later example names (the transfer it verifies, say) is
-there; a reference that only the service can make (`"<client_id>"`, `"GP…"`) stands in an example for the one of
-that name in the newest reply that has it.
+The tests start from the row's own example request. `send_examples` sends the examples of all rows to one merchant in
+the order of the tables, so that an example can name what an earlier one made. A placeholder in an example
+(`"<client_id>"`, `"GP…"`) stands for the value of that name in the newest reply that has it.
 """
 
 import copy
@@ -31,7 +30,7 @@ REFUSALS = frozenset(
     {AUTHENTICATION_FAILED, ERROR, INVALID_JSON, INVALID_METHOD, INVALID_REQUEST, INSUFFICIENT_FUNDS, NOT_VALIDATED}
 )
 
-# One business day that no other test's merchant has: references of two merchants then differ by their date.
+# A business day that no other merchant of the tests has. References contain the date, so they differ from all others.
 NOW = "2026-01-05T09:30:00+01:00"
 
 Path = tuple[str | int, ...]
@@ -59,7 +58,7 @@ ACTION_ROWS = tuple(
 )
 
 
-# What begins a merchant's books anew would take its references and its clock along.
+# Rows that reset a merchant's books: its references and its clock would be gone.
 [RESET] = [row for row in ACTION_ROWS if row.title == "sandbox-reset"]
 
 
@@ -76,7 +75,7 @@ class Field(NamedTuple):
 
 
 def fields_of(row: ActionRow) -> list[Field]:
-    """Every field of the request's type, nested ones too, and whatever else its example shows."""
+    """Returns every field of the request's type, nested ones too, and any other field of its example."""
     found = {field.path: field for field in typed_fields(inspect.type_info(row.action.request), ())}
     for path in example_paths(row.action.example, ()):
         found.setdefault(path, Field(path, False))
@@ -94,9 +93,9 @@ def typed_fields(kind: inspect.Type, path: Path) -> Iterator[Field]:
                 yield from typed_fields(field.type, here)
 
 
-def example_paths(said: Any, path: Path) -> Iterator[Path]:
+def example_paths(given: Any, path: Path) -> Iterator[Path]:
     steps: Any = (
-        said.items() if isinstance(said, Mapping) else enumerate(said) if isinstance(said, list | tuple) else ()
+        given.items() if isinstance(given, Mapping) else enumerate(given) if isinstance(given, list | tuple) else ()
     )
     for step, value in steps:
         yield (*path, step)
@@ -104,7 +103,7 @@ def example_paths(said: Any, path: Path) -> Iterator[Path]:
 
 
 def with_value(fields: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
-    """A copy with another value at one place; objects on the way there are made."""
+    """Returns a copy with another value at one path. Missing objects on the path are made."""
     changed = copy.deepcopy(fields)
     place: Any = changed
     for step in path[:-1]:
@@ -130,16 +129,16 @@ class SentExample(NamedTuple):
     received: RawReply
 
 
-# Nobody listens there: events stay scheduled, and can be sent again.
+# No server listens there: events stay scheduled, and can be sent again.
 UNREACHABLE_URL = "http://127.0.0.1:9/events"
 NEEDS_ENDPOINT = frozenset({"resources-resend"})
-# Where events go is set for a moment only: what the worker delivers meanwhile is not to be counted by later rows.
+# The webhook URL is set only for a moment, so that deliveries of the worker do not change the replies of later rows.
 SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
 
-# Nothing is due on the day it is made: the saved card is only confirmed.
+# Nothing is due on the day of creation: the saved card is only confirmed.
 LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
 
-# What a row uses up, or an earlier one has, is made for it alone, by the example of another row.
+# Rows that use up an object, or need one that no earlier row has used: it is made by the example of another row.
 EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
     "sandbox-card_purchase": ("virtualcard-create", {}),
@@ -148,7 +147,7 @@ EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-# What a row's example may name was made by its own method, or by these; look-ups and the sandbox name anything.
+# An example names objects of its own path or of these. Look-ups and the sandbox may name any.
 BUILDS_ON = {"loans": {"clients", "payment"}, "investments": {"clients", "payment"}}
 NAME_ANYTHING = frozenset({"resources", "sandbox"})
 
@@ -160,7 +159,7 @@ def is_prerequisite(row: ActionRow, wanted: ActionRow) -> bool:
 
 
 def send_examples(shop: MerchantClient, until: ActionRow | None = None) -> list[SentExample]:
-    """Send the examples in order, all of them or those before one row that it may build on."""
+    """Sends the examples in order: all of them, or those before one row that it may need."""
     played: list[SentExample] = []
     for row in ACTION_ROWS:
         if until is not None and not is_prerequisite(row, until):
@@ -183,7 +182,7 @@ def send_examples(shop: MerchantClient, until: ActionRow | None = None) -> list[
 
 
 def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:
-    """A row's example with references of its own, after all the examples before it were sent."""
+    """Returns a row's example with references of its own, after all examples before it were sent."""
     return with_fresh_references(row, resolve_references(row.example, send_examples(shop, until=row)))
 
 
@@ -207,23 +206,23 @@ def resolve_references(fields: dict[str, Any], played: list[SentExample]) -> dic
     return fields
 
 
-# References that are digits alone: an example must show some, and means those that were given out.
+# References of digits only. An example shows some number, and stands for the one that the service assigned.
 NUMBERED = frozenset({"accountNumber", "cashcode"})
 
 
-def is_placeholder(name: str | int, said: Any) -> bool:
-    """Whether a value of an example is of the service's making: only a run can tell it."""
-    if not isinstance(name, str) or not isinstance(said, str):
+def is_placeholder(name: str | int, value: Any) -> bool:
+    """Returns whether a value of an example is a placeholder for one that the service makes."""
+    if not isinstance(name, str) or not isinstance(value, str):
         return False
-    return placeholder_field(said) is not None or said.startswith("GP") or name.endswith("_id") or name in NUMBERED
+    return placeholder_field(value) is not None or value.startswith("GP") or name.endswith("_id") or name in NUMBERED
 
 
-def placeholder_field(said: Any) -> str | None:
-    """The field of an earlier reply that an example points to: `<cardToken>`."""
-    return said[1:-1] if isinstance(said, str) and said.startswith("<") and said.endswith(">") else None
+def placeholder_field(value: Any) -> str | None:
+    """Returns the field of an earlier reply that a placeholder such as `<cardToken>` names."""
+    return value[1:-1] if isinstance(value, str) and value.startswith("<") and value.endswith(">") else None
 
 
-# Besides an orderRef, what a merchant calls something that it has made.
+# Besides orderRef: fields in which a merchant names an object that it creates.
 REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-personalized_account": "reference"}
 
 
@@ -239,16 +238,16 @@ def with_fresh_references(row: ActionRow, fields: dict[str, Any]) -> dict[str, A
     return fields
 
 
-def leaves(said: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every single value of a reply with the name of its field."""
-    if isinstance(said, dict):
-        for key, value in said.items():
+def leaves(given: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields every single value of a reply with the name of its field."""
+    if isinstance(given, dict):
+        for key, value in given.items():
             yield from leaves(value, key)
-    elif isinstance(said, list):
-        for value in said:
+    elif isinstance(given, list):
+        for value in given:
             yield from leaves(value, name)
     else:
-        yield name, said
+        yield name, given
 
 
 # --- judging replies ----------------------------------------------------------------------------------------
@@ -258,10 +257,10 @@ def is_refusal(body: Any) -> bool:
     return isinstance(body, dict) and body.get("status") in REFUSALS and isinstance(body.get("status"), int)
 
 
-def check_reply(row: ActionRow, received: RawReply, said: str = "") -> None:
-    """A refusal of the contract in its one shape, or to the letter what the action says it answers."""
+def check_reply(row: ActionRow, received: RawReply, text: str = "") -> None:
+    """Asserts that a reply is a refusal in the form of the contract, or exactly of the action's reply type."""
     body = received.body
-    assert received.http < 500, (said[:100], body)
+    assert received.http < 500, (text[:100], body)
     if is_refusal(body):
         assert set(body) <= {"status", "message", "errors"}, body
         assert isinstance(body["message"], str), body

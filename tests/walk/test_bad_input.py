@@ -1,7 +1,7 @@
-"""Every field of every action, given what nobody should send: an answer of the contract, and no money moved.
+"""Every field of every action with hostile values: the reply has the form of the contract, and no money moves.
 
-The values are JSON as text, so that those no Python object can stand for (1e400, half a surrogate pair) are
-among them. Beyond each reply, the service itself must not have complained: the `deployment` fixture looks.
+The values are JSON text, because some have no Python object (1e400, half a surrogate pair). The service must not log an
+error either; the `deployment` fixture checks that.
 """
 
 import re
@@ -39,10 +39,10 @@ HOSTILE = (
     *('"' + "x" * size + '"' for size in (101, 255, 100_000)),
 )
 
-# Each field is given every third of them, the next field the next: a row's fields together are given all.
+# Each field gets every third value, and the next field the next third: together the fields of a row get all.
 SHARE = 3
 
-# What would show that somebody looked inside: our language, our database, our files.
+# Words that would reveal internals in a reply: the language, the database, source files.
 INSIDES = re.compile(
     rb'Traceback|File "|\.py\b|asyncpg|msgspec|psycopg|violates|syntax error|relation "|SQLSTATE|/src/'
 )
@@ -54,11 +54,11 @@ REQUIRED = {row.title: [field for field in fields_of(row) if field.required] for
 
 @pytest.fixture
 def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
-    """Its clock stands still: what one request left open does not end while another is looked at."""
+    """A merchant with a fixed clock: what one request left open does not end while another is tested."""
     return open_shop(now=NOW)
 
 
-# A preference that cannot be served is passed over, whatever it is. (Contract: resources#personalized-accounts)
+# Any preference that cannot be met is ignored. (Contract: resources#personalized-accounts)
 NEVER_REFUSED = {("resources", "bank")}
 
 
@@ -72,7 +72,7 @@ def send_with(shop: MerchantClient, row: ActionRow, example: dict[str, Any], fie
 
 
 def chooses_row(row: ActionRow, field: Field) -> bool:
-    """Whether another value of the field asks for another row of the table, with another reply."""
+    """Returns whether another value of the field selects another row of the table, with another reply."""
     return row.action.variant is not None and field.path == (row.action.variant[0],)
 
 
@@ -83,7 +83,8 @@ def available(shop: MerchantClient) -> dict[str, int]:
 
 @pytest.mark.parametrize("row", ACTION_ROWS, ids=title)
 def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: MerchantClient, row: ActionRow) -> None:
-    """A field whose every hostile value is refused has moved nothing; after one that was taken, one looks anew."""
+    """If every hostile value of a field is refused, the balance is unchanged. After one that was accepted, the balance
+    is read again."""
     example = resolve_references(row.example, send_examples(shop, until=RESET))
     for n, field in enumerate(fields_of(row)):
         had, taken = available(shop), False
@@ -102,8 +103,8 @@ def test_a_required_field_that_is_missing_is_named(shop: MerchantClient, row: Ac
     for field in REQUIRED[row.title]:
         fields = row.example
         del fields[str(field.path[0])]
-        for said in (fields, {**fields, str(field.path[0]): None}):
-            received = shop.send_fields(row.method, said)
+        for value in (fields, {**fields, str(field.path[0]): None}):
+            received = shop.send_fields(row.method, value)
             assert (received.http, received.body["status"]) == (200, 104), field.title
             assert {"field": field.title, "reason": "required"} in received.body["errors"]
     assert shop.wallets() == had
@@ -136,7 +137,7 @@ def test_fields_nobody_asked_for_are_ignored(shop: MerchantClient, row: ActionRo
 
 
 def forms_of(kind: inspect.Type) -> Iterator[str]:
-    """The patterns of every text in a request's type."""
+    """Returns the patterns of every text in a request's type."""
     if isinstance(kind, inspect.StrType) and kind.pattern is not None:
         yield kind.pattern
     inner = [field.type for field in kind.fields] if isinstance(kind, inspect.StructType) else []
@@ -146,7 +147,8 @@ def forms_of(kind: inspect.Type) -> Iterator[str]:
 
 
 def test_no_form_lets_a_newline_follow() -> None:
-    """`$` matches before one too; and whoever reads a reference with a newline later may not find it."""
+    """Patterns must not end with `$`, which also matches before a final newline: a reference stored with one might not
+    be found later."""
     forms = {form for row in ACTION_ROWS for form in forms_of(inspect.type_info(row.action.request))}
     assert len(forms) > 10
     assert [form for form in forms if form.endswith("$")] == []

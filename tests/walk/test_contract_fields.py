@@ -1,4 +1,4 @@
-"""Every field that the contract documents is read by its action, and what is only kept can be found again."""
+"""Every field that the contract documents is read by its action, and texts that are only stored can be found again."""
 
 from collections.abc import Callable
 
@@ -20,14 +20,14 @@ def test_every_row_of_the_contract_is_in_the_tables() -> None:
 
 @pytest.mark.parametrize("title", CONTRACT_FIELDS)
 def test_every_documented_field_is_read(title: str) -> None:
-    """A field of the request's type is read or refused by name: tests/walk/test_bad_input.py sends each."""
+    """A field of the request's type is read, or refused by name: test_bad_input.py sends each."""
     known = {field.title for field in fields_of(BY_TITLE[title])}
     missing = tuple(name for name in CONTRACT_FIELDS[title] if name not in known)
     assert missing == ()
 
 
 def rows_text(deployment: Deployment, shop: MerchantClient) -> str:
-    """All rows of a merchant as text; those of its clients, which are encrypted, as their list shows them."""
+    """Returns all rows of a merchant as text. Clients are encrypted, so they are taken from their list."""
     found = [str(shop.put("clients", action="list").body)]
     for (table,) in deployment.fetch(TABLES):
         query = f"select t::text from {table} t where merchant_id in (select merchant_id from merchant where mid = $1)"

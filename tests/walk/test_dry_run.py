@@ -1,5 +1,6 @@
-"""`dry_run` is honoured or refused by name by every write, and never ignored: whoever sends it expects that nothing
-moves. (Contract: bills#pay, loans#request, investments#savings, investments#thrift)"""
+"""Every write honors `dry_run` or refuses it by name: a client that sends it expects that nothing changes. (Contract:
+bills#pay, loans#request, investments#savings, investments#thrift)
+"""
 
 import pytest
 
@@ -9,16 +10,16 @@ from kasuwa.methods.loans.actions import LOANS
 from tests.merchant_client import MerchantClient
 from tests.walk.rows import ACTION_ROWS, ActionRow, with_fresh_references
 
-# Honoured: tested where the action is.
+# Writes that honor it. The tests of their slice show how.
 HONOURED = {"bills-pay"}
 METHODS = ("bills", "cashcode", "disburse", "resources", "virtualcard")
-# Shows a card and changes nothing of it; and what belongs to the plans of payments.
+# Shows a card without changing it, and the actions of payment plans.
 LEFT_OUT = {"virtualcard-get", "resources-recurrent", "resources-installment", "resources-installments"}
 WRITES = [
     row for row in ACTION_ROWS if row.method in METHODS and isinstance(row.action, Write) and row.title not in LEFT_OUT
 ]
 REFUSED = [row for row in WRITES if row.title not in HONOURED]
-# Every write of these is honoured.
+# Paths whose writes all honor it.
 LENDING_AND_SAVING = [
     action for method in (LOANS, INVESTMENTS) for action in method.actions if isinstance(action, Write)
 ]

@@ -1,7 +1,7 @@
-"""Every write that may be repeated: the same key and request, the same reply and nothing moved. (Contract: #repeats)
+"""Every write that accepts an Idempotency-Key: the same key and request give the same reply and change nothing.
+(Contract: #repeats)
 
-The merchants' clocks stand still, and what is due is run before a repeat is sent: then not a row of theirs may
-differ after it.
+The merchants' clocks are fixed, and due jobs are run before a request is repeated. Then not a row may differ after it.
 """
 
 from collections.abc import Callable
@@ -30,10 +30,10 @@ from tests.walk.test_tenancy import everything_of
 REPEATABLE = [row for row in ACTION_ROWS if isinstance(row.action, Write) and row.action.accepts_idempotency_key]
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
-# What the first reply alone may show.
+# Fields that only the first reply may show.
 SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode", "pin"})
 
-# What can be done once alone: under another key it is another request, and refused for what it is.
+# Writes that are possible once: with another key they are refused.
 ONCE = frozenset(
     {
         *("payment-validate", "clients-update", "loans-process", "loans-validate", "virtualcard-terminate"),
@@ -54,7 +54,7 @@ def title(row: ActionRow) -> str:
 
 
 def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
-    """A request that asks for something else and is as right: more money, more times, other words."""
+    """Returns a different request that is valid too: another amount, count or text."""
     selecting = {row.selector, *(row.action.variant or ())[:1]}
     paths = [path for path in example_paths(fields, ()) if path[0] not in selecting and path[-1] != "orderRef"]
 
@@ -69,10 +69,10 @@ def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     return with_value(fields, path, changed)
 
 
-def without_what_is_shown_once(said: Any) -> Any:
-    if isinstance(said, dict):
-        return {name: without_what_is_shown_once(value) for name, value in said.items() if name not in SHOWN_ONCE}
-    return said
+def without_what_is_shown_once(given: Any) -> Any:
+    if isinstance(given, dict):
+        return {name: without_what_is_shown_once(value) for name, value in given.items() if name not in SHOWN_ONCE}
+    return given
 
 
 @pytest.mark.parametrize("row", REPEATABLE, ids=title)
@@ -112,7 +112,7 @@ def test_another_key_is_another_request(shop: MerchantClient, deployment: Deploy
     before, had = everything_of(deployment, shop), shop.wallets()
     received = shop.send_fields(row.method, with_fresh_references(row, fields), headers={"idempotency-key": "another"})
     if row.title.endswith("-validate"):
-        # Of a payment that is successful, a repeated validate tells the outcome.
+        # For a successful payment, a repeated `validate` returns the outcome.
         assert (received.body["status"], received.body["txnStatus"]) == (200, "successful")
         assert shop.wallets() == had
     elif row.title in ONCE:
@@ -146,10 +146,12 @@ def test_a_key_used_to_fund_a_card_is_refused_for_a_withdrawal(shop: MerchantCli
 
 
 def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_fields() -> None:
-    """Walks the tables: a request type that two actions share, on one path or two, is no collision."""
+    """Two actions that share a request type, on one path or on two, have different payloads."""
     request = REPEATABLE[0].example
-    said = [idempotency_payload(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)]
-    assert len(set(said)) == len(REPEATABLE) > 10
+    payloads = [
+        idempotency_payload(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)
+    ]
+    assert len(set(payloads)) == len(REPEATABLE) > 10
 
 
 def test_a_refusal_is_not_kept(shop: MerchantClient) -> None:

@@ -1,4 +1,4 @@
-"""Every law of the books, shown what breaks it: one that cannot be broken would say nothing about the books."""
+"""Every invariant of the books reports the violations made for it. One that reports nothing would be useless."""
 
 from collections.abc import Callable
 from typing import Any

@@ -36,7 +36,7 @@ from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, is_refusal, send_exampl
 
 METHODS = tuple(method.name for method in methods_of("test"))
 
-# The same requests in every run, and few: the long walk over every field is test_bad_input.
+# Few requests, and the same in every run: test_bad_input.py covers every field.
 SHORT = settings(
     max_examples=40,
     derandomize=True,
@@ -72,7 +72,7 @@ def title_in(row: ActionRow) -> str:
 
 
 def schema_within(document: Any, schema: Any) -> Any:
-    """A schema of the document that can stand alone: what it refers to comes along."""
+    """Returns a schema of the document with all schemas that it refers to, so that it can be used alone."""
     return {**schema, "components": document["components"]}
 
 
@@ -146,8 +146,8 @@ def test_an_order_of_a_bulk_is_described_as_a_transfer_is(document: Any) -> None
 def test_made_up_requests_are_answered_as_described(
     document: Any, shop: MerchantClient, deployment: Deployment, method: str, mode: GenerationMode
 ) -> None:
-    """Each method has its own merchant: an advance over years must find nothing to do. The keys are right, so
-    that what is made up is the body."""
+    """Each path has its own merchant, so that an advance over years finds nothing to do. The merchant's key is right:
+    only the body is generated."""
     address = f"http://127.0.0.1:{deployment.port}"
     operation = schemathesis.openapi.from_dict({**document, "security": []})[f"/{method}"]["PUT"]
     with requests.Session() as session:
@@ -167,9 +167,9 @@ NUMBERS = ("0", "1", "0.01", "0.001", "9" * 9, "1" + "0" * 9, "1000", "1000.5", 
 LONG = tuple("9" * whole + end for whole in range(12, 18) for end in ("", ".9", ".99", ".999", ".9999"))
 
 
-def accepts(kind: type, said: Any) -> bool:
+def accepts(kind: type, value: Any) -> bool:
     try:
-        READERS[kind](said)
+        READERS[kind](value)
     except ValueError:
         return False
     return True
@@ -178,8 +178,8 @@ def accepts(kind: type, said: Any) -> bool:
 @pytest.mark.parametrize("kind", [Amount, PercentOrAmount, NonNegativeInt, PercentRate], ids=lambda kind: kind.__name__)
 def test_a_figure_is_described_as_it_is_read(kind: type) -> None:
     described = jsonschema_rs.Draft202012Validator(scalar_schema(kind))
-    zero_is_said = {"0"} if kind is Amount else set()  # a pattern of digits cannot leave out zero
-    for text in sorted({*NUMBERS, *LONG} - zero_is_said):
+    zero = {"0"} if kind is Amount else set()  # a pattern of digits cannot leave out zero
+    for text in sorted({*NUMBERS, *LONG} - zero):
         assert described.is_valid(text) == accepts(kind, text), text
 
 

@@ -1,4 +1,4 @@
-"""Every reply is bounded: it is a page of a list, holds no list at all, or what bounds its lists is named here."""
+"""Every reply has a limited size: it is a page of a list, has no list, or the limits of its lists are named here."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
-# Lists in replies that are no pages, by row and place: what bounds them.
+# The limits of lists in replies that are not pages, by row and place.
 SCHEDULE = "one line an installment: at most 366"
 FIGURES = "one line a figure, and those of a schedule: at most 366"
 CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "meta": "as it was sent"}
@@ -64,7 +64,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "sandbox-advance": {"ran": "one count a kind of job"},
 }
 
-# What a merchant told with a payment, in every reply of one.
+# Fields of the request that every reply about a payment repeats.
 META = {"meta": "as it was sent: at most 64 KiB"}
 TELL_PAYMENTS = ("payment-initiate", "payment-charge", "payment-validate", "loans-repay", "loans-validate")
 for title in [row.title for row in ACTION_ROWS]:
@@ -83,8 +83,8 @@ GROWING = (
 
 
 def growing(kind: inspect.Type, path: str = "", above: tuple[type, ...] = ()) -> Iterator[str]:
-    """Yields the places of a reply's type with any number of elements, also within each line of a list. The content of
-    a free-form object is bounded with it."""
+    """Yields the places of a reply's type that can have any number of elements, also within each line of a list. A
+    free-form object has a limit as a whole."""
     if isinstance(kind, GROWING):
         yield path
         if isinstance(kind, inspect.ListType | inspect.VarTupleType) and is_struct(kind.item_type):
@@ -105,7 +105,7 @@ def is_struct(kind: inspect.Type) -> bool:
 
 
 def is_paged(action: Any) -> bool:
-    """Whether the reply is cut to what was asked for and to its bound in bytes (core/paging.py)."""
+    """Returns whether the reply is cut to the requested page and to the limit in bytes (core/paging.py)."""
     if action.reply is FeedReply:
         return True
     if issubclass(action.request, PagedArray):
@@ -115,7 +115,7 @@ def is_paged(action: Any) -> bool:
 
 
 def unbounded(row: ActionRow) -> tuple[str, ...]:
-    """The list of a page itself is cut to its bound; what its lines hold is not."""
+    """Returns the places without a limit. The list of a page is cut; lists within its lines are not."""
     found = dict.fromkeys(growing(inspect.type_info(row.action.reply)))
     return tuple(place for place in found if not (is_paged(row.action) and place in ("", "data")))
 

@@ -1,7 +1,7 @@
-"""Every sealed column is bound to its row: what is sealed in one does not open in another of the same merchant.
+"""Every sealed column is bound to its row: a value sealed for one row cannot be opened in another of the same merchant.
 
-The ciphertexts of two real rows are swapped, and opened as the service opens them. A column that is sealed and not
-listed here makes the last test fail.
+The ciphertexts of two real rows are swapped, and opened as the service does. A sealed column that is not listed here
+makes the last test fail.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 
-from kasuwa.console.passwords import open_totp_secret, seal_totp_secret
+from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db.merchants import unseal_key
 from kasuwa.db.migrate import open_vault
-from kasuwa.methods.bills.rules.pay_bill import voucher_aad
+from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client
 from kasuwa.methods.resources import rules as personalized
@@ -30,7 +30,7 @@ METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "referen
 
 
 class Sealed(NamedTuple):
-    """A sealed column: what names its rows, and how the service opens one."""
+    """A sealed column: what identifies its rows, and how the service opens a value."""
 
     named_by: str
     open: Callable[[Vault, int, Any, bytes], bytes]
@@ -49,7 +49,7 @@ PLACES = {
     "merchant_key.sealed": Sealed("verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name)),
     "idempotency_record.sealed_reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
 }
-# Of payments, whose own tests swap them; and of people, below.
+# Columns of payments, which their own tests swap, and of clients, below.
 ELSEWHERE = {"payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"}
 
 
@@ -103,9 +103,9 @@ def test_what_is_sealed_in_one_row_does_not_open_in_another(
 def test_a_second_factor_is_one_persons() -> None:
     vault = Vault(bytes(32))
     sealed = seal_totp_secret(vault, 1, "JBSWY3DPEHPK3PXP")
-    assert open_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
+    assert unseal_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
     with pytest.raises(UnsealError):
-        open_totp_secret(vault, 2, sealed)
+        unseal_totp_secret(vault, 2, sealed)
 
 
 def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:

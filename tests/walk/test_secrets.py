@@ -1,7 +1,7 @@
-"""Canaries through every field, header and error path; then logs, metrics and a dump of the database are searched.
+"""Marked values (canaries) in every field, header and error path; then logs, metrics and a database dump are searched.
 
-Free text that a merchant sends, such as a narration, is of course kept. What must not be anywhere: keys in any
-form one could read, the values of fields and headers nobody asked for, and in logs and metrics nothing that was sent.
+Free text of a merchant, such as a narration, is stored on purpose. These must not be found anywhere: keys in any
+readable form, and the values of unknown fields and headers. Logs and metrics must contain nothing that was sent.
 """
 
 import base64
@@ -16,7 +16,7 @@ from msgspec import inspect
 from kasuwa.core.decoding import is_free_text
 from kasuwa.core.documents import Document
 from kasuwa.core.field_errors import field_specs
-from kasuwa.db import embedded
+from kasuwa.db.postgres_programs import find_tool
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk.rows import ACTION_ROWS, example_paths, fields_of, value_at, with_fresh_references, with_value
@@ -25,7 +25,7 @@ from tests.work.event_log import wait_until
 # One process sends and searches for all of these tests.
 pytestmark = pytest.mark.xdist_group("secrets")
 
-# What people put into the wrong field: a card, its CVV and PIN, an OTP, a BVN.
+# Values that people enter into the wrong field: a card, its CVV and PIN, an OTP, a BVN.
 CARD = "5399831234567892"
 LOOSE = {
     "card_no": CARD,
@@ -37,7 +37,7 @@ LOOSE = {
 }
 
 TEXT = "canary-5399839876543210-text"
-# A card number as somebody types it into a narration.
+# A card number as typed into a narration.
 TYPED_CARD = "5399831234567895"
 TYPED = f"typed {TYPED_CARD} here"
 WRONG_KEY = "canary-wrong-key"
@@ -57,7 +57,7 @@ class Searched(NamedTuple):
 
 @pytest.fixture(scope="module")
 def searched(deployments: Deployments) -> Searched:
-    """Everything is sent once; each test then looks for something."""
+    """Sends every canary once. Each test then searches for one kind."""
     deployment = deployments.for_version(NEWEST)
     shop = deployment.open_shop(name=TEXT)
     with shop.connection:
@@ -89,7 +89,7 @@ def send_everywhere(shop: MerchantClient) -> None:
 
 
 def free_texts(kind: type[msgspec.Struct], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The fields that people write as they like, and a field of every object that is kept whole."""
+    """Returns the free-text fields, and one field of every object that is stored as a whole."""
     for plan in field_specs(kind):
         path = (*before, plan.wire_name)
         if is_free_text(plan):
@@ -103,12 +103,12 @@ def free_texts(kind: type[msgspec.Struct], before: tuple[str, ...] = ()) -> Iter
 
 
 def dump_of(deployment: Deployment) -> bytes:
-    command = [str(embedded.find_tool("pg_dump")), "--dbname", deployment.dsn]
+    command = [str(find_tool("pg_dump")), "--dbname", deployment.dsn]
     return subprocess.run(command, capture_output=True, check=True).stdout
 
 
 def metrics_of(deployment: Deployment) -> bytes:
-    """Once all that was sent is in it: the API's own time moves with each post, and the second of two began later."""
+    """Returns the metrics once they include all requests: the second of two scrapes began after the last one."""
 
     def scrape() -> bytes:
         with HttpConnection("127.0.0.1", deployment.metrics_port) as wire:
@@ -145,7 +145,7 @@ def test_what_nobody_asked_for_is_not_in_the_database(searched: Searched) -> Non
     for canary in (*LOOSE.values(), WRONG_KEY, WRONG_MID, IDEMPOTENCY_KEY, IN_PATH):
         found = hits(canary, searched.dump) if len(canary) > 8 else []
         assert found == [], canary
-    # A canary of a few digits would be found by chance in any dump: those are looked for as whole values.
+    # A canary of a few digits would be found by chance in any dump, so these are searched as whole values.
     for canary in (value for value in LOOSE.values() if len(value) <= 8):
         assert f'"{canary}"'.encode() not in searched.dump
 
@@ -178,6 +178,6 @@ def test_nothing_that_was_sent_is_in_the_metrics(searched: Searched) -> None:
 
 
 def test_the_search_finds_what_is_there(searched: Searched) -> None:
-    """The control: a narration is kept, and is found."""
+    """Control: a narration is stored, and is found."""
     assert hits(TEXT, searched.dump) == [TEXT.encode()]
     assert hits("secret-key", b"c2VjcmV0LWtleQ== 7365637265742d6b6579") != []

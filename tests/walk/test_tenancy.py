@@ -1,7 +1,8 @@
-"""Every action with every kind of another merchant's reference: the answer of an unknown one, nothing changed.
+"""Every action with every kind of another merchant's reference: the reply is that of an unknown reference, and nothing
+changes.
 
-The other merchant first sends every example there is, so whatever references the service makes are among its
-replies. It lives on another business day than the stranger: references carry their date, and thus surely differ.
+The other merchant first sends all examples, so its replies contain every kind of reference. It lives on another
+business day than the stranger: references contain their date, and so differ.
 """
 
 import re
@@ -26,7 +27,7 @@ from tests.walk.rows import (
     with_value,
 )
 
-# Names of fields that hold references: of ours, of the merchant's own making, and of what can be drawn upon.
+# Fields that hold references: the service's, the merchant's own, and those of funding sources.
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
 
 # References made for the stranger itself differ from one request to the next.
@@ -34,7 +35,7 @@ MADE = re.compile(
     r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(CL|LN|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
     r"|\w+\|GVC\|[0-9]+\|\w{22}"
 )
-# What is made for the stranger itself, and what a register tells anybody of whoever is asked about.
+# Values made for the stranger itself, and answers of a register that are the same for every merchant.
 OWN_FIELDS = frozenset(
     {
         *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
@@ -50,7 +51,7 @@ TABLES = (
 
 
 class World(NamedTuple):
-    """The stranger, the other, and what the other's references are, by the name of their field."""
+    """The stranger, the other merchant, and the other's references by the name of their field."""
 
     stranger: MerchantClient
     other: MerchantClient
@@ -59,14 +60,14 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def other(deployments: Deployments) -> Iterator[tuple[MerchantClient, dict[str, str]]]:
-    """One for all strangers: nothing that any of them does may change it."""
+    """The other merchant, shared by all strangers: none of them may change it."""
     other = deployments.for_version(NEWEST).open_shop(now=OTHER_DAY)
     with other.connection:
         played = send_examples(other, until=RESET)
         other.transfer(orderRef=new_reference("pending"), accountnumber="0000000020")
         other.advance(seconds=0)
-        said = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.received.body))]
-        found = {name: value for name, value in said if isinstance(value, str) and REFERENCES.search(name)}
+        result = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.received.body))]
+        found = {name: value for name, value in result if isinstance(value, str) and REFERENCES.search(name)}
         yield other, {**found, "mid": other.mid, "orderRef": "order-1042"}
 
 
@@ -76,7 +77,7 @@ def world(other: tuple[MerchantClient, dict[str, str]], open_shop: Callable[...,
 
 
 def everything_of(deployment: Deployment, shop: MerchantClient) -> dict[str, str | None]:
-    """A digest of each table's rows of one merchant."""
+    """Returns a digest of each table's rows of one merchant."""
     found: dict[str, str | None] = {}
     for (table,) in deployment.fetch(TABLES):
         query = f"""select md5(string_agg(t::text, '|' order by t::text)) from {table} t
@@ -86,7 +87,7 @@ def everything_of(deployment: Deployment, shop: MerchantClient) -> dict[str, str
 
 
 def never_made(reference: str) -> str:
-    """A reference of the same form that nobody has; of an account number, one with the same check digit."""
+    """Returns a reference of the same form that does not exist. An account number keeps its check digit."""
     if re.fullmatch("[0-9]{10}", reference):
         return f"{reference[:5]}{(int(reference[5]) + 1) % 10}{(int(reference[6]) - 1) % 10}{reference[7:]}"
     turned = "".join(str((int(sign) + 5) % 10) if sign.isdecimal() else sign for sign in reference)
@@ -96,19 +97,19 @@ def never_made(reference: str) -> str:
 
 
 def worth_trying(field: Field, references: dict[str, str]) -> dict[str, str]:
-    """Every reference where a field takes one; elsewhere those that most things go by."""
+    """Returns every reference for a field that takes one; for other fields, the most common references."""
     if REFERENCES.search(str(field.path[-1])):
         return references
     return {name: references[name] for name in ("txnRef", "orderRef")}
 
 
-def outline(said: Any, reference: str) -> Any:
-    """A reply without what must differ: the reference that was sent, and what was made for the stranger."""
-    if isinstance(said, dict):
-        return {name: outline(value, reference) for name, value in said.items() if name not in OWN_FIELDS}
-    if isinstance(said, list):
-        return [outline(value, reference) for value in said]
-    return MADE.sub("made", said.replace(reference, "sent")) if isinstance(said, str) else said
+def outline(given: Any, reference: str) -> Any:
+    """Returns a reply without what must differ: the reference that was sent, and what was made for the stranger."""
+    if isinstance(given, dict):
+        return {name: outline(value, reference) for name, value in given.items() if name not in OWN_FIELDS}
+    if isinstance(given, list):
+        return [outline(value, reference) for value in given]
+    return MADE.sub("made", given.replace(reference, "sent")) if isinstance(given, str) else given
 
 
 @pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
@@ -126,7 +127,7 @@ def test_anothers_reference_answers_like_an_unknown_one(world: World, deployment
 
 
 def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:
-    """The control: these references are worth something to their owner."""
+    """Control: the owner of the references gets another reply."""
     assert {"txnRef", "orderRef", "batchRef", "mid"} <= set(world.references)
     for name in ("txnRef", "orderRef"):
         reference = world.references[name]
@@ -135,7 +136,8 @@ def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:
 
 
 def test_merchants_that_do_the_same_on_the_same_day_are_given_other_references(deployment: Deployment) -> None:
-    """Neither can place the other's by its own, and a biller that keeps to our keys delivers to both."""
+    """Neither can guess the other's reference from its own, and a biller that recognizes orders by our keys delivers to
+    both."""
     references = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)

@@ -31,14 +31,14 @@ def head(path: str, headers: dict[str, str], *more: str, verb: str = "PUT") -> b
 
 def read_reply(door: socket.socket) -> tuple[int, Any]:
     """HTTP status and JSON of the one reply on a connection that ends."""
-    said = b""
+    received = b""
     while chunk := door.recv(65536):
-        said += chunk
-        top, _, body = said.partition(b"\r\n\r\n")
+        received += chunk
+        top, _, body = received.partition(b"\r\n\r\n")
         lengths = [line for line in top.lower().split(b"\r\n") if line.startswith(b"content-length:")]
         if lengths and len(body) >= int(lengths[0].split(b":")[1]):
-            return int(said.split()[1]), msgspec.json.decode(body)
-    raise AssertionError(f"the connection ended without a reply: {said!r}")
+            return int(received.split()[1]), msgspec.json.decode(body)
+    raise AssertionError(f"the connection ended without a reply: {received!r}")
 
 
 def transfer_body(order_ref: str) -> bytes:

@@ -33,7 +33,7 @@ class Hanging:
     def __getattr__(self, name: str) -> Any:
         return self.hang
 
-    async def hang(self, *said: Any) -> NoReturn:
+    async def hang(self, *arguments: Any) -> NoReturn:
         await asyncio.Event().wait()
         raise AssertionError
 

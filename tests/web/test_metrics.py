@@ -106,6 +106,6 @@ def test_there_is_nothing_else_on_that_port(deployment: Deployment) -> None:
         assert wire.send("PUT", "/metrics", b"{}").http == 404
 
 
-def test_a_metrics_port_that_is_taken_is_said_at_once(deployment: Deployment) -> None:
+def test_a_metrics_port_in_use_is_reported_at_once(deployment: Deployment) -> None:
     ports = ("--port", str(free_port()), "--console-port", str(free_port()))
     assert "choose another KASUWA_METRICS_PORT" in deployment.run_refused_command("serve", *ports)

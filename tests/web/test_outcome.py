@@ -1,13 +1,13 @@
 """A request that fails after its first commit: its reply never denies what is durable.
 
-The service is put together here, in the test's own process, so that what surrounds it can fail at one exact moment:
-between the commit of a request's decision and the commit of what its rail answered. Every row of the action tables
-that calls a rail after its commit is walked.
+The service runs in the test's own process, so that a failure can be made at one exact moment: between the commit of a
+request's decision and the commit of the rail's answer. Every row of the action tables that calls a rail after its
+commit is tested.
 
-Guarded protections, each taken away once to see these tests fail:
-    an outage after the first commit is answered as pending           (answered as "nothing was changed")
-    so is a bug in the step's call or in its rule                     (answered as "nothing was changed")
-    so is a step whose rule refuses to record the rail's answer       (the refusal itself was the reply)
+Each protection was removed once to see these tests fail (in brackets: what happened then):
+    an outage after the first commit is answered as pending           ("nothing was changed")
+    so is a bug in the step's call or in its rule                     ("nothing was changed")
+    so is a step whose rule refuses to record the rail's answer       (the refusal was the reply)
 """
 
 import asyncio
@@ -26,7 +26,6 @@ from kasuwa.composition import Services
 from kasuwa.core.action import AdminCommand
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
-from kasuwa.db import writer
 from kasuwa.db.connections import open_operator_pool
 from kasuwa.db.jobs import Claimed
 from kasuwa.db.reading import DatabaseReaderFactory
@@ -55,6 +54,10 @@ UNFINISHED = """
     where m.mid = $1 and (j.run_at <= now() or j.leased_until > now())
 """
 
+# How long writes wait for the database once it is away. Before that they have the service's own timeout, so that a busy
+# machine does not make the first commit fail.
+OUTAGE_TIMEOUT_SECONDS = 0.3
+
 CALLED_BY_STEPS = ("bank", "card", "debit", "mobile", "biller")
 
 Fail = Callable[[], None]
@@ -64,7 +67,7 @@ Fail = Callable[[], None]
 
 
 class FailingRail:
-    """A rail that answers as it always does; then something else fails before the answer can be recorded."""
+    """A rail that answers as usual; then something fails before the answer can be recorded."""
 
     def __init__(self, rail: Any, fail: Fail) -> None:
         self._rail = rail
@@ -75,8 +78,8 @@ class FailingRail:
         if not inspect.iscoroutinefunction(found):
             return found
 
-        async def call(*said: Any, **named: Any) -> Any:
-            answer = await found(*said, **named)
+        async def call(*arguments: Any, **named: Any) -> Any:
+            answer = await found(*arguments, **named)
             self._fail()
             return answer
 
@@ -99,7 +102,7 @@ class LocalService:
         self._deployment = deployment
         self._dsn = dsn
         self._runner = asyncio.Runner()
-        # Kinds of the jobs that requests ran.
+        # Kinds of the jobs that requests have run.
         self.ran: list[str] = []
 
     def open(self, fail: Fail, rule: Any) -> None:
@@ -111,7 +114,12 @@ class LocalService:
         house.writer.start()
         await house.catalogue_cache.refresh()
         self._operators = await open_operator_pool(self._dsn)
-        failing = {name: FailingRail(getattr(house.rails, name), fail) for name in CALLED_BY_STEPS}
+
+        def fail_soon() -> None:
+            self.shorten_timeout()
+            fail()
+
+        failing = {name: FailingRail(getattr(house.rails, name), fail_soon) for name in CALLED_BY_STEPS}
         steps = steps_of(house.methods)
         if rule is not None:
             steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
@@ -135,8 +143,12 @@ class LocalService:
             CheckoutPayments(house.reader, house.vault, house.merchant_directory, self.dispatch, "http://pay")
         )
 
+    def shorten_timeout(self) -> None:
+        """Makes writes wait only OUTAGE_TIMEOUT_SECONDS from now on."""
+        self._house.writer.timeout_seconds = OUTAGE_TIMEOUT_SECONDS
+
     async def run(self, job: Any, merchant: Any, now: Any, secrets: Any = None) -> Any:
-        """A step, noted."""
+        """Runs a step and records its kind."""
         self.ran.append(job.kind)
         return await self._stepper.run(job, merchant, now, secrets)
 
@@ -209,11 +221,6 @@ def no_failure() -> None:
     """Nothing fails."""
 
 
-@pytest.fixture(autouse=True)
-def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "SUBMIT_TIMEOUT_SECONDS", 0.3)
-
-
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
     return deployments.for_version(NEWEST)
@@ -221,7 +228,7 @@ def deployment(deployments: Deployments) -> Deployment:
 
 # --- the rows that go on after their commit -------------------------------------------------------------------
 
-# Those whose own example runs a job right after its commit; the test below keeps the list whole.
+# Rows whose example runs a job right after its commit. The test below keeps the list complete.
 FOLLOWED_UP = frozenset(
     {
         *("bills-pay", "disburse-transfer", "investments-deposit", "investments-validate"),
@@ -232,7 +239,7 @@ FOLLOWED_UP = frozenset(
     }
 )
 HOW = ("outage", "bug in the call", "bug in the rule", "rule refuses")
-# An outage is tried on every row. The others take the same way through dispatch whatever the row is.
+# An outage is tried on every row. For the other failures the row makes no difference to dispatch.
 CASES = [
     pytest.param(row, how, id=f"{row.title}-{how.replace(' ', '-')}")
     for row in ACTION_ROWS
@@ -249,7 +256,7 @@ def test_the_rows_with_a_follow_up_are_all_listed(deployment: Deployment, shop: 
 
 
 class NotingShop(Local):
-    """Notes which rows' requests ran a job."""
+    """Records the rows whose requests ran a job."""
 
     def __init__(self, shop: MerchantClient, local: LocalService) -> None:
         super().__init__(shop, local)
@@ -266,7 +273,7 @@ class NotingShop(Local):
 
 
 def title_of(method: str, fields: Mapping[str, Any]) -> str:
-    """The row that a request belongs to."""
+    """Returns the title of the row that a request selects."""
     path = TABLE[f"/{method}"]
     action = path.select_action(msgspec.convert(dict(fields), Envelope))
     assert action is not None
@@ -288,7 +295,7 @@ def test_a_failure_after_the_first_commit_is_not_denied(
 
 
 def check_open(row: ActionRow, reply: RawReply) -> None:
-    """The reply that the action gives while its outcome is open, in the shape that it promises."""
+    """Asserts that the reply has the action's reply type and an open state."""
     body = reply.body
     assert (reply.http, body["status"]) == (200, 200), body
     assert msgspec.to_builtins(msgspec.json.decode(reply.raw, type=row.action.reply)) == body
@@ -338,6 +345,7 @@ def test_an_outage_before_the_first_commit_changes_nothing_and_says_so(
         here.wallet()  # the merchant is known to this process from here on
         wait_until("nothing of the merchant is due", lambda: deployment.fetch(UNFINISHED, shop.mid)[0][0] == 0)
         before = everything_of(deployment, shop)
+        local.shorten_timeout()
         cable.cut()
         reply = here.send_fields(row.method, fields)
         cable.restore()
@@ -354,6 +362,7 @@ def test_a_command_that_fails_on_its_way_does_not_deny(
     with DatabaseProxy(deployment.dsn) as cable, local_service(deployment, cable.dsn, no_failure) as local:
         here = Local(shop, local)
         here.wallet()
+        local.shorten_timeout()
         cable.cut()
         reply = here.send_fields(row.method, fields)
         cable.restore()

@@ -47,7 +47,7 @@ def test_a_bare_array_is_cut_at_the_same_bound(lines: int) -> None:
     assert page_of([LINE] * lines) == [LINE] * min(lines, 104)
 
 
-def test_a_bare_array_is_as_long_as_a_page_can_be_where_no_limit_is_said() -> None:
+def test_a_bare_array_without_a_limit_has_the_maximum_page_size() -> None:
     assert PlansRequest().offset_and_limit == InstallmentsRequest().offset_and_limit == (0, 200)
     assert PlansRequest(offset=5, limits=7).offset_and_limit == (5, 7)
     assert SubscriptionsRequest(thrift_id="TH").offset_and_limit == (0, MAX_MEMBERS)

@@ -14,19 +14,19 @@ PAN = "5399832694470923"
 SAMPLE_PAYCODE = "lAApm6OBmRmp3cQ"
 
 
-@pytest.mark.parametrize("said", [PAN, "5399 8326 9447 0923", "539983", "53998326"])
+@pytest.mark.parametrize("text", [PAN, "5399 8326 9447 0923", "539983", "53998326"])
 def test_a_whole_card_number_is_looked_up_by_its_first_six_digits(
-    shop: MerchantClient, deployment: Deployment, said: str
+    shop: MerchantClient, deployment: Deployment, text: str
 ) -> None:
     short = shop.put("resources", inquire="card", card_no="539983").body
     assert short["status"] == 200
-    assert shop.put("resources", inquire="card", card_no=said).body == short
+    assert shop.put("resources", inquire="card", card_no=text).body == short
     assert PAN not in deployment.out.read_text()
 
 
-@pytest.mark.parametrize("said", ["53998", "53998x", "5" * 20, "", 539983, None])
-def test_what_is_no_beginning_of_a_card_number_is_refused(shop: MerchantClient, said: object) -> None:
-    reply = shop.put("resources", inquire="card", card_no=said).body
+@pytest.mark.parametrize("value", ["53998", "53998x", "5" * 20, "", 539983, None])
+def test_what_is_no_beginning_of_a_card_number_is_refused(shop: MerchantClient, value: object) -> None:
+    reply = shop.put("resources", inquire="card", card_no=value).body
     assert (reply["status"], [fault["field"] for fault in reply["errors"]]) == (104, ["card_no"])
 
 

@@ -63,7 +63,7 @@ def test_every_reply_is_json_with_a_version_and_a_request_id_of_its_own(shop: Me
     assert {reply.headers["content-type"] for reply in received} == {"application/json"}
     assert {reply.headers["x-api-version"] for reply in received} == {"1"}
     ids = [reply.headers["x-request-id"] for reply in received]
-    assert all(OURS.fullmatch(said) for said in ids)
+    assert all(OURS.fullmatch(value) for value in ids)
     assert len(set(ids)) == len(ids)
 
 
@@ -72,9 +72,9 @@ def test_a_request_id_is_handed_back(shop: MerchantClient) -> None:
     assert {reply.headers["x-request-id"] for reply in received} == {"mine_1.2-3"}
 
 
-@pytest.mark.parametrize("said", ["", "a b", "x" * 65, "<script>", "é", "a\tb", '"'])
-def test_a_request_id_that_is_none_is_replaced(shop: MerchantClient, said: str) -> None:
-    given = shop.send("resources", WALLET, headers={"x-request-id": said}).headers["x-request-id"]
+@pytest.mark.parametrize("text", ["", "a b", "x" * 65, "<script>", "é", "a\tb", '"'])
+def test_a_request_id_that_is_none_is_replaced(shop: MerchantClient, text: str) -> None:
+    given = shop.send("resources", WALLET, headers={"x-request-id": text}).headers["x-request-id"]
     assert OURS.fullmatch(given)
 
 

@@ -17,8 +17,8 @@ SETTLES_SECONDS = 1.0
 WALLET = {"inquire": "wallet"}
 
 
-def key_of(said: str) -> str:
-    word, key = said.split()
+def key_of(text: str) -> str:
+    word, key = text.split()
     assert word == "key"
     return key
 
@@ -131,23 +131,23 @@ def test_limits_and_tariff_are_a_merchants_own(shop: MerchantClient, deployment:
 
 
 def test_a_setting_that_cannot_be_used_is_refused_in_one_line(shop: MerchantClient, deployment: Deployment) -> None:
-    said = deployment.run_refused_command("merchant", "set", shop.mid, "--http-codes", "loose")
-    assert said.startswith("kasuwa: ")
-    assert len(said.strip().splitlines()) == 1
+    output = deployment.run_refused_command("merchant", "set", shop.mid, "--http-codes", "loose")
+    assert output.startswith("kasuwa: ")
+    assert len(output.strip().splitlines()) == 1
     assert http_with(shop, shop.key) == 200
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
-        *(("rate", said) for said in ("x", "5", "5,5,5", "0,0", "0,5", "-1,5", "5,0", "")),
+        *(("rate", value) for value in ("x", "5", "5,5,5", "0,0", "0,5", "-1,5", "5,0", "")),
         *(
-            ("limits", said)
-            for said in ("[]", "{", '{"NGN":["20.00","10.00"]}', '{"NGN":["x","y"]}', '{"XXX":["1","2"]}')
+            ("limits", value)
+            for value in ("[]", "{", '{"NGN":["20.00","10.00"]}', '{"NGN":["x","y"]}', '{"XXX":["1","2"]}')
         ),
         *(
-            ("tariff", said)
-            for said in (
+            ("tariff", value)
+            for value in (
                 "{",
                 "[]",
                 '{"vat_percent_on_fees":"x"}',
@@ -158,7 +158,7 @@ def test_a_setting_that_cannot_be_used_is_refused_in_one_line(shop: MerchantClie
         ),
     ],
 )
-def test_what_would_break_a_merchants_requests_cannot_be_set(name: str, said: str) -> None:
+def test_what_would_break_a_merchants_requests_cannot_be_set(name: str, text: str) -> None:
     """The same check as the command's, without the wait for its process."""
     with pytest.raises(SystemExit, match=r"^kasuwa: [^\n]+$"):
-        parse_settings(**{name: said})
+        parse_settings(**{name: text})

@@ -232,16 +232,16 @@ def test_an_empty_optional_field_is_an_absent_one(shop: MerchantClient) -> None:
     empty: dict[str, Any] = {"sender_name": "", "narration": "", "orderRef": "", "type": ""}
     assert shop.transfer(**empty)["txnStatus"] == "successful"
     card = {"card_no": "5123450000000008", "expiry_month": "01", "expiry_year": "39", "ccv": "100", "pin": ""}
-    said: dict[str, Any] = {"user": [], "currency": "", "customer_txnref": "", "redirect_url": "", "card": card}
-    reply = shop.put("payment", action="initiate", paymentType="card", amount="100", **said)
+    fields: dict[str, Any] = {"user": [], "currency": "", "customer_txnref": "", "redirect_url": "", "card": card}
+    reply = shop.put("payment", action="initiate", paymentType="card", amount="100", **fields)
     assert reply.body["status"] == 202, reply
 
 
-@pytest.mark.parametrize("said", ["1", 1.0, "1.0", 1])
-def test_a_whole_number_is_one_however_it_is_written(shop: MerchantClient, said: object) -> None:
-    reply = shop.put("resources", inquire="events", limit=said, offset=said).body
+@pytest.mark.parametrize("value", ["1", 1.0, "1.0", 1])
+def test_a_whole_number_is_one_however_it_is_written(shop: MerchantClient, value: object) -> None:
+    reply = shop.put("resources", inquire="events", limit=value, offset=value).body
     assert (reply["status"], reply["limit"], reply["offset"]) == (200, 1, 1)
-    assert shop.put("bills", action="pull", bills_id=said).body["data"]["bills"][0]["id"] == 1
+    assert shop.put("bills", action="pull", bills_id=value).body["data"]["bills"][0]["id"] == 1
 
 
 def test_a_null_optional_field_is_an_absent_one_and_a_null_required_one_is_missing(shop: MerchantClient) -> None:

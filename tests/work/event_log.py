@@ -1,4 +1,4 @@
-"""What a merchant sees of its events: the log over HTTP, and waiting until something stands in it."""
+"""A merchant's event log over HTTP, and waiting for an entry."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ POLL_SECONDS = 0.02
 
 
 def wait_until(what: str, holds: Callable[[], Any]) -> Any:
-    """The first answer of `holds` that is true."""
+    """Calls `holds` until it returns a true value, and returns that."""
     until = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while not (found := holds()):
         assert time.monotonic() < until, f"still waiting: {what}"
@@ -25,7 +25,7 @@ def send_events_to(shop: MerchantClient, url: str) -> None:
 
 
 def events_of(shop: MerchantClient, **fields: Any) -> list[Any]:
-    """Newest first."""
+    """Returns the events, newest first."""
     http, body = shop.put("resources", inquire="events", **fields)
     assert (http, body["status"]) == (200, 200), body
     return list(body["data"])
@@ -37,7 +37,8 @@ def event_of(shop: MerchantClient, txn_ref: str) -> Any:
 
 
 def wait_for_state(shop: MerchantClient, txn_ref: str, state: str, attempts: int = 0) -> Any:
-    """The event, once it stands so and was tried so often: what was sent is recorded a moment later."""
+    """Returns the event once it has this state and number of attempts: a delivery is recorded a moment after it was
+    sent."""
 
     def look() -> Any:
         event = event_of(shop, txn_ref)

@@ -1,6 +1,6 @@
-"""A merchant's receiver on loopback: it keeps every request as it came, and answers as it is told.
+"""A merchant's webhook receiver on loopback: it records every request, and answers as the test says.
 
-It stands for what is outside of the service, and is told to misbehave as the outside does: refuse, hang, hang up.
+It stands for the world outside the service, and can misbehave: refuse, hang, or close the connection.
 """
 
 import contextlib
@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-# Nothing here is a claim about speed: past this bound something hangs.
+# A generous limit that only stops a test that hangs. It says nothing about speed.
 WAIT_TIMEOUT_SECONDS = 60.0
 
-# Closing a socket that is told so sends a reset instead of a good-bye.
+# With SO_LINGER set to zero, closing the socket sends a reset.
 NO_LINGER = struct.pack("ii", 1, 0)
 
 
 class ReceivedRequest(NamedTuple):
-    """A request as it came: header names in lower case, the body in bytes."""
+    """A request as received: header names in lower case, the body in bytes."""
 
     path: str
     headers: dict[str, str]
@@ -49,7 +49,7 @@ RESET = Answer(-2)
 
 
 class Inbox:
-    """`script` is used up first, one answer a request; then `answer` says what is answered to any other."""
+    """`script` has the answers of the next requests, one each. Then `answer` is used for all others."""
 
     def __init__(self, server: "Receiver") -> None:
         self._server = server
@@ -85,7 +85,7 @@ class Inbox:
         return self.answer(letter)
 
     def wait_for(self, count: int) -> list[ReceivedRequest]:
-        """The letters, once there are so many of them."""
+        """Returns the requests once there are so many."""
         with self._arrived:
             there = self._arrived.wait_for(lambda: len(self._letters) >= count, WAIT_TIMEOUT_SECONDS)
             assert there, f"{len(self._letters)} letters of {count} have come"
@@ -127,7 +127,7 @@ class WebhookRequestHandler(BaseHTTPRequestHandler):
         self.do_POST()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Prints nothing: the letters are kept."""
+        """Prints nothing: the requests are recorded."""
 
 
 @contextlib.contextmanager

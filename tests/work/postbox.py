@@ -1,4 +1,4 @@
-"""A mail server that takes what comes, or lets its clients wait."""
+"""A mail server that accepts all mail, or makes its clients wait."""
 
 import socketserver
 import threading
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Postbox(socketserver.ThreadingTCPServer):
-    """Takes mail by SMTP, and keeps what came: the recipient and the text."""
+    """Accepts mail by SMTP and records recipient and text."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -16,7 +16,7 @@ class Postbox(socketserver.ThreadingTCPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Conversation)
         self.letters: list[tuple[str, str]] = []
-        # While it is closed, whoever comes waits at the door: `waiting` counts them.
+        # While it is closed, clients wait for the greeting: `waiting` counts them.
         self.is_open = threading.Event()
         self.is_open.set()
         self.waiting = 0

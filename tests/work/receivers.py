@@ -1,4 +1,4 @@
-"""Servers on loopback for the tests of outgoing HTTP, kind and hostile; and how a test runs in a loop."""
+"""Servers on loopback for the tests of outgoing HTTP, friendly and hostile, and how a test runs in an event loop."""
 
 import asyncio
 import functools
@@ -14,12 +14,12 @@ import uvloop
 from kasuwa.work.egress import EgressClient, EgressLimits
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-# For what is expected to answer: a busy machine must not make a test fail.
+# For requests that are answered: a busy machine must not make a test fail.
 PATIENT = EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=30)
 
 
 class Receiver:
-    """The record of a server: the number of connections, and each request as its head and its body."""
+    """The record of a server: the number of connections, and each request as head and body."""
 
     def __init__(self) -> None:
         self.host = ""
@@ -52,7 +52,7 @@ async def receiving(
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seen.connections += 1
         open_writers.add(writer)
-        # The other side may go at any time; that is what some tests are about.
+        # The client may close at any time, as some tests require.
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await talk(seen, reader, writer)
         writer.close()
@@ -71,7 +71,7 @@ async def receiving(
 
 
 def answering(*answers: bytes) -> ServeConnection:
-    """Answers each request of a connection in turn, the last one for ever after."""
+    """Answers each request of a connection in turn; repeats the last answer."""
 
     async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         left = list(answers)
@@ -84,7 +84,7 @@ def answering(*answers: bytes) -> ServeConnection:
 
 
 def flooding(first: bytes, more: bytes) -> ServeConnection:
-    """Answers once and then sends more of the same until the other side has had enough."""
+    """Answers once and then sends more of the same until the connection ends."""
 
     async def talk(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await seen.read_request(reader)

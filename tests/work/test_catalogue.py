@@ -1,7 +1,7 @@
-"""The catalogue's day: taken anew once, however many workers there are; old paycodes for another day.
+"""The daily refresh of the biller catalogue: once, however many workers there are; old paycodes work for another day.
 Contract: bills#pay
 
-A deployment of its own, because the catalogue is everybody's: a new edition would show in other tests' replies.
+It has a deployment of its own, because all merchants share the catalogue: a new edition would show in other tests.
 """
 
 import asyncio
@@ -46,15 +46,15 @@ def prepaid_paycode(shop: MerchantClient) -> str:
 
 
 def pay(shop: MerchantClient, paycode: str) -> Any:
-    """The same payment again and again, so each waits until it is no likely duplicate."""
+    """Makes the same payment again, so it waits until it is not a likely duplicate any more."""
     shop.advance(seconds=30)
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "paycode": paycode,
         "reference": METER,
         "amount": "5000.00",
         "orderRef": new_reference("bill"),
     }
-    return shop.put("bills", action="pay", **said).body
+    return shop.put("bills", action="pay", **fields).body
 
 
 def resolve(shop: MerchantClient, paycode: str) -> Any:
@@ -62,7 +62,7 @@ def resolve(shop: MerchantClient, paycode: str) -> Any:
 
 
 def refresh(own: Deployment, shop: MerchantClient) -> str:
-    """Take an edition by the command, and wait until it is listed; answers the paycode that it brought."""
+    """Fetches an edition by the command and waits until it is listed. Returns its paycode."""
     before = prepaid_paycode(shop)
     assert "of the catalogue is listed" in own.run_command("bills", "refresh")
     until = time.monotonic() + 30

@@ -1,4 +1,4 @@
-"""What a claim of deliveries costs must not grow with a backlog: its plan reads each merchant's jobs in index order."""
+"""A claim of deliveries does not cost more with a backlog: its plan reads each merchant's jobs in index order."""
 
 import asyncio
 from datetime import UTC, datetime

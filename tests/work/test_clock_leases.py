@@ -1,4 +1,4 @@
-"""The lease of a merchant's clock: renewed while held, one holder at a time, and mended where its holder died."""
+"""The lease of a merchant's clock: renewed while held, one holder at a time, and repaired if its holder died."""
 
 import asyncio
 import time
@@ -11,6 +11,7 @@ import pytest
 from kasuwa.composition import Services
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
+from kasuwa.db.connection_pool import Pool
 from kasuwa.settings import read_settings
 from kasuwa.work.clock_leases import ClockLeases, LeaseTimeout
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
@@ -31,7 +32,7 @@ def number_of(deployment: Deployment, shop: MerchantClient) -> int:
     return int(number)
 
 
-def with_pool(deployment: Deployment, work: Callable[[connections.Pool], Awaitable[T]]) -> T:
+def with_pool(deployment: Deployment, work: Callable[[Pool], Awaitable[T]]) -> T:
     async def run() -> T:
         operators = await connections.open_operator_pool(deployment.dsn)
         try:
@@ -45,7 +46,7 @@ def with_pool(deployment: Deployment, work: Callable[[connections.Pool], Awaitab
 def test_a_lease_outlasts_its_length_while_it_is_held(deployment: Deployment, shop: MerchantClient) -> None:
     number = number_of(deployment, shop)
 
-    async def work(operators: connections.Pool) -> tuple[set[bool], bool, int]:
+    async def work(operators: Pool) -> tuple[set[bool], bool, int]:
         mine, others = ClockLeases(operators, length=SHORT), ClockLeases(operators, length=SHORT, wait_seconds=0.1)
         seen = set()
         async with mine.acquire(number) as held:
@@ -66,7 +67,7 @@ def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(
 ) -> None:
     number = number_of(deployment, shop)
 
-    async def work(operators: connections.Pool) -> tuple[bool, Any]:
+    async def work(operators: Pool) -> tuple[bool, Any]:
         leases = ClockLeases(operators, length=SHORT)
         async with leases.acquire(number) as held:
             await operators.execute("update advance_lease set holder = 'another' where merchant_id = $1", number)
@@ -81,7 +82,7 @@ def test_who_lost_a_lease_hears_of_it_and_leaves_the_next_holder_alone(
 
 
 def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Deployment, shop: MerchantClient) -> None:
-    """The delivery takes many times the lease, and what is due behind it stays for the advance."""
+    """The delivery takes many times the lease. The jobs behind it are still left to the advance."""
     states: list[bool] = []
 
     def slowly(letter: ReceivedRequest) -> Answer:
@@ -91,7 +92,7 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
             time.sleep(0.05)
         return OK
 
-    async def advance(house: Services, operators: connections.Pool) -> Any:
+    async def advance(house: Services, operators: Pool) -> Any:
         engine = SandboxOperations(
             operators,
             SandboxServices(
@@ -134,7 +135,7 @@ def test_what_an_advance_that_died_has_passed_by_is_run_by_the_worker(
     shop = open_shop(now=START)
     sent = shop.transfer(accountnumber="0000000900")
     number = number_of(deployment, shop)
-    # As it stands when the process is killed between moving the clock and the jobs' wall times.
+    # The state after a kill between moving the clock and updating the jobs' wall times.
     deployment.fetch(
         "update merchant_state set clock_fixed_at = clock_fixed_at + interval '1 minute', version = version + 1 "
         "where merchant_id = $1",

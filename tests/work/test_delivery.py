@@ -1,4 +1,4 @@
-"""An event on its way to a merchant: its bytes, its signatures, and what the scenarios do to it.
+"""Delivery of an event to a merchant: its bytes, its signatures, and the effects of scenarios.
 
 Contract: events#payload
 """
@@ -137,7 +137,7 @@ def test_the_newest_key_signs_after_a_roll_while_the_old_one_still_works(
     listening.transfer()
     inbox.wait_for(1)
     new_key = deployment.run_command("merchant", "roll-key", listening.mid).split()[-1]
-    time.sleep(KEY_CACHE_SECONDS)  # so long, below a second, the courier goes on with the key it knows
+    time.sleep(KEY_CACHE_SECONDS)  # the sender uses a cached key for this long, less than a second
     listening.transfer()
     before, after = inbox.wait_for(2)
     assert before.headers["service-hash"] == hash_of(before, listening.key)

@@ -1,6 +1,6 @@
-"""Events of one object, for merchants who want them in order: a later one waits until the earlier is out of the way.
+"""Strict order of the events of one object: a later one waits until the earlier is delivered or given up.
 
-Nothing makes two events of one object yet, so the second is planted as a refund of a payment would write it.
+The second event of an object is inserted by the test, as a refund of a payment would write it.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def listen(
 
 
 def fail_first(deployment: Deployment, shop: MerchantClient, inbox: Inbox) -> str:
-    """An event that did not get through, and a second one of the same object, due at once."""
+    """Makes an event whose delivery failed, and a second one of the same object, due at once."""
     inbox.answers(then=BROKEN)
     first = str(shop.transfer()["txnRef"])
     wait_for_state(shop, first, "scheduled", attempts=1)
@@ -63,7 +63,7 @@ def was_put_back(deployment: Deployment, shop: MerchantClient) -> None:
         [[claims]] = deployment.fetch(CLAIMS, shop.mid, SECOND)
         return bool(claims >= 2)
 
-    wait_until("the courier has looked at it twice", look)
+    wait_until("the sender has polled twice", look)
 
 
 def test_in_strict_order_an_event_waits_for_the_one_before_it(

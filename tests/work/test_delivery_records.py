@@ -1,4 +1,4 @@
-"""What is recorded of deliveries, by the statement that records many at once; and how long one may be under way."""
+"""The record of deliveries, written by one statement for many; and how long a delivery may take."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -45,8 +45,8 @@ def record(deployment: Deployment, *outcomes: AttemptResult) -> None:
 def test_two_attempts_of_one_event_recorded_together_are_both_kept(
     shop: MerchantClient, deployment: Deployment, turn: int
 ) -> None:
-    """A lease that ran out while its holder still waited: both are answered, and end up in one record. One delivered
-    it, so it is over, in whichever order they come."""
+    """A lease expired while its holder still waited, and both attempts are recorded together. One of them delivered the
+    event, so it is done, whatever their order."""
     send_events_to(shop, NOBODY)
     txn_ref = shop.transfer(headers=LATE)["txnRef"]
     [waiting] = deployment.fetch(WAITING, shop.mid, txn_ref)

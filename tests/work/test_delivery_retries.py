@@ -1,8 +1,8 @@
-"""Events that do not get through: the ladder of waits, what the receiver asks for, and endpoints that are dead.
+"""Events that cannot be delivered: the retry schedule, the receiver's Retry-After, and endpoints that never answer.
 Contract: events#payload
 
-The merchants' clocks stand still but for `advance`, so that every moment is exact: the first attempt is the
-courier's, the others fall due on the way.
+The merchants' clocks move only by `advance`, so that every time is exact. The first attempt is made by the webhook
+sender; the others fall due during an advance.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ def listening(open_shop: Callable[..., MerchantClient], inbox: Inbox) -> Merchan
 
 
 def fail_once(shop: MerchantClient, inbox: Inbox, *script: Answer) -> str:
-    """A transfer whose first attempt was the courier's, and failed."""
+    """Makes a transfer whose event the sender tried once without success."""
     inbox.answers(*script, then=BROKEN)
     txn_ref = str(shop.transfer()["txnRef"])
     wait_for_state(shop, txn_ref, "scheduled", attempts=1)
@@ -134,7 +134,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(listening: MerchantClient, 
 
 
 def die(shop: MerchantClient, inbox: Inbox, days: int) -> list[str]:
-    """An event a day, and an endpoint that takes none of them."""
+    """Makes an event a day for an endpoint that accepts none."""
     inbox.answers(then=BROKEN)
     refs = []
     for _ in range(days):
@@ -170,7 +170,7 @@ def test_what_happens_while_the_endpoint_is_off_waits_too(
     other = open_shop()
     send_events_to(other, inbox.url.replace("/events", "/other"))
     inbox.answers(then=OK)
-    wait_for_state(other, other.transfer()["txnRef"], "delivered")  # the courier has been by
+    wait_for_state(other, other.transfer()["txnRef"], "delivered")  # the sender has polled
     assert event_of(listening, new)["state"] == "endpoint_off"
     assert [letter.path for letter in inbox.requests[before:]] == ["/other"]
 

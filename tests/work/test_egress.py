@@ -1,4 +1,4 @@
-"""Outgoing HTTP that is answered: what is sent, what is kept of the answer, and how connections are used again."""
+"""Outgoing HTTP that is answered: what is sent, what is stored of the answer, and how connections are reused."""
 
 import asyncio
 import ssl

@@ -1,7 +1,7 @@
-"""Where outgoing HTTP does not go: URLs that are refused when set, addresses that are refused when used.
-Contract: events#payload
+"""Forbidden targets of outgoing HTTP: URLs that are refused when set, addresses that are refused when used. Contract:
+events#payload
 
-While loopback is not allowed, a canary listens there: whatever slips through one of these spellings reaches it.
+While loopback is not allowed, a server listens there: any spelling of its address that is not refused would reach it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Receivers that mean us harm, or are merely broken: outgoing HTTP ends, in time, and says what may have happened."""
+"""Hostile or broken receivers: outgoing HTTP ends in time, and says what may have happened."""
 
 import asyncio
 import socket
@@ -21,9 +21,9 @@ from tests.work.receivers import (
     sending,
 )
 
-# For a turn that does not come.
+# For requests whose turn does not come.
 FEW = EgressLimits(queue_seconds=0.2, connect_seconds=30, response_seconds=30, total_seconds=30)
-# For a status that comes and a body that does not.
+# For answers with a status but without a body.
 WAITS_FOR_STATUS = EgressLimits(queue_seconds=30, connect_seconds=30, response_seconds=30, total_seconds=0.3)
 
 ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
@@ -264,7 +264,7 @@ async def test_an_upgrade_is_a_status_and_no_more() -> None:
 @on_both_loops
 @pytest.mark.parametrize("way", ["given up", "cancelled"])
 async def test_an_answer_that_comes_too_late_is_nobody_elses(way: str) -> None:
-    """The connection it was asked on is not used again."""
+    """The connection of a late answer is not used again."""
     late = asyncio.Event()
 
     async def answer_late(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -300,7 +300,7 @@ async def test_a_header_with_a_line_break_is_not_sent(value: str) -> None:
 
 
 def holding(answers: asyncio.Event) -> ServeConnection:
-    """Answers when it is told to."""
+    """Answers when the test says so."""
 
     async def hold(seen: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await seen.read_request(reader)

@@ -1,5 +1,6 @@
-"""What the courier knows of an endpoint: how much is claimed for it, how many are sent at once, and when its queue goes
-back."""
+"""What the sender records about an endpoint: how many deliveries are claimed for it, how many are sent at once, and
+when its queue is given back.
+"""
 
 from datetime import UTC, datetime
 

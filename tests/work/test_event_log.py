@@ -103,7 +103,7 @@ def test_the_feed_goes_on_where_it_was_left(shop: MerchantClient) -> None:
 
 
 def follow(deployment: Deployment, shop: MerchantClient, done: threading.Event) -> list[Any]:
-    """Everything that the feed shows to one who asks again and again with the last sequence seen."""
+    """Returns everything that the feed shows to a client that asks repeatedly with the last sequence seen."""
     seen: list[Any] = []
     with deployment.connect() as wire:
         reader = MerchantClient(wire, shop.mid, shop.key)

@@ -1,8 +1,7 @@
-"""One merchant's endpoint is nobody else's trouble: not when it hangs, not when it is slow, not with a long backlog.
+"""One merchant's endpoint does not delay others: not if it hangs, is slow, or has a long backlog.
 
-Events are made late and let go together, those of the troublesome merchants first, so that everybody's wait in the
-same line. What is asserted is an order: an attempt that hangs is recorded when it is given up, and by then all the
-others have been delivered.
+Events are held back and released together, those of the troublesome merchants first, so that all wait in the same
+queue. The tests assert an order: a hanging attempt is recorded when it times out, and by then all others are delivered.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from tests.running import Deployment
 from tests.work.event_log import send_events_to, wait_until
 from tests.work.inbox import HANG, OK, Answer, Inbox, ReceivedRequest, running_inbox
 
-# So many hang, each with such a backlog, that there are not connections enough for all of it.
+# So many merchants with such a backlog hang that there are not enough connections for all of it.
 MERCHANTS, HANGING, BACKLOG = 200, 50, 40
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 
@@ -58,7 +57,7 @@ def inbox() -> Iterator[Inbox]:
 
 @pytest.fixture
 def hanging() -> Iterator[list[Inbox]]:
-    """Receivers of their own: who shares a host shares its places."""
+    """Returns receivers on different hosts: merchants on one host share its connections."""
     with contextlib.ExitStack() as stack:
         inboxes = [stack.enter_context(running_inbox()) for _ in range(HANGING)]
         for inbox in inboxes:
@@ -74,7 +73,7 @@ def open_many(open_shop: Callable[..., MerchantClient], count: int) -> list[Merc
 
 
 def send_late(shop: MerchantClient, url: str) -> None:
-    """An event that waits until it is let go."""
+    """Makes an event that waits until it is released."""
     send_events_to(shop, url)
     shop.transfer(headers=LATE)
 
@@ -126,7 +125,7 @@ def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
 
 
 def take_away(deployment: Deployment, shop: MerchantClient) -> None:
-    """The courier holds some of these rows and goes on taking more: of two who wait for each other one is told so."""
+    """Deletes the rows. The sender holds some of them and claims more, so one of two deadlocked sessions fails."""
     while True:
         with contextlib.suppress(asyncpg.DeadlockDetectedError):
             deployment.fetch(TAKE_AWAY, shop.mid)
@@ -136,8 +135,8 @@ def take_away(deployment: Deployment, shop: MerchantClient) -> None:
 def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
     deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
-    """There are more of them than a host has places, and it takes longer to answer than one may wait for a place.
-    Who did not get one was not tried."""
+    """There are more merchants than connections to the host, and it answers more slowly than a request may wait for
+    one. A request that got none does not count as an attempt."""
 
     def answer_slowly(letter: ReceivedRequest) -> Answer:
         time.sleep(5)
@@ -157,7 +156,7 @@ def test_merchants_who_share_a_slow_host_get_everything_at_the_first_attempt(
 def test_merchants_who_hang_on_a_shared_host_leave_places_there_to_others(
     deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
 ) -> None:
-    """A shop platform's host: the paths of some hang, and theirs are the older events; the others are served."""
+    """A host of a shop platform: some paths hang, and their events are the older ones. The others are delivered."""
 
     def hang_on_some(letter: ReceivedRequest) -> Answer:
         return HANG if letter.path == "/stuck" else OK

@@ -1,4 +1,4 @@
-"""The wall times of jobs follow a merchant's clock, however many jobs it has, and nobody else waits for that."""
+"""The wall times of jobs follow a merchant's clock, however many jobs it has, and no other merchant waits for that."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from tests.work.event_log import wait_until
 START = "2026-01-05T09:00:00+01:00"
 VERY_MANY = 100_000
 NUMBER = "select merchant_id from merchant where mid = $1 and current"
-# Jobs of every second from ten days after $4 on: no advance of these tests comes to them.
+# Jobs of every second from ten days after $4 on: no advance of these tests reaches them.
 ADD_JOBS = """
     insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
     select sha224(('times ' || $1::bigint || ' ' || n)::bytea), $1::bigint, 'times.none', $3, 'times', '',
@@ -28,7 +28,7 @@ ADD_JOBS = """
 CLOCK = (
     "select coalesce(clock_fixed_at, now() + make_interval(secs => clock_offset_us / 1000000.0)) from merchant_state b"
 )
-# Jobs whose wall time is not that of their business time, to the microsecond that a division may cost.
+# Jobs whose wall time does not match their business time, within a microsecond of rounding.
 WRONG_TIMES = """
     select count(*) from scheduled_job j join merchant_state b using (merchant_id)
     where j.merchant_id = $1 and j.kind = 'times.none' and not case
@@ -84,7 +84,7 @@ def test_jobs_that_a_stopped_clock_reaches_are_due_at_once(
         finally:
             await operators.close()
 
-    # Of a lane that nobody claims: these jobs have no step.
+    # In a lane that no worker claims: these jobs have no step.
     deployment.fetch("update scheduled_job set lane = 'nobody' where merchant_id = $1", number)
     assert asyncio.run(shift()) == 3
     times = {str(at): count for at, count in deployment.fetch(TIMES, number)}
@@ -106,7 +106,7 @@ def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
 def test_an_advance_that_cannot_move_its_jobs_leaves_that_to_the_worker(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
-    """Another session holds a job for longer than any lock is waited for: the clock has moved, some jobs have not."""
+    """Another session holds a job for longer than a lock is waited for: the clock has moved, some jobs have not."""
     shop = open_shop()
     number = add_jobs(deployment, shop, JOBS_PER_STATEMENT + 1)
 

@@ -1,4 +1,4 @@
-"""How a long timeline is cut: the newest entries are told, and how many are left out."""
+"""A long timeline is cut: it shows the newest entries and how many are left out."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,6 @@
-"""A merchant whose key cannot be opened: its deliveries wait and the operator is told; nobody else is held up."""
+"""A merchant whose key cannot be decrypted: its deliveries wait, the operator is notified, and other merchants do not
+wait.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -12,7 +14,7 @@ from tests.work.event_log import event_of, send_events_to, wait_until
 from tests.work.inbox import Inbox, running_inbox
 
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
-# Those of the first are due before those of the second.
+# Events of the first merchant are due before those of the second.
 LET_GO = """
     update scheduled_job set run_at = now() - make_interval(secs => case when mid = $1 then 60 else 0 end)
     from merchant where merchant.merchant_id = scheduled_job.merchant_id and mid in ($1, $2) and lane = 'webhook'
@@ -39,7 +41,7 @@ BREAK = {
 
 @pytest.fixture(scope="module")
 def deployment(deployments: Deployments) -> Iterator[Deployment]:
-    """One of its own: broken keys go on being complained of."""
+    """A deployment of its own: broken keys are logged again and again."""
     with deployments.fresh("unsignable") as running:
         yield running
 
@@ -51,7 +53,7 @@ def inbox() -> Iterator[Inbox]:
 
 
 def send_late(shop: MerchantClient, inbox: Inbox) -> str:
-    """An event that waits until it is let go: the reference of its transfer."""
+    """Makes an event that waits until it is released. Returns the reference of its transfer."""
     send_events_to(shop, inbox.url)
     return str(shop.transfer(headers=LATE)["txnRef"])
 

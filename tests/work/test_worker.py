@@ -1,4 +1,4 @@
-"""The worker's look at what is due: whatever goes wrong with it, it is taken again."""
+"""The worker's poll for due jobs: after any failure it is repeated."""
 
 import asyncio
 from typing import Any
@@ -12,7 +12,7 @@ from kasuwa.work.worker import Worker
 
 
 class Claims:
-    """A pool that fails, then says that a lane has something due."""
+    """A pool that fails, then reports a lane with a due job."""
 
     def __init__(self, trouble: Exception) -> None:
         self._trouble: list[Exception] = [trouble]

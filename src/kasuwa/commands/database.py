@@ -16,10 +16,11 @@ import typer
 from kasuwa import supervise
 from kasuwa.core.decision import AuditEntry
 from kasuwa.core.vault import Vault
-from kasuwa.db import audit_trail, embedded, merchants, migrate
+from kasuwa.db import audit_trail, merchants, migrate
 from kasuwa.db.pgbouncer import TransactionPooling
+from kasuwa.db.postgres_account import EmbeddedError
 from kasuwa.db.primary import connect_to_primary
-from kasuwa.db.writer import DatabaseUnreachable
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.listen import ListenError
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import ServeError
@@ -63,7 +64,7 @@ def one_line_errors() -> Iterator[None]:
     """Turns known errors into one line on standard error and exit code 1."""
     try:
         yield
-    except (ServeError, ListenError, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+    except (ServeError, ListenError, SettingsError, migrate.MigrationError, EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
     except TransactionPooling as error:
         sys.exit(f"kasuwa: {error}")

@@ -57,7 +57,7 @@ async def set_second_factor(visit: Visit) -> Response:
     user = visit.user
     assert visit.session is not None
     try:
-        secret = passwords.open_totp_secret(
+        secret = passwords.unseal_totp_secret(
             visit.services.vault, user.user_id, bytes.fromhex(visit.form_text("sealed"))
         )
     except (ValueError, UnsealError):

@@ -33,7 +33,7 @@ from kasuwa.db import approvals, merchants, rates
 from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.batch import RuleFailure, Submission
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.ledger import chart
 
 MAX_REASON_LENGTH = 500

@@ -18,7 +18,7 @@ from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_setting
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reading import Reader
 from kasuwa.db import console_users, merchants, rates
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 MAX_NAME_LENGTH = 200
 

@@ -13,7 +13,7 @@ from kasuwa.console.visit import Visit
 from kasuwa.db import approvals, console_users
 from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_users import ConsoleUser, EmailTaken
 
 USER_PROPOSAL_KIND = "person"

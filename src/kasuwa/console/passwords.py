@@ -98,7 +98,7 @@ def seal_totp_secret(vault: Vault, user_id: int, secret: str) -> bytes:
     return vault.seal(OPERATOR_ID, TOTP_SEAL_CONTEXT.format(user_id=user_id), secret.encode(), secrets.token_bytes(12))
 
 
-def open_totp_secret(vault: Vault, user_id: int, sealed: bytes) -> str:
+def unseal_totp_secret(vault: Vault, user_id: int, sealed: bytes) -> str:
     return vault.unseal(OPERATOR_ID, TOTP_SEAL_CONTEXT.format(user_id=user_id), sealed).decode()
 
 

@@ -14,7 +14,7 @@ from kasuwa.console.step_up import consume_totp_code, find_attempt_source, find_
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db import audit_trail, console_sessions, console_throttle, console_users
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_throttle import ALL_SOURCES, FREE_FAILURES, AttemptSource
 from kasuwa.db.console_users import ConsoleUser, EmailTaken
 

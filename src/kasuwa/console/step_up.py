@@ -18,7 +18,7 @@ from kasuwa.console.visit import Visit
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db import audit_trail, console_sessions, console_throttle, console_users
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_throttle import FREE_FAILURES, AttemptSource
 from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.merchants import find_merchant_id
@@ -102,7 +102,7 @@ async def verify_credentials(visit: Visit, *, password: str | None = None, code:
 
 async def consume_totp_code(connection: Connection, visit: Visit, user: ConsoleUser, code: str) -> bool:
     assert user.totp_sealed is not None
-    secret = passwords.open_totp_secret(visit.services.vault, user.user_id, user.totp_sealed)
+    secret = passwords.unseal_totp_secret(visit.services.vault, user.user_id, user.totp_sealed)
     step = passwords.matching_step(secret, code)
     return step is not None and await console_users.use_totp_step(connection, user.user_id, step)
 

@@ -43,18 +43,20 @@ async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Resp
 def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | tuple[FieldError, ...]:
     """Validates an order by the API's rules. Empty fields are left out. Returns the request, or its field errors."""
     fields = {name: value for name, value in order.items() if value}
-    read: TransferRequest | tuple[FieldError, ...] = decode(
+    checked: TransferRequest | tuple[FieldError, ...] = decode(
         TransferRequest, msgspec.json.encode(fields), TRANSFER_RULES, merchant
     )
-    return read
+    return checked
 
 
 async def preview_transfer(visit: Visit) -> Response:
     """Shows the account name and the charges. Nothing is sent yet."""
     order = {name: visit.form_text(name) for name in FORM_FIELDS}
-    read = check_order(order, visit.merchant)
-    if isinstance(read, tuple):
-        return await show_transfers(visit, 422, submitted=order, faults={fault.field: fault.reason for fault in read})
+    checked = check_order(order, visit.merchant)
+    if isinstance(checked, tuple):
+        return await show_transfers(
+            visit, 422, submitted=order, faults={fault.field: fault.reason for fault in checked}
+        )
     inquiry = await visit.call_action(
         "resources", inquire="accountname", accountnumber=order["accountnumber"], bankcode=order["bankcode"]
     )
@@ -66,8 +68,8 @@ async def preview_transfer(visit: Visit) -> Response:
         order={**order, "orderRef": new_reference("console")},
         name=inquiry.body["data"]["account_name"],
         bank=bank_names().get(order["bankcode"], order["bankcode"]),
-        amount=int(read.amount),
-        charge=calculate_transfer_fees(visit.merchant.tariff, int(read.amount)),
+        amount=int(checked.amount),
+        charge=calculate_transfer_fees(visit.merchant.tariff, int(checked.amount)),
     )
 
 
@@ -114,8 +116,8 @@ def parse_bulk_file(content: bytes | None, merchant: Merchant) -> list[BulkOrder
 
 def parse_bulk_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> BulkOrder:
     values = {name: row.get(name, "") for name in CSV_COLUMNS}
-    read = check_order(values, merchant)
-    faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
+    checked = check_order(values, merchant)
+    faults = {fault.field: fault.reason for fault in checked} if isinstance(checked, tuple) else {}
     values["orderRef"] = values["orderRef"] or reference
     if values["orderRef"] in used:
         faults["orderRef"] = "used twice in this file"
@@ -129,11 +131,11 @@ async def preview_bulk(visit: Visit) -> Response:
         return await show_transfers(visit, 422, file_fault=orders)
     valid_orders = [order for order in orders if not order.faults]
     requests = [check_order(order.values, visit.merchant) for order in valid_orders]
-    total = sum(int(read.amount) for read in requests if isinstance(read, TransferRequest))
+    total = sum(int(checked.amount) for checked in requests if isinstance(checked, TransferRequest))
     charges = sum(
-        calculate_transfer_fees(visit.merchant.tariff, int(read.amount)).total
-        for read in requests
-        if isinstance(read, TransferRequest)
+        calculate_transfer_fees(visit.merchant.tariff, int(checked.amount)).total
+        for checked in requests
+        if isinstance(checked, TransferRequest)
     )
     return visit.render(
         "bulk_preview.html",

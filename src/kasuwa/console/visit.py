@@ -30,7 +30,7 @@ from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.money import parse_minor
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.console_sessions import ConsoleSession
 from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.merchants import MerchantDirectory

@@ -86,7 +86,7 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
     injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     has_webhook: bool = False
-    purposes: Mapping[str, Any] = {}  # core.purpose.PurposeRules by name
+    purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
 

@@ -1,8 +1,8 @@
 """Purposes of transactions: a payment or transfer that is made for another slice, such as a loan repayment.
 
 Slices do not import each other. The transaction stores the purpose's name and a reference ("loan-repayment", "LN…").
-app.py registers the owning slice's rules by name, and the decision that ends the transaction adds their effects in the
-same commit.
+api_methods.py registers the owning slice's rules by name, and the decision that ends the transaction adds their effects
+in the same commit.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from kasuwa.core.transactions import Transaction
 class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     """The purpose of a transaction. Stored in its detail under `errand`."""
 
-    purpose: str  # name of the purpose, a key of Context.purposes
+    purpose: str  # name of the purpose, see rules_of
     reference: str  # of the loan, savings account or plan that it is for
     # Details of the payer that the merchant sent with a repayment or deposit. `meta` is a JSON object as text.
     meta: str = ""
@@ -120,13 +120,20 @@ class PurposeRules(msgspec.Struct, frozen=True):
     on_refund: Callable[[str, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
 
 
+def rules_of(purpose: TransactionPurpose, context: Context) -> PurposeRules:
+    """Returns the rules of a purpose. Raises KeyError if the deployment has none of that name."""
+    rules = context.purposes[purpose.purpose]
+    assert isinstance(rules, PurposeRules)
+    return rules
+
+
 def effects_of_purpose(
     row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
 ) -> PurposeEffects | NeedsMore:
     """Returns what a transaction's purpose adds to the decision, or NeedsMore."""
     if purpose is None:
         return NO_EFFECTS
-    rules: PurposeRules = context.purposes[purpose.purpose]
+    rules = rules_of(purpose, context)
     missing = missing_needs(rules, purpose, context, seen)
     return missing or rules.on_answer(row, purpose.reference, context, seen)
 
@@ -135,7 +142,7 @@ def reply_of_purpose(row: Transaction, purpose: TransactionPurpose | None, conte
     """Returns the purpose's reply for a final transaction, None if it has none, or NeedsMore."""
     if purpose is None:
         return None
-    rules: PurposeRules = context.purposes[purpose.purpose]
+    rules = rules_of(purpose, context)
     if rules.final_reply is None:
         return None
     missing = missing_needs(rules, purpose, context, seen)

@@ -69,19 +69,17 @@ def schedule_requery(
     context: Context,
     age: float,
     kinds: RequeryJobKinds,
-    status: str,
-    message: str,
 ) -> tuple[Transaction, Job]:
-    """Returns the pending transaction and its job, rescheduled to send again or to query.
+    """Returns the open transaction with the answer's code and trail, and its job, rescheduled to send or to query.
 
-    The job sends again only if the rail refused the order itself as unavailable. It waits longer than the schedule
-    says if the rail asked for it.
+    `row` has the status and message that the transaction keeps until then. The job sends again only if the rail refused
+    the order itself as unavailable. It waits longer than the schedule says if the rail asked for it.
     """
     trail = row.trail
     if len(trail) < MAX_TRAIL_LENGTH:
         step = "asked" if job.kind == kinds.query else "sent"
         trail = extend_trail(trail, context.now, step, answer.message)
-    kept = msgspec.structs.replace(row, status=status, code=answer.code or answer.status, message=message, trail=trail)
+    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
     # An unavailable rail that refuses a query says nothing about the order sent before.
     refused = answer.status == UNAVAILABLE and job.kind == kinds.send
     kind = kinds.send if refused else kinds.query

@@ -65,40 +65,42 @@ def transaction_key(merchant_id: int, kind: str, order_ref: str) -> bytes:
     return row_key(merchant_id, "transaction", f"{kind} {order_ref}")
 
 
-def begin_transaction(
-    context: Context,
-    kind: str,
-    txn_ref: str,
-    amount: int,
-    *,
-    currency: str = "NGN",
-    order_ref: str | None = None,
-    batch_ref: str | None = None,
-    fees: FeeBreakdown = NO_FEES,
-    status: str = PROCESSING,
-    message: str = "",
-    digest: bytes = b"",
-    detail: Any = None,
-) -> Transaction:
-    """Returns a new transaction. Without an order reference of the merchant, `txn_ref` is its order reference."""
-    merchant_id, order_ref = context.merchant.merchant_id, order_ref or txn_ref
+class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields that a slice sets of a transaction that it begins."""
+
+    kind: str
+    txn_ref: str
+    amount: int
+    currency: str = "NGN"
+    order_ref: str | None = None  # chosen by the merchant; without one, `txn_ref` is the order reference
+    batch_ref: str | None = None  # of the bulk order, or the purchase that is refunded
+    fees: FeeBreakdown = NO_FEES
+    status: str = PROCESSING
+    message: str = ""
+    digest: bytes = b""  # of the request, to recognize a repeated order reference with other content
+    detail: Any = None  # stored as JSON
+
+
+def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
+    """Returns the row of a new transaction."""
+    merchant_id, order_ref = context.merchant.merchant_id, new.order_ref or new.txn_ref
     return Transaction(
-        key=transaction_key(merchant_id, kind, order_ref),
+        key=transaction_key(merchant_id, new.kind, order_ref),
         merchant_id=merchant_id,
-        kind=kind,
-        txn_ref=txn_ref,
+        kind=new.kind,
+        txn_ref=new.txn_ref,
         order_ref=order_ref,
-        batch_ref=batch_ref,
-        currency=currency,
-        amount=amount,
-        fee=fees.fee,
-        vat=fees.vat,
-        duty=fees.duty,
-        status=status,
+        batch_ref=new.batch_ref,
+        currency=new.currency,
+        amount=new.amount,
+        fee=new.fees.fee,
+        vat=new.fees.vat,
+        duty=new.fees.duty,
+        status=new.status,
         code=None,
-        message=message,
-        digest=digest,
-        detail=NO_DETAIL if detail is None else encode_text(detail),
+        message=new.message,
+        digest=new.digest,
+        detail=NO_DETAIL if new.detail is None else encode_text(new.detail),
         trail=begin_trail(context.now, "requested"),
         created_at=context.now,
         final_at=None,
@@ -175,38 +177,36 @@ class FinalTransaction(msgspec.Struct):
     jobs: tuple[Job, ...]  # that deliver the event; empty if the merchant has no webhook
 
 
-def end_transaction(
-    context: Context,
-    row: Transaction,
-    status: str,
-    code: str | None,
-    message: str,
-    method: str,
-    scenario: Scenario,
-    *,
-    charged: int | None = None,
-    event_fields: Mapping[str, str] | None = None,
-) -> FinalTransaction:
-    """Returns the final row, its event and the job that delivers it.
+class TransactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a transaction: its final status, and the further fields of its event."""
 
-    `charged` is the charged amount in the event if it is not the transaction's amount. `event_fields` are extra
-    fields of the payload, in place of orderRef.
-    """
+    status: str  # successful or failed
+    message: str
+    method: str  # paymentMethod of the event
+    scenario: Scenario  # test environment: how the delivery of the event behaves
+    code: str | None = None  # response code of the rail
+    charged: int | None = None  # charged amount in the event, if it is not the transaction's amount
+    event_fields: Mapping[str, str] | None = None  # extra fields of the event, in place of orderRef
+
+
+def end_transaction(context: Context, row: Transaction, outcome: TransactionOutcome) -> FinalTransaction:
+    """Returns the final row, its event and the job that delivers it."""
+    status, event_fields = outcome.status, outcome.event_fields
     ended = msgspec.structs.replace(
         row,
         status=status,
-        code=code,
-        message=message,
+        code=outcome.code,
+        message=outcome.message,
         final_at=context.now,
-        trail=extend_trail(row.trail, context.now, status, message),
+        trail=extend_trail(row.trail, context.now, status, outcome.message),
     )
-    paid = row.amount if charged is None else charged
+    paid = row.amount if outcome.charged is None else outcome.charged
     payload = EventPayload(
         status=200,
         txn_status=status,
         txn_ref=row.txn_ref,
         charged_amount=format_minor(paid if status == SUCCESSFUL else 0),
-        payment_method=method,
+        payment_method=outcome.method,
         endpoint=context.merchant.environment,
         order_ref=row.order_ref if event_fields is None else None,
         currency=row.currency,
@@ -214,8 +214,8 @@ def end_transaction(
     event = Event(row.txn_ref, row.kind, encode_payload(payload, event_fields))
     if not context.has_webhook:
         return FinalTransaction(ended, event, ())
-    job = make_transaction_job(context, DELIVER_EVENT, "webhook", row, encode_text(scenario))
-    job.due += webhook_delay(scenario)
+    job = make_transaction_job(context, DELIVER_EVENT, "webhook", row, encode_text(outcome.scenario))
+    job.due += webhook_delay(outcome.scenario)
     return FinalTransaction(ended, event, (job,))
 
 

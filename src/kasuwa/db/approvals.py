@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 COLUMNS = """
     a.approval_id, a.mid, a.kind, a.proposal, a.reason, a.proposed_by, p.email, a.proposed_at, a.state, d.email,

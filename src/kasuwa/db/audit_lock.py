@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # An arbitrary number that no other advisory lock of this database has.
 AUDIT_LOCK = 7_301_447

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.decision import AuditEntry
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # Merchant number of entries that belong to no merchant, such as exchange rates.
 OPERATOR_CHAIN_ID = 0

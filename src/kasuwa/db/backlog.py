@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # Jobs that are leased are running, so they are not counted.
 DUE = """

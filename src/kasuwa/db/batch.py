@@ -32,12 +32,9 @@ from kasuwa.core.vault import Vault
 from kasuwa.db.entropy import SeededEntropy
 from kasuwa.db.idempotency import (
     IdempotencyClaim,
-    IdempotencyRecord,
     ReplyToStore,
-    idempotency_record_key,
     make_idempotency_record,
     pack_idempotency_claim,
-    parse_idempotency_claim,
     read_stored_reply,
 )
 from kasuwa.db.journal import AuditRow, EventRow, NoticeRow, PostingRow, audit_row, event_row
@@ -45,15 +42,6 @@ from kasuwa.db.merchant_state import MerchantState, business_now, to_wall_time
 from kasuwa.db.time_slices import Interruptible, collect
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, Shortfall, TooLarge, apply_group
 from kasuwa.ledger.chart import Account, open_account
-
-__all__ = [
-    "IdempotencyClaim",
-    "IdempotencyRecord",
-    "MerchantState",
-    "business_now",
-    "idempotency_record_key",
-    "parse_idempotency_claim",
-]
 
 # Longer than a request's deadline at the rail plus the commit that follows: the worker claims a job that is leased to a
 # request only when that request is certainly over.

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job, Row
-from kasuwa.db.batch import BatchState, MerchantState
+from kasuwa.db.batch import BatchState
 from kasuwa.db.bulk_sql import StatementPart, delete_part, encode_rows, insert_part, update_part, version_parts
 from kasuwa.db.journal import CommitMarkRow
+from kasuwa.db.merchant_state import MerchantState
 
 
 def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[StatementPart, ...], list[str]]:

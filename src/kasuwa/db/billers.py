@@ -21,7 +21,7 @@ from kasuwa.core.billers import (
     paycode_key,
 )
 from kasuwa.core.money import minor_of
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # An arbitrary number. It must not change between versions.
 CATALOGUE_LOCK_ID = 0x62696C6C73

@@ -40,8 +40,8 @@ class Columns(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     types: tuple[str, ...]
 
-    def only(self, wanted: Sequence[str]) -> "Columns":
-        return Columns(tuple(wanted), tuple(self.types[self.names.index(name)] for name in wanted))
+    def only(self, names: Sequence[str]) -> "Columns":
+        return Columns(tuple(names), tuple(self.types[self.names.index(name)] for name in names))
 
     def value_sql(self, name: str) -> str:
         """Returns the SQL expression of a column of the recordset `x`."""
@@ -80,13 +80,13 @@ def concat_keys(keys: Iterable[bytes]) -> bytes:
 class StatementPart(msgspec.Struct, frozen=True):
     """One part of a batch's statement: a table, the operation on it, and its columns."""
 
-    operation: str
+    operation: str  # insert, update, delete, or one of VERSION_CHECKS
     table: str
     columns: Columns
 
 
 # Operations that require the merchant's row to have the expected version: raise it, or only check it.
-VERSION_CHECKS = ("raise", "look")
+VERSION_CHECKS = ("raise", "check")
 
 
 def recordset(columns: Columns, parameter: int) -> str:
@@ -131,10 +131,10 @@ def statement_sql(parts: tuple[StatementPart, ...]) -> str:
 
     Unless that many rows had their expected version, the statement fails by dividing by zero and writes nothing."""
     pieces = ", ".join(f"w{n} as ({part_sql(part, n)})" for n, part in enumerate(parts, start=1))
-    books = [
+    matches = [
         f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.operation in VERSION_CHECKS
     ]
-    return f"with {pieces} select 1 / (case when {' + '.join(books)} = ${len(parts) + 1}::bigint then 1 else 0 end)"
+    return f"with {pieces} select 1 / (case when {' + '.join(matches)} = ${len(parts) + 1}::bigint then 1 else 0 end)"
 
 
 @cache
@@ -145,11 +145,11 @@ def insert_part(kind: type[msgspec.Struct], table: str) -> StatementPart:
 @cache
 def update_part(kind: type[Row]) -> tuple[StatementPart, Any]:
     """Returns the update of a table's mutable columns, and a function that extracts those columns of a row."""
-    wanted = ("key", *kind.mutable_columns)
+    names = ("key", *kind.mutable_columns)
     hints = typing.get_type_hints(kind)
-    changed = msgspec.defstruct(f"Changed{kind.__name__}", [(name, hints[name]) for name in wanted])
-    values = attrgetter(*wanted)
-    return StatementPart("update", kind.table, columns_of(kind).only(wanted)), lambda row: changed(*values(row))
+    changed = msgspec.defstruct(f"Changed{kind.__name__}", [(name, hints[name]) for name in names])
+    values = attrgetter(*names)
+    return StatementPart("update", kind.table, columns_of(kind).only(names)), lambda row: changed(*values(row))
 
 
 @cache
@@ -158,14 +158,14 @@ def version_parts(kind: type[Row]) -> tuple[StatementPart, StatementPart]:
     columns = columns_of(kind).only(("key", *kind.mutable_columns))
     expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
     return StatementPart("raise", kind.table, expecting), StatementPart(
-        "look", kind.table, expecting.only(("key", "expected"))
+        "check", kind.table, expecting.only(("key", "expected"))
     )
 
 
 @cache
 def delete_part(kind: type[Row]) -> tuple[StatementPart, Any]:
-    gone = msgspec.defstruct(f"Gone{kind.__name__}", [("key", bytes)])
-    return StatementPart("delete", kind.table, columns_of(kind).only(("key",))), lambda row: gone(row.key)
+    deleted = msgspec.defstruct(f"Deleted{kind.__name__}", [("key", bytes)])
+    return StatementPart("delete", kind.table, columns_of(kind).only(("key",))), lambda row: deleted(row.key)
 
 
 def encode_rows(rows: Iterable[Any]) -> str:

@@ -15,8 +15,6 @@ import asyncpg
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.primary import CONNECT_SECONDS, connect_to_primary
 
-__all__ = ["Connection", "Pool"]
-
 CONNECTION_ERRORS = (
     asyncpg.ConnectionDoesNotExistError,
     asyncpg.ConnectionFailureError,

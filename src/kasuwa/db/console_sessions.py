@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_users import COLUMNS, ConsoleUser, hash_token
 
 IDLE_TIMEOUT = timedelta(minutes=30)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_users import hash_token
 
 # Failures without a lockout. Each further one doubles the lockout, up to MAX_LOCKOUT.

@@ -7,7 +7,7 @@ from hashlib import sha256
 import asyncpg
 import msgspec
 
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 INVITATION_LIFE = timedelta(days=7)
 SIGN_IN_LIFE = timedelta(days=1)

@@ -14,7 +14,7 @@ CHECK_SECONDS = 0.5
 
 
 class Deadline(msgspec.Struct, eq=False):
-    """The deadline of what the current task does, from `Deadlines.begin` to `end`."""
+    """A deadline for the body of a `with` statement. Made by `Deadlines.within`, which starts it."""
 
     owner: "Deadlines"
     task: "asyncio.Task[Any]"
@@ -23,18 +23,16 @@ class Deadline(msgspec.Struct, eq=False):
     prior_cancellations: int
     has_expired: bool = False
 
-    def end(self) -> None:
-        """Ends the deadline. Call it in a `finally`: a task whose deadline is not ended is cancelled."""
+    def __enter__(self) -> None:
+        """Does nothing: the deadline began when it was made."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Ends the deadline. Raises TimeoutError if the deadline, and nothing else, cancelled the task."""
         self.owner.running.discard(self)
-
-    def is_ours(self) -> bool:
-        """Returns whether a caught CancelledError comes from this deadline alone, and takes the cancellation back.
-
-        If it returns False, something else cancelled the task too, and the error must be raised again."""
         if not self.has_expired:
-            return False
-        self.has_expired = False
-        return self.task.uncancel() <= self.prior_cancellations
+            return
+        if self.task.uncancel() <= self.prior_cancellations and kind is asyncio.CancelledError:
+            raise TimeoutError
 
 
 class Deadlines:
@@ -45,8 +43,9 @@ class Deadlines:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_timer_set = False
 
-    def begin(self, seconds: float) -> Deadline:
-        """Starts a deadline for the current task. `end` must follow, whatever happens."""
+    def within(self, seconds: float) -> Deadline:
+        """Starts a deadline for what the current task does in a `with` statement, which raises TimeoutError if it is
+        late. Use it as `with deadlines.within(5):` only, because a deadline that is never ended cancels its task."""
         loop = self._loop
         if loop is None or not self._is_timer_set:
             loop = self._loop = asyncio.get_running_loop()

@@ -27,7 +27,7 @@ DELIVERY_LEASE = timedelta(seconds=60)
 # commits need not wait for the disk.
 SENDER_SETTINGS = {
     **WRITER_SETTINGS,
-    "application_name": "kasuwa courier",
+    "application_name": "kasuwa webhooks",
     "synchronous_commit": "off",
     # A merchant's backlog is read in index order. A sort would read all of it for each merchant.
     "enable_sort": "off",

@@ -10,7 +10,7 @@ written meanwhile have the right time already.
 from datetime import UTC, datetime
 from functools import partial
 
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.deliveries import retry_on_deadlock
 
 # The jobs of one statement: few enough that a writer who needs one of them waits for milliseconds.
@@ -39,14 +39,14 @@ RESCHEDULE_CHUNK = """
 async def reschedule_jobs(
     pool: Pool, merchant_id: int, wall_time: datetime, jobs_per_statement: int = JOBS_PER_STATEMENT
 ) -> int:
-    """Sets the wall times of all jobs of a merchant by its business clock; `wall` is that of those that are due.
-    Returns the number of pieces. Raises what the database raises: jobs that were not reached have their old times."""
-    reached, pieces, size = BEFORE_ALL, 0, jobs_per_statement
+    """Sets the wall times of all jobs of a merchant by its business clock. Jobs that are due get `wall_time`.
+    Returns the number of statements. If the database raises, jobs that were not reached keep their old times."""
+    reached, statements, size = BEFORE_ALL, 0, jobs_per_statement
     while size == jobs_per_statement:
         asked = (merchant_id, *reached, wall_time, jobs_per_statement)
         last = await retry_on_deadlock(partial(pool.fetchrow, RESCHEDULE_CHUNK, *asked))
         if last is None:
             break
         *place, size = last
-        reached, pieces = (place[0], place[1]), pieces + 1
-    return pieces
+        reached, statements = (place[0], place[1]), statements + 1
+    return statements

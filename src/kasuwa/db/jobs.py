@@ -9,9 +9,10 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.db.batch import JOB_LEASE, MerchantState, business_now
+from kasuwa.db.batch import JOB_LEASE
 from kasuwa.db.bulk_sql import columns_of
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.db.merchant_state import MerchantState, business_now
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 

@@ -19,10 +19,11 @@ import msgspec
 from kasuwa.core.decision import Needs, NeedsMore, Row
 from kasuwa.core.references import merchant_state_key
 from kasuwa.db import connections
-from kasuwa.db.batch import BatchState, Deployment, MerchantState, Result, RuleFailure, Submission, decide_batch
+from kasuwa.db.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
 from kasuwa.db.bulk_sql import concat_keys, select_by_key
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
 from kasuwa.db.time_slices import run_in_slices
 from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseUnreachable, DecidedBatch, WriterSession

@@ -19,7 +19,7 @@ from kasuwa.core.references import merchant_state_key
 from kasuwa.core.vault import UnsealError, Vault, is_equal_constant_time
 from kasuwa.db import deliveries, rates
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 KEY_SEAL_CONTEXT = "merchant_key.sealed"
 KEYS_OF = """

@@ -16,7 +16,8 @@ import msgspec
 import structlog
 
 from kasuwa.core.vault import UnsealError, Vault, unwrap_root, wrap_root
-from kasuwa.db.connections import APPLICATION_ROLE, Connection
+from kasuwa.db.connection_pool import Connection
+from kasuwa.db.connections import APPLICATION_ROLE
 
 # An arbitrary number. It must not change between versions.
 MIGRATION_LOCK_ID = 0x6B6173757761

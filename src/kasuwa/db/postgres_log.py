@@ -15,8 +15,8 @@ TAIL_BYTES = 64 * 1024
 
 def describe_failure(directory: Path) -> str:
     """Returns the most telling line of the server's log, and whether the disk is full."""
-    said = [line for line in (last_severe_line(directory / LOG_FILE), describe_full_disk(directory)) if line]
-    return "; ".join(said) or "it said nothing"
+    reasons = [line for line in (last_severe_line(directory / LOG_FILE), describe_full_disk(directory)) if line]
+    return "; ".join(reasons) or "its log is empty"
 
 
 def last_severe_line(log: Path) -> str:

@@ -7,7 +7,7 @@ import time
 import structlog
 
 from kasuwa.db import connections
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # Held, shared, by every job worker and every console.
 WORKER_LOCK_ID = 0x6B617375

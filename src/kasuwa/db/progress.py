@@ -9,7 +9,8 @@ from typing import Any
 from kasuwa.core.decision import Decision
 from kasuwa.db.batch import Result, Submission
 from kasuwa.db.connections import is_connection_error
-from kasuwa.db.writer import DatabaseUnreachable, Writer
+from kasuwa.db.writer import Writer
+from kasuwa.db.writer_session import DatabaseUnreachable
 
 
 class RequestProgress:

@@ -12,7 +12,7 @@ from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.db import audit_trail
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # Column expression: the rates in force, by currency. They are read together with the merchant.
 CURRENT_RATES_COLUMN = """(

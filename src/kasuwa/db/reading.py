@@ -19,7 +19,7 @@ from typing import Any
 
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import Vault
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.shares import ReaderShares
 
 # Queries with the same text that run at once, and the keys that one query may ask for.
@@ -53,21 +53,21 @@ class LookupBatcher:
     async def _run_queries(self, query: str) -> None:
         try:
             while waiting := self._pending[query]:
-                asked, self._pending[query] = waiting[:MAX_KEYS_PER_QUERY], waiting[MAX_KEYS_PER_QUERY:]
-                await self._run_query(query, asked)
+                lookups, self._pending[query] = waiting[:MAX_KEYS_PER_QUERY], waiting[MAX_KEYS_PER_QUERY:]
+                await self._run_query(query, lookups)
         finally:
             self._running_queries[query] -= 1
 
-    async def _run_query(self, query: str, asked: PendingLookups) -> None:
+    async def _run_query(self, query: str, lookups: PendingLookups) -> None:
         try:
-            columns = [list(parts) for parts in zip(*(key for key, _ in asked), strict=True)]
+            columns = [list(parts) for parts in zip(*(key for key, _ in lookups), strict=True)]
             found = {row[0]: row for row in await self._readers.fetch(query, *columns)}
         except Exception as error:
-            for _, answer in asked:
+            for _, answer in lookups:
                 if not answer.done():
                     answer.set_exception(error)
             return
-        for place, (_, answer) in enumerate(asked, start=1):
+        for place, (_, answer) in enumerate(lookups, start=1):
             if not answer.done():
                 answer.set_result(found.get(place))
 
@@ -124,8 +124,8 @@ class DatabaseReplyReader:
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
         return self._factory.vault.unseal(merchant_id, place, sealed)
 
-    def digest(self, said: bytes) -> bytes:
-        return self._factory.vault.digest(said)
+    def digest(self, data: bytes) -> bytes:
+        return self._factory.vault.digest(data)
 
     def _read_once(self, what: str) -> None:
         if self._has_read:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.db.batch import BatchState, MerchantState
+from kasuwa.db.batch import BatchState
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.ledger.chart import Account
 
 MAX_MERCHANTS = 1_000

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kasuwa.db import embedded
+from kasuwa.db.postgres_account import EmbeddedError
 from kasuwa.db.private_files import open_lock
 
 USERS_LOCK_FILE = "users.lock"
@@ -22,7 +23,7 @@ def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
         directory.mkdir(parents=True, exist_ok=True)
         lock = open_lock(directory / USERS_LOCK_FILE)
     except OSError as error:
-        raise embedded.EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from None
+        raise EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from None
     with lock:
         # Waits for a process that is stopping the server.
         fcntl.flock(lock, fcntl.LOCK_SH)

@@ -6,11 +6,12 @@ newest state.
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.references import merchant_state_key
-from kasuwa.db.batch import BatchState, Deployment, MerchantState, Result, Submission
+from kasuwa.db.batch import BatchState, Deployment, Result, Submission
 from kasuwa.db.bulk_sql import concat_keys, select_by_key
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.locked_batch import fetch_and_decide
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from kasuwa.core.people import SealedDetail
 from kasuwa.core.vault import NONCE_BYTES
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 
 # Keys, hashes and encrypted columns are left out, and so are tables that have nothing but the client's id.
 CLIENT_TABLES = """

@@ -50,9 +50,10 @@ import asyncpg
 
 from kasuwa.core.decision import Needs, Row
 from kasuwa.db import connections
-from kasuwa.db.batch import BatchState, Deployment, IdempotencyRecord, Result, Submission
+from kasuwa.db.batch import BatchState, Deployment, Result, Submission
 from kasuwa.db.blocked_merchants import BlockedMerchantQueues
 from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import (
     LockedBatchRunner,
     PendingBatch,
@@ -72,8 +73,6 @@ from kasuwa.db.writer_session import (
     VersionConflict,
     WriterSession,
 )
-
-__all__ = ["DatabaseUnreachable", "Writer"]
 
 MAX_BATCH_SIZE = 256
 # How long a submission may wait for its commit before it fails with DatabaseUnreachable.
@@ -104,7 +103,7 @@ class Writer:
     ) -> None:
         self.clock = clock or DatabaseClock()
         self._deployment = deployment
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         self._cache = RowCache()
 
         def make_session() -> WriterSession:
@@ -148,7 +147,7 @@ class Writer:
             record: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
             submission.needs = Needs((*submission.needs.rows, record), submission.needs.accounts)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        deadline = time.monotonic() + self._timeout_seconds
+        deadline = time.monotonic() + self.timeout_seconds
         self._queue.append(PendingSubmission(submission, submission.merchant.merchant_id, future, deadline))
         self._wake.set()
         return future

@@ -22,7 +22,7 @@ from kasuwa.db.batch import BatchState, Result
 from kasuwa.db.batch_write import build_write
 from kasuwa.db.bulk_sql import statement_sql
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.primary import CONNECT_SECONDS
 

@@ -44,7 +44,7 @@ REQUEST_SECONDS = MetricSpec(
 )
 BATCH_SIZE = MetricSpec("kasuwa_batch_size", "Writes that share a commit, on memory or locked.", ("way",), SIZES)
 COMMIT_SECONDS = MetricSpec("kasuwa_commit_seconds", "From the first statement of a batch to its commit.", (), SECONDS)
-STEPS = MetricSpec("kasuwa_steps", "Jobs run, by what the outside said of them.", ("kind", "answer"))
+STEPS = MetricSpec("kasuwa_steps", "Jobs run, by the answer of the rail.", ("kind", "answer"))
 STEP_SECONDS = MetricSpec("kasuwa_step_seconds", "How long the outside took.", ("kind",), SECONDS)
 RAIL_CALLS = MetricSpec("kasuwa_rail_calls", "Calls of a vendor's API, by what came back.", ("rail", "outcome"))
 RAIL_SECONDS = MetricSpec("kasuwa_rail_seconds", "How long a vendor's API took.", ("rail",), SECONDS)

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import deque
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from kasuwa.db.deadlines import Deadlines
+from kasuwa.web.headers import Headers
 
 BODY_SECONDS = 10.0
 # Limits for the body of a request that is refused for its headers. It is read and dropped so that the client finishes
@@ -20,12 +21,6 @@ SMALL_BODY = 4 * 1024
 # Memory for all larger bodies of this process, and the share of one merchant.
 TOTAL_BODY_BYTES = 64 * 1024 * 1024
 MERCHANT_BODY_BYTES = 16 * 1024 * 1024
-
-
-class Headers(Protocol):
-    def get(self, key: str, default: Any = None) -> Any: ...
-
-    def __contains__(self, key: str) -> bool: ...
 
 
 class BodyTooLarge(Exception):
@@ -128,15 +123,11 @@ class BodyResources:
         """Reads and drops a body. Returns False if it is not complete: the connection must be closed."""
         if "expect" in headers:
             return False
-        deadline = self.deadlines.begin(DISCARD_SECONDS)
         try:
-            return await discard_chunks(protocol)
-        except asyncio.CancelledError:
-            if not deadline.is_ours():
-                raise
+            with self.deadlines.within(DISCARD_SECONDS):
+                return await discard_chunks(protocol)
+        except TimeoutError:
             return False
-        finally:
-            deadline.end()
 
 
 class RequestBody:
@@ -160,23 +151,19 @@ class RequestBody:
         declared = int(length) if length is not None and length.isdecimal() else None
         if declared is not None and declared > self._most:
             raise BodyTooLarge
-        deadline = self._bodies.deadlines.begin(BODY_SECONDS)
         try:
-            if declared is None:
-                return await self._read_chunks()
-            if declared > SMALL_BODY:
-                await self._take(declared)
-            try:
-                return bytes(await self._protocol())
-            except Exception:
-                # Granian raises an error of its own if the connection closes before the declared length has arrived.
-                raise IncompleteBody from None
-        except asyncio.CancelledError:
-            if not deadline.is_ours():
-                raise
+            with self._bodies.deadlines.within(BODY_SECONDS):
+                if declared is None:
+                    return await self._read_chunks()
+                if declared > SMALL_BODY:
+                    await self._take(declared)
+                try:
+                    return bytes(await self._protocol())
+                except Exception:
+                    # Granian raises its own error if the connection closes before the declared length has arrived.
+                    raise IncompleteBody from None
+        except TimeoutError:
             raise (BodyMemoryTimeout if self._is_waiting else BodyTimeout) from None
-        finally:
-            deadline.end()
 
     def release(self) -> None:
         if self._taken:

@@ -50,12 +50,15 @@ from kasuwa.core.references import merchant_state_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
 from kasuwa.core.vault import Vault
 from kasuwa.db import jobs
-from kasuwa.db.batch import IdempotencyClaim, MerchantState, Result, RuleFailure, Submission, business_now
+from kasuwa.db.batch import Result, RuleFailure, Submission
+from kasuwa.db.idempotency import IdempotencyClaim
+from kasuwa.db.merchant_state import MerchantState, business_now
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress, is_outage
 from kasuwa.db.time_slices import collect, run_in_slices
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import describe_error
+from kasuwa.web.headers import Headers
 from kasuwa.web.idempotency import claim_of
 from kasuwa.web.outcome import RAIL_TIMEOUT, reply_to_failure
 from kasuwa.web.rate_limit import RateLimiter
@@ -97,12 +100,6 @@ ENVELOPE = msgspec.json.Decoder(Envelope)
 
 class StepRunner(Protocol):
     async def run(self, job: Job, merchant: Merchant, now: Any, secrets: Any = None) -> Result: ...
-
-
-class Headers(Protocol):
-    def get(self, key: str, default: Any = None) -> Any: ...
-
-    def __contains__(self, key: str) -> bool: ...
 
 
 # Makes the audit entry of a decision, if a person acts in the name of the merchant. Written in the decision's commit.

@@ -1,6 +1,6 @@
 """The Idempotency-Key header: validation, and the digest of the request that a key stands for."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -8,17 +8,12 @@ from kasuwa.core.action import Write
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.vault import Vault
-from kasuwa.db.batch import IdempotencyClaim, idempotency_record_key
+from kasuwa.db.idempotency import IdempotencyClaim, idempotency_record_key
+from kasuwa.web.headers import Headers
 
 BAD_IDEMPOTENCY_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
 MAX_KEY_CHARS = 255
 HEADER = "idempotency-key"
-
-
-class Headers(Protocol):
-    def get(self, key: str, default: Any = None) -> Any: ...
-
-    def __contains__(self, key: str) -> bool: ...
 
 
 def claim_of(

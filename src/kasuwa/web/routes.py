@@ -43,9 +43,9 @@ class ActionVariants(msgspec.Struct):
 
         Contract: #errors"""
         for name, value in self.variants:
-            said = getattr(envelope, VARIANT_FIELDS[name])
-            if isinstance(said, str) and said.strip().lower() == value.lower():
-                return refuse_fields(FieldError(name, f"{value}, spelled so"))
+            given = getattr(envelope, VARIANT_FIELDS[name])
+            if isinstance(given, str) and given.strip().lower() == value.lower():
+                return refuse_fields(FieldError(name, f"must be written exactly as {value}"))
         return None
 
     def no_variant(self) -> Refusal:
@@ -66,9 +66,9 @@ class Route(msgspec.Struct):
 
     def select_action(self, envelope: Envelope) -> Action | Refusal:
         for selector in self.method.selectors:
-            said = getattr(envelope, selector)
-            if isinstance(said, str):
-                choice = self.choices.get((selector, said))
+            name = getattr(envelope, selector)
+            if isinstance(name, str):
+                choice = self.choices.get((selector, name))
                 return self.no_action if choice is None else choice.select(envelope)
         return self.no_action
 

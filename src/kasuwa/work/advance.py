@@ -20,9 +20,10 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal, SandboxEffects
 from kasuwa.db import deliveries, jobs
-from kasuwa.db.batch import MerchantState, Result, RuleFailure, Submission, business_now
-from kasuwa.db.connections import Pool
+from kasuwa.db.batch import Result, RuleFailure, Submission
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
+from kasuwa.db.merchant_state import MerchantState, business_now
 from kasuwa.db.writer import MAX_BATCH_SIZE, Writer
 from kasuwa.work.clock_leases import ClockLease
 from kasuwa.work.steps import StepRunner

@@ -11,7 +11,7 @@ import structlog
 
 from kasuwa.core.billers import EMPTY_EDITION, Catalogue, InvalidCatalogue, check_edition
 from kasuwa.db import billers, connections
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.observe.log import describe_error
 from kasuwa.rails.ports import BillerRail, NoAnswer, Unavailable
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from kasuwa.db import jobs
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.observe.log import describe_error
 

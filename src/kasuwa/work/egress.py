@@ -33,6 +33,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.streams import EofStream
 from yarl import URL
 
+from kasuwa.db.deadlines import Deadlines
 from kasuwa.work.http_connection import (
     MAX_OVERHEAD_BYTES,
     BoundedResponseHandler,
@@ -163,41 +164,6 @@ class CheckedResolver(AbstractResolver):
         """Does nothing: there is nothing to close."""
 
 
-class DeadlineGroup:
-    """Deadlines of one length with one timer for all: a timer for each would cost every request a tenth of its time.
-    They are kept in the order in which they began, so the first is the next to expire."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._due: dict[asyncio.Task[Any] | None, float] = {}
-        self._timer: asyncio.TimerHandle | None = None
-
-    def __enter__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._due[asyncio.current_task()] = loop.time() + self._seconds
-        if self._timer is None:
-            self._timer = loop.call_later(self._seconds, self._sweep, loop)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        task = asyncio.current_task()
-        if self._due.pop(task, None) is not None or task is None:
-            return
-        # The deadline cancelled the task. If something else cancelled it too, that cancellation goes on.
-        if task.uncancel() == 0 and kind is asyncio.CancelledError:
-            raise TimeoutError
-
-    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._timer = None
-        while self._due:
-            task, due = next(iter(self._due.items()))
-            if due > loop.time():
-                self._timer = loop.call_at(due, self._sweep, loop)
-                return
-            del self._due[task]
-            if task is not None:
-                task.cancel()
-
-
 class EgressClient:
     def __init__(
         self,
@@ -212,8 +178,7 @@ class EgressClient:
         self._environment = environment
         self._loopback_allowed = loopback_allowed and environment == "test"
         self._limits = limits
-        self._queue_deadlines = DeadlineGroup(limits.queue_seconds)
-        self._answer_deadlines = DeadlineGroup(limits.response_seconds)
+        self._deadlines = Deadlines()
         self._threads = ThreadPoolExecutor(MAX_DNS_LOOKUPS, thread_name_prefix="kasuwa-lookup")
         self._lookup = CheckedResolver(resolve or self._resolve_by_system, loopback_allowed=self._loopback_allowed)
         self._tls = tls
@@ -251,7 +216,7 @@ class EgressClient:
 
     async def _wait_for(self, slot: asyncio.Semaphore) -> None:
         try:
-            with self._queue_deadlines:
+            with self._deadlines.within(self._limits.queue_seconds):
                 await slot.acquire()
         except TimeoutError:
             raise QueueTimeout("Too many to the same host are under way", sent=False) from None
@@ -265,7 +230,7 @@ class EgressClient:
         answered = False
         try:
             try:
-                with self._answer_deadlines:
+                with self._deadlines.within(self._limits.response_seconds):
                     connection = await self._connect(connector, template)
                     message, content = await exchange(connection, request)
             except (aiohttp.ClientError, HttpProcessingError, EofStream, OSError) as error:

@@ -19,7 +19,8 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import token_index
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.writer import DatabaseUnreachable, Writer
+from kasuwa.db.writer import Writer
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
 
@@ -79,8 +80,8 @@ class LedgerIssuer:
             return NO_SUCH_ORDER
         merchant_id, txn_ref = found
         status, code, message = await self._reader.fetchrow(BY_REFERENCE, merchant_id, txn_ref)
-        said = ports.SUCCESSFUL if status == SUCCESSFUL else ports.FAILED
-        return Answer(said, code, message, {"txnRef": txn_ref})
+        rail_status = ports.SUCCESSFUL if status == SUCCESSFUL else ports.FAILED
+        return Answer(rail_status, code, message, {"txnRef": txn_ref})
 
     async def _find_order(self, key: str) -> tuple[int, str] | None:
         """Returns merchant and reference of an order, also from archived books: the payee may still query it."""

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from kasuwa.core.decision import Merchant
 from kasuwa.db import deliveries, jobs
-from kasuwa.db.batch import MerchantState, business_now
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
+from kasuwa.db.merchant_state import MerchantState, business_now
 
 SELECT_HAS_WEBHOOK = "select has_webhook from merchant_state where merchant_id = $1"
 

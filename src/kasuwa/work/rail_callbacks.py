@@ -13,7 +13,7 @@ from kasuwa.core.callback import CallbackReply
 from kasuwa.core.decision import Decision, Needs
 from kasuwa.core.transactions import FINAL, Transaction, contradiction_notices
 from kasuwa.db import jobs
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
 from kasuwa.rails.callbacks import CallbackRefused, CallbackSource

@@ -26,7 +26,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.bulk_sql import columns_of
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.reading import snapshot
 from kasuwa.db.writer import Writer

@@ -4,7 +4,6 @@ Used by the request that wrote the job (right after its commit), by the worker (
 in the test environment (when business time reaches it).
 """
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -16,15 +15,16 @@ from kasuwa.core.action import Step
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Outcome
 from kasuwa.core.transactions import Transaction, add_rail_notice
 from kasuwa.core.vault import Vault
-from kasuwa.db.batch import Result, Submission, parse_idempotency_claim
+from kasuwa.db.batch import Result, Submission
 from kasuwa.db.deadlines import Deadlines
+from kasuwa.db.idempotency import parse_idempotency_claim
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 
-# How long a rail may take. Rails keep deadlines of their own; this bounds one that does not. A job is leased for longer
-# than this plus the commit that follows (db/batch.py).
+# How long a rail may take. Rails have deadlines of their own; this one ends a call that does not keep them. A job is
+# leased for longer than this plus the commit that follows (db/batch.py).
 RAIL_DEADLINE_SECONDS = 10.0
 
 
@@ -77,19 +77,13 @@ class StepRunner:
         if secrets is None and step.restore_secrets is not None:
             secrets = step.restore_secrets(job, self._vault)
         began = time.perf_counter()
-        deadline = self._deadlines.begin(RAIL_DEADLINE_SECONDS)
         try:
-            answer = await step.call(self._rails, job, now, secrets)
+            with self._deadlines.within(RAIL_DEADLINE_SECONDS):
+                answer = await step.call(self._rails, job, now, secrets)
         except Unavailable as trouble:
             answer = ports.record_unavailable(trouble)
         except (NoAnswer, TimeoutError):
             answer = ports.RAIL_SILENT
-        except asyncio.CancelledError:
-            if not deadline.is_ours():
-                raise
-            answer = ports.RAIL_SILENT
-        finally:
-            deadline.end()
         assert isinstance(answer, Answer)
         self._metrics.count(STEPS, job.kind, answer.status)
         self._metrics.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)

@@ -15,7 +15,7 @@ from kasuwa.core.purpose import payer_in
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
-from kasuwa.db.connections import Connection, Pool
+from kasuwa.db.connection_pool import Connection, Pool
 
 POSTINGS = """
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
@@ -101,7 +101,7 @@ class TimelineEntry(msgspec.Struct, omit_defaults=True):
 class TrailEntry(msgspec.Struct):
     at: datetime
     step: str
-    said: str
+    message: str = msgspec.field(name="said")
 
 
 TRAIL: "msgspec.json.Decoder[list[TrailEntry]]" = msgspec.json.Decoder(list[TrailEntry])
@@ -148,7 +148,9 @@ async def resolve_event_id(connection: Connection | Pool, merchant_id: int, text
 
 async def transaction_entries(connection: Connection, row: Transaction) -> list[TimelineEntry]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
-    entries = [TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.said) for e in TRAIL.decode(row.trail)]
+    entries = [
+        TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.message) for e in TRAIL.decode(row.trail)
+    ]
     await add_payer(connection, row, entries)
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}

@@ -24,8 +24,7 @@ from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db import connections as connections_module
 from kasuwa.db import deliveries
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connection_pool import QueryRunner
-from kasuwa.db.connections import Connection
+from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.deliveries import AttemptResult, Delivery
 from kasuwa.db.merchants import unseal_key
 from kasuwa.observe.log import describe_error

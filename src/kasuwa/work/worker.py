@@ -14,10 +14,10 @@ from kasuwa.core.decision import Merchant
 from kasuwa.db import connections
 from kasuwa.db.batch import RuleFailure
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connections import Pool
+from kasuwa.db.connection_pool import Pool
 from kasuwa.db.jobs import DELETE_EXPIRED, Claimed, claim_jobs, list_due_lanes
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.writer import DatabaseUnreachable
+from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.observe.log import describe_error
 from kasuwa.work.clock_leases import ClockLeases
 from kasuwa.work.steps import StepRunner

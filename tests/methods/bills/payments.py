@@ -75,8 +75,8 @@ def payment(name: str = PREPAID, **changes: Any) -> PayRequest:
         "amount": "5000.00" if not minor_of(item_of(name).amount) else None,
         "orderRef": "bill-1042",
     }
-    said = {field: value for field, value in (ordinary | changes).items() if value is not None}
-    request = decode(PayRequest, msgspec.json.encode(said), (), MERCHANT)
+    fields = {field: value for field, value in (ordinary | changes).items() if value is not None}
+    request = decode(PayRequest, msgspec.json.encode(fields), (), MERCHANT)
     assert isinstance(request, PayRequest), request
     return request
 
@@ -122,7 +122,7 @@ class SentBill(msgspec.Struct):
     job: Job
     hold: Hold
     merchant: Merchant
-    listens: bool
+    has_webhook: bool
 
     @classmethod
     def new(
@@ -145,11 +145,11 @@ class SentBill(msgspec.Struct):
         rows |= {row.key: row for row in besides}
         now = self.row.created_at + timedelta(seconds=age)
         return decide_answer(
-            self.job, answer, context(now, merchant=self.merchant, listens=self.listens), LoadedRows(rows)
+            self.job, answer, context(now, merchant=self.merchant, has_webhook=self.has_webhook), LoadedRows(rows)
         )
 
     def after(self, decision: Decision) -> "SentBill":
         """Returns the bill as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return SentBill(row, job, self.hold, self.merchant, self.listens)
+        return SentBill(row, job, self.hold, self.merchant, self.has_webhook)

@@ -40,8 +40,8 @@ def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
 def pay(shop: MerchantClient, *, headers: dict[str, str] | None = None, **fields: Any) -> Any:
     """Prepaid electricity, but for what is said otherwise; `None` leaves a field out."""
     ordinary = {"paycode": PREPAID, "reference": METER, "amount": "5000.00", "orderRef": new_reference("bill")}
-    said = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
-    return shop.put("bills", headers=headers, action="pay", **said).body
+    request = {name: value for name, value in {**ordinary, **fields}.items() if value is not None}
+    return shop.put("bills", headers=headers, action="pay", **request).body
 
 
 def verify(shop: MerchantClient, reference: str) -> Any:
@@ -169,7 +169,7 @@ def test_a_bill_in_another_currency_is_refused(shop: MerchantClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("fields", "named"),
     [
         ({"amount": "5000.00"}, ["amount"]),
         ({"orderRef": "lights"}, ["orderRef"]),
@@ -178,9 +178,9 @@ def test_a_bill_in_another_currency_is_refused(shop: MerchantClient) -> None:
     ],
 )
 def test_a_resolve_with_payment_fields_is_refused_and_names_pay(
-    shop: MerchantClient, said: dict[str, Any], named: list[str]
+    shop: MerchantClient, fields: dict[str, Any], named: list[str]
 ) -> None:
-    body = shop.put("bills", action="resolve", paycode=PREPAID, reference=METER, **said).body
+    body = shop.put("bills", action="resolve", paycode=PREPAID, reference=METER, **fields).body
     assert body["status"] == 104
     assert [fault["field"] for fault in body["errors"]] == named
     assert all("send action pay" in fault["reason"] for fault in body["errors"])
@@ -371,15 +371,15 @@ def test_a_token_is_in_no_table_no_event_no_explanation_and_no_log(
     shop.put("sandbox", action="webhook", url="http://127.0.0.1:9/")
     token = pay(shop, headers={"idempotency-key": "k"}, orderRef="lights")["token"]
     pin = pay(shop, paycode=WAEC, reference="08031234567", amount=None)["pin"]
-    said = [msgspec.json.encode(shop.put("sandbox", action="explain", orderRef="lights").body).decode()]
-    said.append(msgspec.json.encode(shop.put("resources", inquire="events").body).decode())
+    reply = [msgspec.json.encode(shop.put("sandbox", action="explain", orderRef="lights").body).decode()]
+    reply.append(msgspec.json.encode(shop.put("resources", inquire="events").body).decode())
     for table in EVERYWHERE:
         query = f"select t::text from {table} t join merchant m using (merchant_id) where m.mid = $1"
-        said += [row[0] for row in deployment.fetch(query, shop.mid)]
-    said += [deployment.out.read_text(), deployment.err.read_text()]
-    assert any("bill commission" in text for text in said), "the control: what is kept plain is found"
+        reply += [row[0] for row in deployment.fetch(query, shop.mid)]
+    reply += [deployment.out.read_text(), deployment.err.read_text()]
+    assert any("bill commission" in text for text in reply), "the control: what is kept plain is found"
     for secret in (token, pin):
-        assert all(secret not in text and secret.encode().hex() not in text for text in said)
+        assert all(secret not in text and secret.encode().hex() not in text for text in reply)
 
 
 def test_explain_tells_a_bills_story_by_its_order_reference(shop: MerchantClient) -> None:

@@ -94,7 +94,7 @@ def test_a_selection_that_matches_nothing_is_status_104(
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("fields", "named"),
     [
         ({"paycode": "nope", "reference": ""}, "reference paycode"),
         ({"paycode": "nope"}, "reference paycode"),
@@ -104,8 +104,8 @@ def test_a_selection_that_matches_nothing_is_status_104(
         ({"paycode": PREPAID, "reference": "x"}, "reference"),
     ],
 )
-def test_a_resolve_names_every_fault_at_once(shop: MerchantClient, said: dict[str, Any], named: str) -> None:
-    body = shop.put("bills", action="resolve", **said).body
+def test_a_resolve_names_every_fault_at_once(shop: MerchantClient, fields: dict[str, Any], named: str) -> None:
+    body = shop.put("bills", action="resolve", **fields).body
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, named.split())
 
 

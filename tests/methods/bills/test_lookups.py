@@ -73,8 +73,8 @@ def test_an_unknown_paycode_refreshes_the_catalogue_once() -> None:
 def test_preflight_checks_report_catalogue_errors_with_the_other_errors() -> None:
     given = rails(FakeCatalogueCache(Catalogue(1, first_edition())))
 
-    def faults(**said: Any) -> dict[str, str]:
-        found = decode(PayRequest, msgspec.json.encode(said), PAY_RULES, MERCHANT, PreflightContext(NOW, given))
+    def faults(**fields: Any) -> dict[str, str]:
+        found = decode(PayRequest, msgspec.json.encode(fields), PAY_RULES, MERCHANT, PreflightContext(NOW, given))
         return {fault.field: fault.reason for fault in found} if isinstance(found, tuple) else {}
 
     prepaid = {"paycode": item_of(PREPAID).paycode}

@@ -90,8 +90,8 @@ def test_a_failure_gives_the_hold_back_and_says_why() -> None:
 
 
 def test_the_end_writes_one_event_and_its_delivery_where_somebody_listens() -> None:
-    for listens in (False, True):
-        decision = SentBill.new(given=context(listens=listens)).receive_answer(DELIVERED)
+    for has_webhook in (False, True):
+        decision = SentBill.new(given=context(has_webhook=has_webhook)).receive_answer(DELIVERED)
         (event,) = decision.events
         payload = msgspec.json.decode(event.payload)
         assert (event.kind, payload["paymentMethod"], payload["orderRef"]) == ("bill", "bill", "bill-1042")
@@ -100,7 +100,7 @@ def test_the_end_writes_one_event_and_its_delivery_where_somebody_listens() -> N
             "5000.00",
             "test",
         )
-        assert len(decision.jobs) == listens
+        assert len(decision.jobs) == has_webhook
 
 
 # --- what was delivered -----------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_a_pin_is_kept_likewise() -> None:
 
 
 def test_what_was_delivered_is_nowhere_but_in_the_reply_and_under_seal() -> None:
-    decision = SentBill.new(given=context(listens=True)).receive_answer(DELIVERED)
+    decision = SentBill.new(given=context(has_webhook=True)).receive_answer(DELIVERED)
     besides = msgspec.structs.replace(decision, reply=None)
     assert TOKEN["token"] in repr(decision.reply)
     assert TOKEN["token"] not in repr(besides)

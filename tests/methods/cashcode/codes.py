@@ -20,8 +20,8 @@ from tests.rule_context import MERCHANT, context
 ORDER: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "cash-1"}
 
 
-def read(said: dict[str, Any], of: Any = MERCHANT) -> Any:
-    return decode(GenerateRequest, msgspec.json.encode(said), GENERATE_RULES, of)
+def read(fields: dict[str, Any], of: Any = MERCHANT) -> Any:
+    return decode(GenerateRequest, msgspec.json.encode(fields), GENERATE_RULES, of)
 
 
 def order(**changes: Any) -> GenerateRequest:
@@ -73,8 +73,8 @@ class InMemoryCashcodes:
 
     def redeem(self, given: Context | None = None, **changes: Any) -> Outcome:
         given = given or context()
-        said = {"amount": "5000.00", "pin": "2580", "channel": "ATM"} | changes
-        request = decode(RedeemRequest, msgspec.json.encode(said), (), given.merchant)
+        fields = {"amount": "5000.00", "pin": "2580", "channel": "ATM"} | changes
+        request = decode(RedeemRequest, msgspec.json.encode(fields), (), given.merchant)
         assert isinstance(request, RedeemRequest), request
         needs = need_redeem(request, given.merchant)
         return self.decide(lambda c, seen: decide_redeem(request, c, seen), needs, given)
@@ -105,6 +105,6 @@ def later(**stretch: float) -> Context:
 
 def refusal(outcome: Outcome) -> Refusal:
     """Returns the refusal, also of a decision that stores something."""
-    said = outcome.reply if isinstance(outcome, Decision) else outcome
-    assert isinstance(said, Refusal), said
-    return said
+    reply = outcome.reply if isinstance(outcome, Decision) else outcome
+    assert isinstance(reply, Refusal), reply
+    return reply

@@ -257,9 +257,9 @@ def test_a_pin_that_differs_in_its_last_digit_alone_draws_nothing(open_shop: Cal
 
 def test_cash_in_another_currency_is_refused_and_so_is_a_dry_run(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
-    said: Any
-    for field, said in (("currency", {"currency": "USD"}), ("dry_run", {"dry_run": True})):
-        refused = generate(shop, **said)
+    result: Any
+    for field, result in (("currency", {"currency": "USD"}), ("dry_run", {"dry_run": True})):
+        refused = generate(shop, **result)
         assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
     assert shop.wallet() == spent(0)
     assert generate(shop, currency="NGN", dry_run=False)["txnStatus"] == "pending"

@@ -21,8 +21,8 @@ from tests.methods.cashcode.codes import ORDER, InMemoryCashcodes, active_cashco
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 
 
-def faults_of(said: dict[str, Any], of: Any = MERCHANT) -> dict[str, str]:
-    found = read(said, of)
+def faults_of(fields: dict[str, Any], of: Any = MERCHANT) -> dict[str, str]:
+    found = read(fields, of)
     return {} if isinstance(found, GenerateRequest) else {fault.field: fault.reason for fault in found}
 
 
@@ -54,8 +54,8 @@ def test_every_field_is_checked_before_anything(change: dict[str, Any], reasons:
 
 
 def test_all_faults_are_named_at_once() -> None:
-    said = {"amount": "0", "pin": "x", "channel": "SHOP", "life_time": "1"}
-    assert set(faults_of(said)) == {"amount", "pin", "channel", "life_time", "orderRef"}
+    fields = {"amount": "0", "pin": "x", "channel": "SHOP", "life_time": "1"}
+    assert set(faults_of(fields)) == {"amount", "pin", "channel", "life_time", "orderRef"}
 
 
 # --- a new code -------------------------------------------------------------------------------------------------
@@ -88,9 +88,9 @@ def test_a_merchants_own_fee_stands() -> None:
 def test_it_is_answered_with_its_code_and_expiry() -> None:
     decision = InMemoryCashcodes().generate(life_time="5")
     assert isinstance(decision, Decision)
-    said = msgspec.to_builtins(decision.reply)
-    code = said.pop("cashcode")
-    assert said == {
+    reply = msgspec.to_builtins(decision.reply)
+    code = reply.pop("cashcode")
+    assert reply == {
         "status": 200,
         "orderRef": "cash-1",
         "amount": "5000.00",
@@ -101,7 +101,7 @@ def test_it_is_answered_with_its_code_and_expiry() -> None:
     }
     assert len(code) == 10
     assert code.isdecimal()
-    assert msgspec.to_builtins(decision.replay_reply) == said
+    assert msgspec.to_builtins(decision.replay_reply) == reply
 
 
 def test_its_job_ends_it_at_its_expiry() -> None:

@@ -88,7 +88,7 @@ def issued(channel: str) -> tuple[InMemoryCashcodes, str]:
 
 
 def ended(table: InMemoryCashcodes, way: str, code: str, channel: str) -> Decision:
-    said: dict[str, Any] = {"cashcode": code, "channel": channel, "amount": "2000.00"}
+    fields: dict[str, Any] = {"cashcode": code, "channel": channel, "amount": "2000.00"}
     txn_ref = table.one(Transaction).txn_ref
     if way == "cancelled":
         outcome = table.cancel(txn_ref, given())
@@ -97,12 +97,12 @@ def ended(table: InMemoryCashcodes, way: str, code: str, channel: str) -> Decisi
         outcome = table.expire(job, msgspec.structs.replace(given(), now=job.due))
     elif way == "locked":
         for _ in range(2):
-            wrong = table.redeem(given(), **said, pin="0000")
+            wrong = table.redeem(given(), **fields, pin="0000")
             assert isinstance(wrong, Decision)
             table.apply(wrong)
-        outcome = table.redeem(given(), **said, pin="0000")
+        outcome = table.redeem(given(), **fields, pin="0000")
     else:
-        outcome = table.redeem(given(), **said, pin="1234")
+        outcome = table.redeem(given(), **fields, pin="1234")
     assert isinstance(outcome, Decision), outcome
     return outcome
 
@@ -155,6 +155,6 @@ def test_unused_it_returns_to_the_source_and_the_purpose_is_asked(way: str) -> N
 def test_its_event_carries_the_cash_outs_own_reference() -> None:
     table, code = issued("ATM")
     [event] = ended(table, "redeemed", code, "ATM").events
-    said = msgspec.json.decode(event.payload)
-    assert said["txnRef"] == table.one(Transaction).txn_ref
-    assert "orderRef" not in said
+    payload = msgspec.json.decode(event.payload)
+    assert payload["txnRef"] == table.one(Transaction).txn_ref
+    assert "orderRef" not in payload

@@ -28,8 +28,8 @@ def decided(outcome: Any) -> Decision:
 
 def event_payload(decision: Decision) -> dict[str, Any]:
     [event] = decision.events
-    said: dict[str, Any] = msgspec.json.decode(event.payload)
-    return said
+    payload: dict[str, Any] = msgspec.json.decode(event.payload)
+    return payload
 
 
 def state_of(table: InMemoryCashcodes) -> tuple[str, int, int]:
@@ -168,7 +168,7 @@ def test_never_more_than_the_amount(channel: str, amount: str, reason: str) -> N
     assert (fault.field, fault.reason) == ("amount", reason)
 
 
-def test_a_wrong_pin_is_said_before_what_the_code_is_for() -> None:
+def test_a_wrong_pin_is_reported_before_a_wrong_amount_or_channel() -> None:
     table, code = active_cashcode()
     assert refusal(table.redeem(cashcode=code, pin="0000", channel="WEB", amount="1")) == WRONG_PIN
 
@@ -222,5 +222,5 @@ def test_cancel_gives_the_hold_back_and_may_be_repeated() -> None:
 
 def test_the_end_of_a_code_is_delivered_to_the_webhook() -> None:
     table, code = active_cashcode()
-    ended = decided(table.redeem(context(listens=True, merchant=merchant()), cashcode=code))
+    ended = decided(table.redeem(context(has_webhook=True, merchant=merchant()), cashcode=code))
     assert [job.kind for job in ended.jobs] == ["webhook.deliver"]

@@ -51,23 +51,25 @@ class InMemoryClients:
     ) -> Any:
         """Returns the reply to a new client. Different `entropy` makes different clients."""
         self.context = msgspec.structs.replace(self.context, entropy=bytes([entropy]) * 32)
-        said = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
-        return self.submit(CreateRequest, CREATE_RULES, decide_create, said, [], answer)
+        fields = {"data": {**ADA, **data}, "verify_bvn": verify_bvn, "status": status}
+        return self.submit(CreateRequest, CREATE_RULES, decide_create, fields, [], answer)
 
-    def update(self, client: Client, answer: Any = None, **said: Any) -> Any:
-        said = {"client_id": client.client_id, **said}
-        return self.submit(UpdateRequest, UPDATE_RULES, decide_update, said, [client.key], answer)
+    def update(self, client: Client, answer: Any = None, **fields: Any) -> Any:
+        fields = {"client_id": client.client_id, **fields}
+        return self.submit(UpdateRequest, UPDATE_RULES, decide_update, fields, [client.key], answer)
 
-    def submit(self, kind: Any, rules: Any, rule: Any, said: Any, keys: list[bytes], answer: Any) -> Decision | Refusal:
+    def submit(
+        self, kind: Any, rules: Any, rule: Any, value: Any, keys: list[bytes], answer: Any
+    ) -> Decision | Refusal:
         """Returns the errors of the body, else the decision, as dispatch does."""
         preflight = PreflightContext(self.context.now, None)
-        request = decode(kind, msgspec.json.encode(said), rules, self.context.merchant, preflight)
+        request = decode(kind, msgspec.json.encode(value), rules, self.context.merchant, preflight)
         if isinstance(request, tuple):
             return refuse_fields(*request)
         return self.decide(rule, request, keys, answer=answer)
 
-    def enroll(self, **said: Any) -> Client:
-        decided = self.create(**said)
+    def enroll(self, **fields: Any) -> Client:
+        decided = self.create(**fields)
         assert isinstance(decided, Decision), decided
         return self.now(decided.reply.data.client_id)
 

@@ -13,16 +13,16 @@ from tests.running import Deployment
 # --- a client's life ----------------------------------------------------------------------------------------
 
 
-def test_what_is_said_is_answered_and_can_be_viewed(shop: MerchantClient) -> None:
-    said: dict[str, Any] = {
+def test_a_created_client_is_returned_and_can_be_viewed(shop: MerchantClient) -> None:
+    fields: dict[str, Any] = {
         "addresses": [{"line1": "1 Marina", "city": "Lagos", "country": "NG", "plot": 7}],
         "bankAccount": {"account_number": "0040000008", "bank_code": "058"},
         "meta": {"id_card_no": "A1", "score": 1.50},
     }
-    made = create(shop, status="inactive", bvn=BVN, **said)
+    made = create(shop, status="inactive", bvn=BVN, **fields)
     record = made["data"]
     assert (made["status"], record["status"], record["bvn_verified"]) == (200, "inactive", False)
-    assert {name: record[name] for name in (*ADA, *said)} == {**ADA, **said}
+    assert {name: record[name] for name in (*ADA, *fields)} == {**ADA, **fields}
     assert record["bvn"] == "222******78"
     assert view(shop, record["client_id"]) == {"status": 200, "message": "Client found", "data": record}
 
@@ -78,8 +78,8 @@ def named(answer: Any) -> set[str]:
 def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
     account = {"account_number": "1234567890", "bank_code": "058"}
-    said = {"lastname": "Obi", "dob": "2026-01-05", "bankAccount": account}
-    assert named(shop.put("clients", action="create", verify_bvn=True, data=said).body) == {
+    fields = {"lastname": "Obi", "dob": "2026-01-05", "bankAccount": account}
+    assert named(shop.put("clients", action="create", verify_bvn=True, data=fields).body) == {
         *("data.firstname", "data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"),
     }
     client_id = enroll(shop)["client_id"]
@@ -89,7 +89,7 @@ def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., Merch
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("value", "field"),
     [
         ({"email": "ada@example.com\n"}, "data.email"),
         ({"meta": {"a\0": 1}}, "data.meta.a\\u0000"),
@@ -97,14 +97,14 @@ def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., Merch
         ({"phone": "2125551234"}, "data.phone"),
     ],
 )
-def test_what_only_looks_right_is_refused(shop: MerchantClient, said: Any, field: str) -> None:
-    assert [fault["field"] for fault in create(shop, **said)["errors"]] == [field]
+def test_what_only_looks_right_is_refused(shop: MerchantClient, value: Any, field: str) -> None:
+    assert [fault["field"] for fault in create(shop, **value)["errors"]] == [field]
     assert enroll(shop, phone="2125551234", addresses=[{"country": "US"}])["phone"] == "2125551234"
 
 
-@pytest.mark.parametrize("said", [{}, {"data": None}, {"data": []}, {"data": "x"}, {"data": {}, "status": "exited"}])
-def test_a_client_without_data_is_refused(shop: MerchantClient, said: Any) -> None:
-    assert shop.put("clients", action="create", **said).body["status"] == 104
+@pytest.mark.parametrize("value", [{}, {"data": None}, {"data": []}, {"data": "x"}, {"data": {}, "status": "exited"}])
+def test_a_client_without_data_is_refused(shop: MerchantClient, value: Any) -> None:
+    assert shop.put("clients", action="create", **value).body["status"] == 104
 
 
 def test_another_merchants_client_is_an_unknown_one(
@@ -124,8 +124,8 @@ def test_another_merchants_client_is_an_unknown_one(
 
 def test_whom_the_register_knows_is_verified_however_a_bank_writes_it(shop: MerchantClient) -> None:
     known = look_up_bvn(shop, BVN)
-    said = {"firstname": known["lastname"].title(), "lastname": known["firstname"].lower(), "dob": known["dob"]}
-    assert enroll(shop, verify=True, bvn=BVN, **said)["bvn_verified"] is True
+    fields = {"firstname": known["lastname"].title(), "lastname": known["firstname"].lower(), "dob": known["dob"]}
+    assert enroll(shop, verify=True, bvn=BVN, **fields)["bvn_verified"] is True
 
 
 def test_a_mismatch_names_the_differing_fields(shop: MerchantClient) -> None:
@@ -152,8 +152,8 @@ def test_a_mismatch_names_the_differing_fields(shop: MerchantClient) -> None:
 def test_a_magic_bvn_tells_how_the_register_answers(
     shop: MerchantClient, bvn: str, status: int, fields: list[str]
 ) -> None:
-    said = {"bvn": bvn, "middlename": "Grace", "dob": "1990-04-17"}
-    made = create(shop, verify=True, **said)
+    request = {"bvn": bvn, "middlename": "Grace", "dob": "1990-04-17"}
+    made = create(shop, verify=True, **request)
     assert made["status"] == status, made
     assert [fault["field"] for fault in made.get("errors", ())] == fields
     assert list_all(shop)["total"] == (status == 200)
@@ -206,8 +206,8 @@ def test_the_kept_bvn_is_verified_and_stays_so_for_another_spelling(shop: Mercha
     names = {name: known[name].title() for name in ("firstname", "lastname")}
     client_id = enroll(shop, bvn=BVN, **names)["client_id"]
     ways: list[dict[str, Any]] = [{"data": {}}, {}]
-    for said in ways:
-        assert update(shop, client_id, verify_bvn=True, **said)["data"]["bvn_verified"] is True
+    for value in ways:
+        assert update(shop, client_id, verify_bvn=True, **value)["data"]["bvn_verified"] is True
     spelled = update(shop, client_id, data={"lastname": names["lastname"].upper()})
     assert spelled["data"]["bvn_verified"] is True
     assert update(shop, client_id, data={"lastname": "Zzz"})["data"]["bvn_verified"] is False

@@ -56,8 +56,8 @@ def bad_fields(**data: Any) -> set[str]:
 # --- create -------------------------------------------------------------------------------------------------
 
 
-def test_a_client_is_answered_with_all_that_was_said(clients: InMemoryClients) -> None:
-    said = {
+def test_a_client_is_returned_with_all_its_fields(clients: InMemoryClients) -> None:
+    fields = {
         **ADA,
         "middlename": "Grace",
         "email": "ada@example.com",
@@ -67,10 +67,10 @@ def test_a_client_is_answered_with_all_that_was_said(clients: InMemoryClients) -
         "bankAccount": {"account_number": "0000000000", "bank_code": "058", "kind": "savings"},
         "meta": {"id_card_no": "A1", "scores": [1, 2.50, -1e3, None, True], "empty": {}},
     }
-    record = shown(clients.create(**said))
+    record = shown(clients.create(**fields))
     assert re.fullmatch("CL[0-9A-Za-z]{22}", record.pop("client_id"))
     assert record == {
-        **said,
+        **fields,
         "status": "pending_approval",
         "bvn_verified": False,
         "dateCreated": "2026-01-05T09:30:00.123Z",
@@ -211,7 +211,7 @@ MUCH = {
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("fields", "named"),
     [
         (MUCH, {"firstname", "phone", "dob", "bankAccount.account_number", "bvn"}),
         ({"gender": "x", "dob": "2999-01-01"}, {"gender", "dob"}),
@@ -227,9 +227,9 @@ MUCH = {
     ],
 )
 def test_a_fault_of_one_fields_form_hides_no_other(
-    clients: InMemoryClients, said: dict[str, Any], named: set[str]
+    clients: InMemoryClients, fields: dict[str, Any], named: set[str]
 ) -> None:
-    assert set(faults(clients.create(**said))) == {f"data.{name}" for name in named}
+    assert set(faults(clients.create(**fields))) == {f"data.{name}" for name in named}
 
 
 def test_a_fault_of_the_status_hides_none_of_the_person(clients: InMemoryClients) -> None:

@@ -184,9 +184,7 @@ def spellings(name: str) -> set[str]:
 
 @NO_DEADLINE
 @given(NAMES, NAMES, NAMES, NAMES)
-def test_nobody_is_accepted_who_has_not_said_the_surname_or_a_part_of_it(
-    first: str, last: str, middle: str, other: str
-) -> None:
+def test_a_claim_without_the_surname_or_a_part_of_it_is_refused(first: str, last: str, middle: str, other: str) -> None:
     known = person(firstname=first, lastname=last, middlename=middle)
     if find_differing_fields(ClaimedIdentity(first, other, middle), known) == ():
         assert spellings(last) & (spellings(first) | spellings(other))

@@ -30,8 +30,8 @@ DUTY_ON = {"transfer": {"stamp_duty": {"default_on": True}}}
 FREE = {"transfer": {"bands": [{"up_to": None, "fee": "0"}]}}
 
 
-def read(said: dict[str, Any], of: Merchant = MERCHANT) -> Any:
-    return decode(TransferRequest, msgspec.json.encode(said), TRANSFER_RULES, of)
+def read(fields: dict[str, Any], of: Merchant = MERCHANT) -> Any:
+    return decode(TransferRequest, msgspec.json.encode(fields), TRANSFER_RULES, of)
 
 
 def order(**changes: Any) -> TransferRequest:
@@ -60,7 +60,7 @@ class SentTransfer(msgspec.Struct):
     job: Job
     hold: Hold
     merchant: Merchant
-    listens: bool
+    has_webhook: bool
 
     @classmethod
     def new(cls, given: Context | None = None, **changes: Any) -> "SentTransfer":
@@ -79,7 +79,7 @@ class SentTransfer(msgspec.Struct):
             rows[self.job.key] = None
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
         now = self.row.created_at + timedelta(seconds=age)
-        given = context(now, merchant=self.merchant, listens=self.listens)
+        given = context(now, merchant=self.merchant, has_webhook=self.has_webhook)
         decision = decide_answer(self.job, answer, given, LoadedRows(rows))
         assert isinstance(decision, Decision), decision
         return decision
@@ -88,7 +88,7 @@ class SentTransfer(msgspec.Struct):
         """Returns the transfer as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return SentTransfer(row, job, self.hold, self.merchant, self.listens)
+        return SentTransfer(row, job, self.hold, self.merchant, self.has_webhook)
 
 
 def key_of(order_ref: str, of: Merchant = MERCHANT) -> bytes:

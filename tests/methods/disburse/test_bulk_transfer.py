@@ -32,7 +32,7 @@ NEW = {"amount": "5000.00", "bankcode": "058", "accountnumber": "0000000000"}
 
 
 def bulk(*orders: Any) -> list[BulkOrder]:
-    request = BulkRequest(data=[msgspec.Raw(msgspec.json.encode(said)) for said in orders])
+    request = BulkRequest(data=[msgspec.Raw(msgspec.json.encode(value)) for value in orders])
     return list(read_orders(request, MERCHANT, rules=TRANSFER_RULES))
 
 
@@ -105,7 +105,7 @@ def test_what_is_needed_is_the_wallet_and_every_reference_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "amount", "words"),
+    ("value", "name", "amount", "words"),
     [
         ({"orderRef": "a"}, "a", 0, ["amount: required", "bankcode: required", "accountnumber: required"]),
         (NEW | {"orderRef": "a", "amount": "0.10"}, "a", 10, ["amount: between 1.00 and 10000000.00"]),
@@ -127,9 +127,9 @@ def test_what_is_needed_is_the_wallet_and_every_reference_once() -> None:
     ],
 )
 def test_a_bad_order_is_a_failed_transfer_with_its_reasons_and_the_others_go(
-    said: Any, name: str | None, amount: int, words: list[str]
+    value: Any, name: str | None, amount: int, words: list[str]
 ) -> None:
-    decision = decided(said, NEW | {"orderRef": "good"})
+    decision = decided(value, NEW | {"orderRef": "good"})
     bad, good = joined(decision).data
     row = row_of(first_part(decision))
     assert (row.status, row.message, row.amount) == (FAILED, bad.message, amount)
@@ -159,8 +159,8 @@ def test_a_failed_order_has_its_event_and_holds_nothing() -> None:
 
 
 def test_invalid_fields_of_an_order_are_not_stored() -> None:
-    said = NEW | {"orderRef": "a", "bankcode": "x" * 500, "sender_name": "y" * 500, "narration": "Invoice"}
-    kept = msgspec.json.decode(row_of(first_part(decided(said))).detail)
+    fields = NEW | {"orderRef": "a", "bankcode": "x" * 500, "sender_name": "y" * 500, "narration": "Invoice"}
+    kept = msgspec.json.decode(row_of(first_part(decided(fields))).detail)
     assert kept == {"bank_code": "", "account_number": "0000000000", "sender_name": "", "narration": "Invoice"}
 
 

@@ -119,7 +119,7 @@ def test_a_transfer_in_another_currency_is_refused_and_naira_may_be_named(shop: 
         assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
     assert shop.wallet() == spent(0)
     assert shop.verify("abroad") == UNKNOWN
-    assert [shop.transfer(currency=said)["txnStatus"] for said in ("NGN", "NG")] == ["successful"] * 2
+    assert [shop.transfer(currency=value)["txnStatus"] for value in ("NGN", "NG")] == ["successful"] * 2
 
 
 def test_naming_the_currency_makes_no_other_request_of_a_repeat(shop: MerchantClient) -> None:

@@ -18,8 +18,8 @@ BATCH_REF = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]")
 
 
 def order(order_ref: str | None, **fields: Any) -> dict[str, Any]:
-    said = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": order_ref, **fields}
-    return {name: value for name, value in said.items() if value is not None}
+    request = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": order_ref, **fields}
+    return {name: value for name, value in request.items() if value is not None}
 
 
 def spent(amount: int) -> Wallet:
@@ -162,15 +162,19 @@ def test_a_bulk_with_a_conflict_replays_its_reply_under_its_idempotency_key(
     open_shop: Callable[..., MerchantClient],
 ) -> None:
     shop = open_shop(now=START)
-    said = {"action": "transfer", "type": "bulk", "data": [order("twice"), order("twice"), order("x", bankcode="999")]}
+    fields = {
+        "action": "transfer",
+        "type": "bulk",
+        "data": [order("twice"), order("twice"), order("x", bankcode="999")],
+    }
     key = {"idempotency-key": "bulk-1"}
-    first = shop.send_fields("disburse", said, headers=key)
+    first = shop.send_fields("disburse", fields, headers=key)
     shop.advance(seconds=0)
-    again = shop.send_fields("disburse", said, headers=key)
+    again = shop.send_fields("disburse", fields, headers=key)
     assert again.body == first.body
     assert [line["txnStatus"] for line in first.body["data"]] == ["processing", "conflict", "failed"]
     assert shop.wallet() == spent(151_075)
-    changed = shop.send_fields("disburse", {**said, "data": [order("other")]}, headers=key)
+    changed = shop.send_fields("disburse", {**fields, "data": [order("other")]}, headers=key)
     assert changed.body["status"] == 104
 
 
@@ -302,11 +306,11 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: MerchantClient) -> N
     assert (reply.http, reply.body["status"]) == (413, 103)
 
 
-@pytest.mark.parametrize("said", ["Bulk", "BULK", " bulk "])
-def test_the_type_bulk_in_other_capitals_is_refused_with_its_spelling(shop: MerchantClient, said: str) -> None:
-    body = shop.put("disburse", action="transfer", type=said, data=[order("a")]).body
-    assert (body["status"], body["errors"]) == (104, [{"field": "type", "reason": "bulk, spelled so"}])
-    assert "type: bulk" in body["message"]
+@pytest.mark.parametrize("text", ["Bulk", "BULK", " bulk "])
+def test_the_type_bulk_in_other_capitals_is_refused_with_its_spelling(shop: MerchantClient, text: str) -> None:
+    body = shop.put("disburse", action="transfer", type=text, data=[order("a")]).body
+    assert (body["status"], body["errors"]) == (104, [{"field": "type", "reason": "must be written exactly as bulk"}])
+    assert "type: must be written exactly as bulk" in body["message"]
     assert shop.put("disburse", action="verify", txnRef="a").body["status"] == 104
 
 

@@ -123,8 +123,8 @@ def test_contradictory_call_backs_at_once_leave_one_outcome(shop: MerchantClient
         return given[0], body["txnStatus"]
 
     with ThreadPoolExecutor(12) as pool:
-        said = list(pool.map(settle, [(ref, end) for ref in references for end in ("successful", "failed") * 2]))
-    assert set(said) == {(reference, shop.status_of(reference)) for reference in references}
+        result = list(pool.map(settle, [(ref, end) for ref in references for end in ("successful", "failed") * 2]))
+    assert set(result) == {(reference, shop.status_of(reference)) for reference in references}
     taken = COST * sum(shop.status_of(reference) == "successful" for reference in references)
     assert shop.wallet() == Wallet(OPENING - taken, OPENING - taken, 0)
 

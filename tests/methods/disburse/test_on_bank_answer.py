@@ -58,7 +58,7 @@ def test_stamp_duty_is_posted_if_enabled_and_a_free_transfer_posts_no_fees() -> 
     assert free.receive_answer(APPROVED).groups[0].postings == (Posting(WALLET, RAIL, 500_000, "transfer"),)
 
 
-def test_a_failure_gives_the_hold_back_and_says_what_the_bank_said() -> None:
+def test_a_failure_voids_the_hold_and_reports_the_message_of_the_bank() -> None:
     sent = SentTransfer.new()
     decision = sent.receive_answer(DECLINED)
     assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, closes_hold=sent.hold.key),)
@@ -107,7 +107,7 @@ def test_the_end_has_exactly_one_event_with_the_payload_of_the_contract(answer: 
 
 def test_a_merchant_that_listens_gets_a_delivery_in_the_same_decision() -> None:
     assert SentTransfer.new().receive_answer(APPROVED).jobs == ()
-    sent = SentTransfer.new(context(listens=True, scenario=Scenario(webhook="dup")))
+    sent = SentTransfer.new(context(has_webhook=True, scenario=Scenario(webhook="dup")))
     (job,) = sent.receive_answer(APPROVED, age=3).jobs
     assert (job.kind, job.lane, job.reference) == ("webhook.deliver", "webhook", sent.row.txn_ref)
     assert job.due == NOW + timedelta(seconds=3)
@@ -188,11 +188,11 @@ def test_the_trail_of_an_open_transfer_is_bounded_and_always_json() -> None:
     assert msgspec.json.decode(row.trail)[-1]["step"] == SUCCESSFUL
 
 
-@pytest.mark.parametrize("said", ['"', "\\", '"},{"at":"', "\n", "💸"])
-def test_the_message_of_a_bank_is_stored_unchanged(said: str) -> None:
-    (row,) = SentTransfer.new().receive_answer(Answer(ports.FAILED, "05", said)).rows
+@pytest.mark.parametrize("text", ['"', "\\", '"},{"at":"', "\n", "💸"])
+def test_the_message_of_a_bank_is_stored_unchanged(text: str) -> None:
+    (row,) = SentTransfer.new().receive_answer(Answer(ports.FAILED, "05", text)).rows
     assert isinstance(row, Transaction)
-    assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == f"The beneficiary's bank: {said}"
+    assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == f"The beneficiary's bank: {text}"
 
 
 # --- final is final ---------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_a_contradiction_of_a_final_status_becomes_an_operator_notice(
     sent = SentTransfer.new()
     (row,) = sent.receive_answer(first).rows
     assert isinstance(row, Transaction)
-    ended = SentTransfer(row, sent.job, sent.hold, sent.merchant, sent.listens)
+    ended = SentTransfer(row, sent.job, sent.hold, sent.merchant, sent.has_webhook)
     decision = ended.receive_answer(answer, age=2.0 * DAY, job_is_gone=job_is_gone)
     contradicts = answer.status in (SUCCESSFUL, FAILED) and answer.status != first.status
     assert (decision.rows, decision.groups, decision.events, decision.jobs) == ((), (), (), ())

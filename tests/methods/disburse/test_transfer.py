@@ -41,8 +41,8 @@ def row_of(decision: Decision) -> Transaction:
 # --- what may be asked ------------------------------------------------------------------------------------------
 
 
-def faults_of(said: dict[str, Any], of: Any = MERCHANT) -> dict[str, str]:
-    found = read(said, of)
+def faults_of(fields: dict[str, Any], of: Any = MERCHANT) -> dict[str, str]:
+    found = read(fields, of)
     return {} if isinstance(found, TransferRequest) else {fault.field: fault.reason for fault in found}
 
 
@@ -231,10 +231,10 @@ def test_the_same_reference_with_another_request_is_refused(change: dict[str, An
     assert REFERENCE_USED.code == 104
 
 
-@pytest.mark.parametrize("said", [{"amount": "5000"}, {"amount": "5000.0"}, {"extra": "ignored"}])
-def test_requests_are_compared_after_they_were_read(said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("fields", [{"amount": "5000"}, {"amount": "5000.0"}, {"extra": "ignored"}])
+def test_requests_are_compared_after_they_were_read(fields: dict[str, Any]) -> None:
     first = SentTransfer.new().row
-    assert decided(order(**said), context(number=9), first).reply.txn_ref == first.txn_ref
+    assert decided(order(**fields), context(number=9), first).reply.txn_ref == first.txn_ref
 
 
 def test_without_an_order_reference_nothing_is_a_repeat() -> None:

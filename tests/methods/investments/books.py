@@ -28,7 +28,8 @@ from kasuwa.core.decision import (
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, merchant_state_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
-from kasuwa.db.batch import BatchState, Deployment, MerchantState, RuleFailure, Submission
+from kasuwa.db.batch import BatchState, Deployment, RuleFailure, Submission
+from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
@@ -37,7 +38,8 @@ from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.model import WALLET, Savings, record_of, savings_key
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
-from kasuwa.methods.investments.rules.thrift_plan import ThriftPlan, members_of, subscription_record, thrift_plan_key
+from kasuwa.methods.investments.rules.thrift_plan import members_of, subscription_record
+from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
 from kasuwa.rails.ports import NO_CALL_MADE, Answer
 from kasuwa.web.routes import Envelope, make_routes
 from tests.rule_context import MERCHANT, VAULT
@@ -236,8 +238,8 @@ class InMemorySavings:
     def start_plan(self, members: list[str], amount: str = "100.00", **fields: Any) -> str:
         """Returns the id of a plan that these savings have filled."""
         ordinary = {"name": "Esusu", "amount": amount, "frequency": "every_month", "member_required": len(members)}
-        said = {**ordinary, "start_date": self.today.isoformat(), **fields}
-        thrift_id = str(self.ask("create_plan", **said).data.thrift_id)
+        request = {**ordinary, "start_date": self.today.isoformat(), **fields}
+        thrift_id = str(self.ask("create_plan", **request).data.thrift_id)
         for savings_id in members:
             reply = self.ask("subscribe", savings_id=savings_id, thrift_id=thrift_id)
             assert not isinstance(reply, Refusal), reply

@@ -49,8 +49,8 @@ def make_deposit(shop: MerchantClient, savings_id: str, amount: str, **fields: A
 def cash_out(
     shop: MerchantClient, savings_id: str, client_id: str, amount: str, method: str = "cash", **fields: Any
 ) -> Any:
-    said = {"saving_id": savings_id, "client_id": client_id, "amount": amount, "method": method, **fields}
-    return invest(shop, "cashout", **said)
+    request = {"saving_id": savings_id, "client_id": client_id, "amount": amount, "method": method, **fields}
+    return invest(shop, "cashout", **request)
 
 
 def view(shop: MerchantClient, savings_id: str) -> Any:

@@ -144,8 +144,8 @@ def test_a_cash_out_whose_answer_is_lost_is_found_and_paid_once(shop: MerchantCl
 
 
 def draw(shop: MerchantClient, taken: Any, pin: str, amount: str) -> Any:
-    said = {"cashcode": taken["cashcode"], "pin": pin, "amount": amount, "channel": "ATM"}
-    return shop.put("sandbox", action="redeem_cashcode", **said).body
+    fields = {"cashcode": taken["cashcode"], "pin": pin, "amount": amount, "channel": "ATM"}
+    return shop.put("sandbox", action="redeem_cashcode", **fields).body
 
 
 def test_a_code_draws_cash_out_of_the_savings_and_its_fee_out_of_the_wallet(shop: MerchantClient) -> None:
@@ -298,8 +298,8 @@ def test_an_idempotency_key_takes_once(shop: MerchantClient) -> None:
 
 def test_a_rate_of_more_than_1000_percent_a_year_is_refused_by_name(shop: MerchantClient) -> None:
     settings = {"interestRate": "1000", "interestFrequency": "every_day"}
-    said = {"name": "x", "client_id": enroll(shop), "period": 601, "interestSettings": settings}
-    body = invest(shop, "create_savings", **said)
+    fields = {"name": "x", "client_id": enroll(shop), "period": 601, "interestSettings": settings}
+    body = invest(shop, "create_savings", **fields)
     assert body["status"] == 104
     faults = {fault["field"]: fault["reason"] for fault in body["errors"]}
     assert set(faults) == {"interestSettings.interestRate", "period"}

@@ -45,8 +45,8 @@ def test_wallet_deposits_and_cash_outs_are_verified_by_their_references(shop: Me
     client_id = enroll(shop)
     savings_id = open_savings(shop, client_id)
     brought = make_deposit(shop, savings_id, "500.00", customer_txnref="order-9")
-    for said in ({"txnRef": brought["txnRef"]}, {"customer_txnref": "order-9"}):
-        found = shop.put("payment", action="verify", **said).body
+    for value in ({"txnRef": brought["txnRef"]}, {"customer_txnref": "order-9"}):
+        found = shop.put("payment", action="verify", **value).body
         assert (found["txnStatus"], found["chargedAmount"], found["savings_id"]) == ("successful", 500, savings_id)
     taken = cash_out(shop, savings_id, client_id, "100.00")
     found = shop.put("disburse", action="verify", txnRef=taken["txnRef"]).body

@@ -76,7 +76,7 @@ def test_savings_are_opened_pending_with_their_terms_and_count_for_their_client(
     assert books.open_accounts() == 1
 
 
-def test_tax_is_ten_percent_where_nothing_else_is_said() -> None:
+def test_the_default_tax_rate_is_ten_percent() -> None:
     books = InMemorySavings()
     record = books.record(books.open_savings(tax_applied=True))
     assert (record.tax_applied, record.tax_rate) == (True, "10")

@@ -22,7 +22,7 @@ from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key
 from kasuwa.methods.disburse.actions import DISBURSE
-from kasuwa.methods.disburse.rules.transfer import WALLET
+from kasuwa.methods.disburse.model import WALLET
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.model import (
     PARTS,
@@ -101,10 +101,10 @@ class Lender:
 
     # --- what a merchant does ---------------------------------------------------------------------------------------
 
-    def ask(self, name: str, said: dict[str, Any], bank: Answer = GOOD) -> Any:
+    def ask(self, name: str, fields: dict[str, Any], bank: Answer = GOOD) -> Any:
         """Returns the reply or refusal of a request. `bank` answers the transfer that it starts."""
         row = WRITES[name]
-        given = {field: value for field, value in said.items() if value is not None}
+        given = {field: value for field, value in fields.items() if value is not None}
         request = decode(row.request, msgspec.json.encode(given), row.rules, self.merchant)
         if isinstance(request, tuple):
             return refuse_fields(*request)
@@ -195,7 +195,9 @@ class Lender:
 
 def context_at(lender: Lender) -> Context:
     """Returns a context for rules that are called directly."""
-    return Context(lender.merchant, lender.now, bytes(32), 1, lambda n: n, lambda said: said, VAULT, purposes=PURPOSES)
+    return Context(
+        lender.merchant, lender.now, bytes(32), 1, lambda n: n, lambda value: value, VAULT, purposes=PURPOSES
+    )
 
 
 def seen_by(lender: Lender, *keys: bytes) -> LoadedRows:

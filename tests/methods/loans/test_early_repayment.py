@@ -21,8 +21,8 @@ from tests.simulate.model_loans import Loan
 METHODS = ["declining_equal_instalments", "equal_principal", "flat"]
 
 
-def kobo(said: str) -> int:
-    return int(said.replace(".", ""))
+def kobo(text: str) -> int:
+    return int(text.replace(".", ""))
 
 
 def text(minor: int) -> str:

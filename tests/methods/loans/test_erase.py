@@ -10,8 +10,8 @@ from tests.methods.loans.in_memory_lender import Lender, context_at
 
 
 def test_erasure_removes_payer_data_of_a_repayment_and_keeps_its_loan_id() -> None:
-    said = {"loan_id": "LN1", "payment_method": "wallet", "ip": "102.89.2.1", "fingerprint": "f0"}
-    request = msgspec.convert(said, RepayRequest)
+    fields = {"loan_id": "LN1", "payment_method": "wallet", "ip": "102.89.2.1", "fingerprint": "f0"}
+    request = msgspec.convert(fields, RepayRequest)
     row = new_repayment(100, context_at(Lender()), detail_of(request))
     assert "102.89.2.1" in row.detail
     kept = erase_payer_metadata(msgspec.convert(row, ErasableRepayment, from_attributes=True))

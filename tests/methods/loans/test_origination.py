@@ -13,7 +13,8 @@ import pytest
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, UNKNOWN_CLIENT
-from kasuwa.methods.disburse.rules.transfer import JOB_DATA_DECODER, WALLET_INSUFFICIENT
+from kasuwa.methods.disburse.model import JOB_DATA_DECODER
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
 from kasuwa.rails.ports import Answer
 from tests.methods.loans.in_memory_lender import BAD, BANK, GOOD, OPENING, SLOW, START, Lender
@@ -270,7 +271,7 @@ def test_a_failed_disbursement_gives_all_back_and_approving_again_retries(lender
     assert len(lender.database.events) == 2
 
 
-def test_while_the_bank_has_not_said_the_loan_is_disbursing(lender: Lender) -> None:
+def test_the_loan_is_disbursing_until_the_bank_answers(lender: Lender) -> None:
     loan_id = lender.request().data.loan_id
     reply = lender.process(loan_id, bank=SLOW)
     assert reply.data.state == "disbursing"
@@ -290,14 +291,14 @@ def test_while_the_bank_has_not_said_the_loan_is_disbursing(lender: Lender) -> N
 
 
 @pytest.mark.parametrize(
-    ("ending", "state", "said"),
+    ("ending", "state", "text"),
     [
         (GOOD, "active", "Loan Disbursed"),
         (BAD, "approved", "The disbursement failed (The beneficiary's bank: Do not honour); approve again to retry"),
     ],
 )
 def test_a_request_that_a_call_back_finishes_first_replies_with_the_loan(
-    lender: Lender, ending: Answer, state: str, said: str
+    lender: Lender, ending: Answer, state: str, text: str
 ) -> None:
     loan_id = lender.request().data.loan_id
     lender.process(loan_id, bank=SLOW)
@@ -306,7 +307,7 @@ def test_a_request_that_a_call_back_finishes_first_replies_with_the_loan(
     waited = lender.receive_answer(job, SLOW)
     assert isinstance(ended, Decision)
     assert isinstance(waited, Decision)
-    assert (waited.reply.message, waited.reply.data.state) == (said, state)
+    assert (waited.reply.message, waited.reply.data.state) == (text, state)
     assert waited.reply == ended.reply
     assert (waited.rows, waited.groups, waited.events, waited.notices) == ((), (), (), ())
 

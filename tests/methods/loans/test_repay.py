@@ -355,12 +355,12 @@ steps = st.lists(st.tuples(st.integers(0, 45), st.integers(0, 120)), max_size=8)
 @without_deadline(60)
 @given(terms, steps, st.sampled_from(["0", "0.1", "2.345678"]), st.integers(0, 5))
 def test_over_any_run_the_books_say_what_the_schedule_says_and_the_end_is_zero(
-    said: dict[str, Any], run: list[tuple[int, int]], penalty_rate: str, tolerance: int
+    fields: dict[str, Any], run: list[tuple[int, int]], penalty_rate: str, tolerance: int
 ) -> None:
     """Each step lets days pass and repays a part (in hundredths of the payoff) of the loan; `Lender` checks the books
     after each. Then the payoff closes it, and all that was ever paid is principal or earned."""
     lender = Lender(penalty_rate=penalty_rate, tolerance_days=tolerance)
-    loan_id, paid = lender.lend(**said), 0
+    loan_id, paid = lender.lend(**fields), 0
     for days, hundredths in run:
         lender.pass_days(days)
         payoff = kobo(lender.repay(loan_id, dry_run=True).explained[2].amount)
@@ -386,8 +386,8 @@ def test_over_any_run_the_books_say_what_the_schedule_says_and_the_end_is_zero(
     assert lender.client().open_accounts == 0
 
 
-def kobo(said: str) -> int:
-    return int(said.replace(".", ""))
+def kobo(text: str) -> int:
+    return int(text.replace(".", ""))
 
 
 def text(minor: int) -> str:
@@ -396,9 +396,9 @@ def text(minor: int) -> str:
 
 @without_deadline(30)
 @given(terms, st.lists(st.integers(0, 40), min_size=2, max_size=6))
-def test_the_payoff_of_a_loan_nobody_pays_never_falls(said: dict[str, Any], waits: list[int]) -> None:
+def test_the_payoff_of_a_loan_nobody_pays_never_falls(fields: dict[str, Any], waits: list[int]) -> None:
     lender = Lender(penalty_rate="0.1")
-    loan_id, figures = lender.lend(**said), []
+    loan_id, figures = lender.lend(**fields), []
     for days in waits:
         lender.now += timedelta(days=days)
         figures.append(kobo(lender.repay(loan_id, dry_run=True).explained[2].amount))

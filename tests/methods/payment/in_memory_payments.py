@@ -75,13 +75,13 @@ class InMemoryPayments:
         of: Merchant = MERCHANT,
         *,
         funds: int = 0,
-        listens: bool = False,
+        has_webhook: bool = False,
         purposes: tuple[PurposeRules, ...] = (),
     ) -> None:
         self.purposes = {purpose.name: purpose for purpose in (*PURPOSES, *purposes)}
         self.now = now
         self.merchant = of
-        self.listens = listens
+        self.has_webhook = has_webhook
         self.rows: dict[bytes, Row] = {}
         self.accounts: dict[str, Account] = {}
         self.events: list[Event] = []
@@ -113,7 +113,7 @@ class InMemoryPayments:
             number=self.number + 1,
             scenario=scenario,
             faults=self.faults,
-            listens=self.listens,
+            has_webhook=self.has_webhook,
             entropy=blake2b(str(self.decisions).encode(), digest_size=32).digest(),
             purposes=self.purposes,
             public_url=URL,
@@ -165,10 +165,10 @@ class InMemoryPayments:
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
-    def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, /, **said: Any) -> Any:
+    def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, /, **fields: Any) -> Any:
         """Returns the decision or refusal of a request, or the tuple of its field errors."""
         action = action_named(name, variant)
-        given = {field: value for field, value in said.items() if value is not None}
+        given = {field: value for field, value in fields.items() if value is not None}
         preflight = PreflightContext(self.now, None)
         request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, preflight)
         if isinstance(request, tuple):

@@ -26,8 +26,8 @@ class PaymentClient:
         self.shop = shop
 
     def pay(self, headers: dict[str, str] | None = None, **fields: Any) -> Any:
-        said = {name: value for name, value in fields.items() if value is not None}
-        return self.shop.put("payment", headers=headers, **said).body
+        request = {name: value for name, value in fields.items() if value is not None}
+        return self.shop.put("payment", headers=headers, **request).body
 
     def body(self, **changes: Any) -> dict[str, Any]:
         user = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
@@ -37,8 +37,8 @@ class PaymentClient:
         return self.pay(headers, action="initiate", card=given, **self.body(**changes))
 
     def charge(self, begun: Any, given: dict[str, str], headers: dict[str, str] | None = None, **changes: Any) -> Any:
-        said = self.body(**{"txnRef": begun["txnRef"], "auth_type": begun["apply_auth"], **changes})
-        return self.pay(headers, action="charge", card=given, **said)
+        result = self.body(**{"txnRef": begun["txnRef"], "auth_type": begun["apply_auth"], **changes})
+        return self.pay(headers, action="charge", card=given, **result)
 
     def validate(self, txn_ref: str, otp: str = OTP, headers: dict[str, str] | None = None, **fields: Any) -> Any:
         return self.pay(headers, action="validate", txnRef=txn_ref, otp=otp, **fields)
@@ -60,5 +60,5 @@ class PaymentClient:
         return str(self.paid(number)["cardToken"])
 
     def charge_token(self, token: str, headers: dict[str, str] | None = None, **changes: Any) -> Any:
-        said = {"amount": "1500.00", "customer_txnref": new_reference("basket"), **changes}
-        return self.pay(headers, action="charge", paymentType="token", token=token, **said)
+        fields = {"amount": "1500.00", "customer_txnref": new_reference("basket"), **changes}
+        return self.pay(headers, action="charge", paymentType="token", token=token, **fields)

@@ -61,9 +61,9 @@ def test_a_field_only_in_charge_counts_as_if_initiate_had_it(payments: InMemoryP
     fields = brought(payments)[name]
     first, second = begun(payments, **fields), begun(payments)
     balances: list[dict[str, int]] = []
-    for paying, said in ((first, fields), (second, fields)):
+    for paying, value in ((first, fields), (second, fields)):
         before = payments.balances()
-        assert isinstance(charge(payments, paying, "PIN", **said), Decision)
+        assert isinstance(charge(payments, paying, "PIN", **value), Decision)
         paying.receive_answer(APPROVED)
         assert paying.row.status == "successful"
         balances.append({at: amount - before.get(at, 0) for at, amount in payments.balances().items()})

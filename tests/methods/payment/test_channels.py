@@ -162,24 +162,24 @@ def test_an_account_number_in_use_is_not_given_again(payments: InMemoryPayments)
 # --- mobile money ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("said", [PAGA, {**PAGA, "type": "paga_connect"}])
-def test_a_provider_with_a_page_sends_the_payer_there(payments: InMemoryPayments, said: dict[str, str]) -> None:
-    paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **said))
+@pytest.mark.parametrize("fields", [PAGA, {**PAGA, "type": "paga_connect"}])
+def test_a_provider_with_a_page_sends_the_payer_there(payments: InMemoryPayments, fields: dict[str, str]) -> None:
+    paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **fields))
     reply = msgspec.to_builtins(paying.receive_answer(challenge("redirect")).reply)
     assert reply["authURL"] == f"{URL}/pay/{DETAIL_DECODER.decode(paying.payment.detail).page_token}"
     assert "auth_type" not in reply
 
 
-@pytest.mark.parametrize("said", [GHANA, MPESA])
-def test_a_provider_without_a_page_prompts_the_phone(payments: InMemoryPayments, said: dict[str, str]) -> None:
-    paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **said))
-    assert paying.row.currency == said["currency"]
+@pytest.mark.parametrize("fields", [GHANA, MPESA])
+def test_a_provider_without_a_page_prompts_the_phone(payments: InMemoryPayments, fields: dict[str, str]) -> None:
+    paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **fields))
+    assert paying.row.currency == fields["currency"]
     reply = msgspec.to_builtins(paying.receive_answer(challenge()).reply)
     assert (reply["auth_type"], "authURL" in reply) == ("device", False)
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("fields", "named"),
     [
         ({**PAGA, "redirect_url": None}, ["redirect_url"]),
         ({**PAGA, "country": "KE", "currency": "KES"}, ["country", "currency"]),
@@ -191,9 +191,9 @@ def test_a_provider_without_a_page_prompts_the_phone(payments: InMemoryPayments,
     ],
 )
 def test_a_missing_or_wrong_field_of_a_provider_is_named(
-    payments: InMemoryPayments, said: dict[str, Any], named: list[str]
+    payments: InMemoryPayments, fields: dict[str, Any], named: list[str]
 ) -> None:
-    assert fields_of(payments.put("charge", "mobile_money", amount="1500.00", **said)) == named
+    assert fields_of(payments.put("charge", "mobile_money", amount="1500.00", **fields)) == named
 
 
 def test_a_merchant_may_have_another_inbound_bank() -> None:

@@ -363,10 +363,10 @@ def test_a_request_scenario_precedes_an_injected_fault_and_the_step_before(payme
     charge(payments, other, "PIN")
     assert JOB_DATA_DECODER.decode(other.job.work).scenario == Scenario(http="timeout")
     assert payments.faults == (InjectedFault("card", "timeout", 1),)
-    said = initiated(payments)
+    result = initiated(payments)
     payments.faults = (InjectedFault("card", "timeout", 1),)
-    payments.put("charge", "card", Scenario(rr="51"), txnRef=said.txn_ref, auth_type="PIN", card=CARD)
-    assert JOB_DATA_DECODER.decode(said.job.work).scenario == Scenario(rr="51")
+    payments.put("charge", "card", Scenario(rr="51"), txnRef=result.txn_ref, auth_type="PIN", card=CARD)
+    assert JOB_DATA_DECODER.decode(result.job.work).scenario == Scenario(rr="51")
 
 
 def test_every_step_that_calls_a_rail_uses_up_an_injected_fault(payments: InMemoryPayments) -> None:
@@ -419,8 +419,8 @@ def test_a_declined_token_charge_shows_no_token(payments: InMemoryPayments) -> N
 def test_every_field_error_of_a_token_charge_is_named(
     payments: InMemoryPayments, changes: dict[str, Any], named: list[str]
 ) -> None:
-    said = {"token": "nobody.1", "amount": "10.00", **changes}
-    assert fields_of(payments.put("charge", "token", **said)) == named
+    fields = {"token": "nobody.1", "amount": "10.00", **changes}
+    assert fields_of(payments.put("charge", "token", **fields)) == named
 
 
 def test_page_tokens_are_long_and_differ() -> None:

@@ -48,8 +48,8 @@ DEAR = {"collection": {"card_local": {"percent": "3.77", "flat": "123.45"}, "pho
 MERCHANTS = (MERCHANT, merchant(tariff=DEAR), merchant(tariff={"bearer_default": "customer"}))
 
 
-def charges(of: Merchant, **said: Any) -> ChargesReply | Refusal:
-    given = {name: value for name, value in said.items() if value is not None}
+def charges(of: Merchant, **fields: Any) -> ChargesReply | Refusal:
+    given = {name: value for name, value in fields.items() if value is not None}
     request = decode(ChargesRequest, msgspec.json.encode(given), CHARGES_RULES, of)
     return refuse_fields(*request) if isinstance(request, tuple) else show_charges(request, of, NO_RAILS)
 
@@ -68,12 +68,12 @@ def test_a_payment_costs_exactly_what_charges_quotes(
     method: str, amount: int, bearer: str | None, of: Merchant
 ) -> None:
     name, variant, body, priced = METHODS[method]
-    said = {"amount": format_minor(amount), "bearer": bearer}
-    charged = charges(of, **said, **priced)
+    fields = {"amount": format_minor(amount), "bearer": bearer}
+    charged = charges(of, **fields, **priced)
     payments = InMemoryPayments(of=of)
     if method == "token":
         body = {"token": paid_card(payments).payment.token}
-    asked = payments.put(name, variant, **said, **body)
+    asked = payments.put(name, variant, **fields, **body)
     if isinstance(charged, Refusal):
         # Outside of what a merchant takes, both say so, alike.
         assert isinstance(asked, Refusal)
@@ -82,8 +82,8 @@ def test_a_payment_costs_exactly_what_charges_quotes(
     paying = PaymentInProgress(payments, asked)
     row, payment, price = paying.row, paying.payment, charged.data
     kept = (row.amount, row.fee, row.vat, payment.charged, payment.settled)
-    said_before = (price.amount, price.fee, price.vat, price.total_charge, price.settled)
-    assert tuple(format_minor(figure) for figure in kept) == said_before
+    quoted = (price.amount, price.fee, price.vat, price.total_charge, price.settled)
+    assert tuple(format_minor(figure) for figure in kept) == quoted
     assert (price.currency, payment.charged) == (row.currency, row.fee + row.vat + payment.settled)
 
 
@@ -106,7 +106,7 @@ def test_the_quoted_charges_are_posted(amount: int, method: str, of: Merchant) -
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("fields", "named"),
     [
         ({}, ["type"]),
         ({"type": "mobile_money", "country": "US"}, ["country"]),
@@ -127,8 +127,8 @@ def test_the_quoted_charges_are_posted(amount: int, method: str, of: Merchant) -
         ({"currency": "USD"}, ["type"]),
     ],
 )
-def test_an_invalid_charges_request_names_its_fields(said: dict[str, str], named: list[str]) -> None:
-    assert fields_of(charges(MERCHANT, **{"amount": "100.00", **said})) == named
+def test_an_invalid_charges_request_names_its_fields(fields: dict[str, str], named: list[str]) -> None:
+    assert fields_of(charges(MERCHANT, **{"amount": "100.00", **fields})) == named
 
 
 @pytest.mark.parametrize("country", [None, "NG", "GH", "KE", "US", "FR"])
@@ -138,7 +138,7 @@ def test_a_country_or_currency_without_payments_has_no_price(
     method: str, country: str | None, currency: str | None
 ) -> None:
     name, variant, body, priced = METHODS[method]
-    money = {field: said for field, said in (("country", country), ("currency", currency)) if said is not None}
+    money = {field: value for field, value in (("country", country), ("currency", currency)) if value is not None}
     charged = charges(MERCHANT, amount="100.00", **priced, **money)
     asked = InMemoryPayments().put(name, variant, amount="100.00", **{**body, **money})
     assert isinstance(charged, Refusal) == isinstance(asked, Refusal)
@@ -154,8 +154,8 @@ def test_the_country_of_mobile_money_follows_from_its_currency(currency: str | N
 
 
 def test_the_reply_names_the_effective_bearer() -> None:
-    for said, meant in (("account", "merchant"), ("customer", "customer"), (None, "merchant")):
-        charged = charges(MERCHANT, amount="100.00", type="card", bearer=said)
+    for value, meant in (("account", "merchant"), ("customer", "customer"), (None, "merchant")):
+        charged = charges(MERCHANT, amount="100.00", type="card", bearer=value)
         assert isinstance(charged, ChargesReply)
         assert charged.data.bearer == meant
 

@@ -43,13 +43,13 @@ def account_of(reference: str, currency: str) -> str:
 
 
 def end_deposit(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
-    said = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=f"deposit {row.status}")
+    result = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=f"deposit {row.status}")
     if not row.is_final:
-        return PurposeEffects(reply=said)
+        return PurposeEffects(reply=result)
     key = beneficiary_key(row.merchant_id, reference)
     assert seen.get(Beneficiary, key) is None
     return PurposeEffects(
-        reply=said, rows=(Beneficiary(key, row.merchant_id, reference, row.status, "", "", context.now),)
+        reply=result, rows=(Beneficiary(key, row.merchant_id, reference, row.status, "", "", context.now),)
     )
 
 
@@ -68,9 +68,9 @@ def ask(
     purpose: TransactionPurpose = PURPOSE,
     state: str = "",
     amount: int = 150_000,
-    **said: Any,
+    **changes: Any,
 ) -> Any:
-    fields = msgspec.convert(said, PayerFields, dec_hook=lambda kind, value: kind(value))
+    fields = msgspec.convert(changes, PayerFields, dec_hook=lambda kind, value: kind(value))
     needs = need_collect(method, fields, payments.merchant)
     wallet = Needs(needs.rows, ("wallet:main:NGN",))
     return payments.decide(
@@ -88,9 +88,9 @@ def body(payments: InMemoryPayments, method: str) -> dict[str, Any]:
 def test_every_method_can_pay_for_a_purpose_and_the_wallet_pays_the_fee(
     payments: InMemoryPayments, method: str
 ) -> None:
-    said = body(payments, method)
+    received = body(payments, method)
     before = payments.balance("wallet:main:NGN")
-    paying = PaymentInProgress(payments, ask(payments, method, **said))
+    paying = PaymentInProgress(payments, ask(payments, method, **received))
     assert paying.state == ("pending", "charging", "payment.charge")
     costs = paying.row.fee + paying.row.vat
     assert payments.account("wallet:main:NGN").held == costs > 0

@@ -75,7 +75,7 @@ def test_a_card_that_is_only_saved_moves_nothing_and_has_its_token() -> None:
 
 
 def test_the_event_carries_the_merchants_own_reference_where_there_is_one() -> None:
-    payments = InMemoryPayments(listens=True)
+    payments = InMemoryPayments(has_webhook=True)
     with_one, without = paid_card(payments, customer_txnref="basket-7"), paid_card(payments)
     first, second = (msgspec.json.decode(event.payload) for event in payments.events)
     assert first == {

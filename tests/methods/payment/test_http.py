@@ -204,8 +204,8 @@ def test_an_account_number_is_its_merchants_alone(client: PaymentClient, open_sh
 
 
 def personalized(client: PaymentClient, reference: str) -> Any:
-    said = {"name": "Ada Obi", "email": "ada@example.com", "reference": reference}
-    return client.shop.send_fields("resources", {"request": "personalized-accounts", **said}).body["data"]
+    fields = {"name": "Ada Obi", "email": "ada@example.com", "reference": reference}
+    return client.shop.send_fields("resources", {"request": "personalized-accounts", **fields}).body["data"]
 
 
 def test_every_transfer_into_a_personalized_account_is_a_payment(client: PaymentClient) -> None:

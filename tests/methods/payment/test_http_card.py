@@ -195,13 +195,13 @@ def test_verify_by_the_merchants_reference_prefers_the_successful_one(client: Pa
     assert (found["txnRef"], found["customer_txnref"]) == (first["txnRef"], "basket-1")
 
 
-def test_the_customer_may_bear_the_fee_and_pays_what_charges_said(client: PaymentClient) -> None:
+def test_a_customer_who_bears_the_fee_pays_the_amount_of_charges(client: PaymentClient) -> None:
     before = client.shop.wallet().balance
-    said = client.shop.put(
+    reply = client.shop.put(
         "resources", inquire="charges", card_no=VISA_OK[:6], amount="1500.00", bearer="customer"
     ).body
     done = client.paid(bearer="customer")
-    assert done["chargedAmount"] == said["data"]["total_charge"]
+    assert done["chargedAmount"] == reply["data"]["total_charge"]
     assert client.shop.wallet().balance - before == 150_000
 
 

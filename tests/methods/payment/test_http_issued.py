@@ -61,8 +61,8 @@ def setup(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> C
     return CardAndShop(deployment, open_shop(), open_shop(name="Ada Stores"))
 
 
-def other_digits(said: str) -> str:
-    return f"{(int(said) + 1) % 1000:03d}"
+def other_digits(text: str) -> str:
+    return f"{(int(text) + 1) % 1000:03d}"
 
 
 # --- paid -------------------------------------------------------------------------------------------------------------
@@ -132,9 +132,9 @@ def test_a_card_pays_into_savings_in_one_step(setup: CardAndShop, http: str | No
     """Begun and charged at once. A line that breaks does so at the beginning: nothing was taken, and it fails."""
     shop = setup.client.shop
     savings_id = open_savings(shop, enroll(shop))
-    said = {"action": "deposit", "savings_id": savings_id, "payment_method": "card", "amount": "1500.00"}
+    fields = {"action": "deposit", "savings_id": savings_id, "payment_method": "card", "amount": "1500.00"}
     headers = None if http is None else {"x-sandbox-scenario": f"http={http}"}
-    paid = shop.send_fields("investments", {**said, "card": setup.shown}, headers=headers).body
+    paid = shop.send_fields("investments", {**fields, "card": setup.shown}, headers=headers).body
     if http is not None:
         assert paid["txnStatus"] == "pending"
         shop.advance(minutes=11)
@@ -167,7 +167,7 @@ def limit(setup: CardAndShop) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         (block, "The card is blocked"),
         (terminate, "The card is terminated"),
@@ -179,13 +179,13 @@ def limit(setup: CardAndShop) -> dict[str, str]:
     ],
 )
 def test_a_decline_tells_the_issuers_reason_and_takes_nothing(
-    setup: CardAndShop, change: Callable[[CardAndShop], dict[str, str]], said: str
+    setup: CardAndShop, change: Callable[[CardAndShop], dict[str, str]], text: str
 ) -> None:
     changes = change(setup)
     before, held = setup.client.shop.wallet(), setup.card.balance
     declined = setup.pay(None, **changes)
     assert (declined["status"], declined["txnStatus"]) == (200, "failed")
-    assert declined["bank_message"].lower() == said.lower()
+    assert declined["bank_message"].lower() == text.lower()
     assert (setup.client.shop.wallet(), setup.card.balance, setup.clearing()[0]) == (before, held, 0)
     assert "cardToken" not in declined
 

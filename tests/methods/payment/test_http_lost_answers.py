@@ -168,8 +168,8 @@ def test_the_outcome_of_a_lost_otp_of_a_bank_account_is_found(
 
 def test_a_lost_charge_of_a_bank_account_awaits_its_otp(client: PaymentClient, faults: Faults) -> None:
     account = {"accountnumber": "0000000000", "bankcode": "058"}
-    said = {"action": "charge", "paymentType": "account", "amount": "2000.00", "account": account}
-    lost = client.pay(faults.lose(client.shop, "bank"), **said)
+    fields = {"action": "charge", "paymentType": "account", "amount": "2000.00", "account": account}
+    lost = client.pay(faults.lose(client.shop, "bank"), **fields)
     found = ask_later(client, lost["txnRef"])
     assert (found["txnStatus"], found["auth_type"]) == ("pending", "OTP")
     assert client.validate(lost["txnRef"], validate="account")["txnStatus"] == "successful"
@@ -258,10 +258,10 @@ def test_a_lost_deposit_with_a_pin_ends_as_the_pin_says(
     client: PaymentClient, faults: Faults, pin: str, paid: int
 ) -> None:
     savings_id = open_savings(client.shop, enroll(client.shop))
-    said = {"savings_id": savings_id, "payment_method": "card", "amount": "10000.00"}
+    fields = {"savings_id": savings_id, "payment_method": "card", "amount": "10000.00"}
     headers = faults.lose(client.shop)
     given = card(auth="PIN", pin=pin)
-    lost = client.shop.put("investments", headers=headers, action="deposit", card=given, **said).body
+    lost = client.shop.put("investments", headers=headers, action="deposit", card=given, **fields).body
     assert lost["txnStatus"] == "pending"
     assert ask_later(client, lost["txnRef"])["txnStatus"] == ("successful" if paid else "failed")
     assert balance(client.shop, savings_id) == paid
@@ -269,8 +269,10 @@ def test_a_lost_deposit_with_a_pin_ends_as_the_pin_says(
 
 def test_a_lost_deposit_of_an_otp_card_awaits_its_otp(client: PaymentClient, faults: Faults) -> None:
     savings_id = open_savings(client.shop, enroll(client.shop))
-    said = {"savings_id": savings_id, "payment_method": "card", "amount": "10000.00"}
-    lost = client.shop.put("investments", headers=faults.lose(client.shop), action="deposit", card=card(), **said).body
+    fields = {"savings_id": savings_id, "payment_method": "card", "amount": "10000.00"}
+    lost = client.shop.put(
+        "investments", headers=faults.lose(client.shop), action="deposit", card=card(), **fields
+    ).body
     assert ask_later(client, lost["txnRef"])["txnStatus"] == "pending"
     assert balance(client.shop, savings_id) == 0
     assert invest(client.shop, "validate", txnRef=lost["txnRef"], otp=OTP)["txnStatus"] == "successful"
@@ -280,6 +282,6 @@ def test_a_lost_deposit_of_an_otp_card_awaits_its_otp(client: PaymentClient, fau
 def test_a_deposit_with_a_pin_card_and_no_pin_is_declined(client: PaymentClient) -> None:
     savings_id = open_savings(client.shop, enroll(client.shop))
     given = {name: value for name, value in card(auth="PIN").items() if name != "pin"}
-    said: dict[str, Any] = {"savings_id": savings_id, "payment_method": "card", "amount": "10000.00"}
-    assert client.shop.put("investments", action="deposit", card=given, **said).body["txnStatus"] == "failed"
+    fields: dict[str, Any] = {"savings_id": savings_id, "payment_method": "card", "amount": "10000.00"}
+    assert client.shop.put("investments", action="deposit", card=given, **fields).body["txnStatus"] == "failed"
     assert balance(client.shop, savings_id) == 0

@@ -60,9 +60,9 @@ def outcome(reply: RawReply) -> str:
     """Returns the status that a page redirects to the merchant with."""
     assert reply.http == 303, reply
     address = urlsplit(reply.headers["location"])
-    said = parse_qs(address.query)
-    assert (address.netloc, address.path, said["order"]) == ("shop.example", "/done", ["7"])
-    return said["txnStatus"][0]
+    result = parse_qs(address.query)
+    assert (address.netloc, address.path, result["order"]) == ("shop.example", "/done", ["7"])
+    return result["txnStatus"][0]
 
 
 def test_the_right_code_pays_and_leads_back(shop: MerchantClient) -> None:
@@ -119,7 +119,7 @@ def test_a_bank_that_cannot_be_reached_is_asked_again_by_the_payer(shop: Merchan
     assert outcome(asked.send(otp=RIGHT, decision="approve")) == "successful"
 
 
-def test_an_outcome_that_is_not_known_is_said_to_be_pending(shop: MerchantClient) -> None:
+def test_an_unknown_outcome_is_shown_as_pending(shop: MerchantClient) -> None:
     asked = ask_card(shop)
     assert outcome(asked.send(otp=LOST, decision="approve")) == "pending"
     assert outcome(asked.open()) == "pending"

@@ -93,7 +93,7 @@ def test_a_stopped_payment_is_not_charged_and_can_be_started_again(client: Payme
     assert shown["data"]["state"] == "active"
 
 
-def test_weekly_and_daily_payments_fall_due_as_said(client: PaymentClient) -> None:
+def test_weekly_and_daily_payments_fall_due_on_their_days(client: PaymentClient) -> None:
     recurrent(client, frequency="weekly", value="1")
     client.shop.advance(days=15)
     assert [at for at, _ in charges(client)[1:]] == ["2026-02-02T08:00", "2026-02-09T08:00"]
@@ -133,7 +133,7 @@ def test_another_merchants_plan_is_unknown(client: PaymentClient, open_shop: Any
     recurrent(client)
     (plan,) = plans(client)
     stranger = open_shop()
-    answers = [stranger.put("resources", inquire="recurrent", id=said).body for said in (plan["id"], "RCnothing")]
+    answers = [stranger.put("resources", inquire="recurrent", id=value).body for value in (plan["id"], "RCnothing")]
     assert answers[0] == answers[1]
     assert answers[0]["status"] == 104
 

@@ -78,8 +78,8 @@ def test_a_payout_that_fails_is_tried_again_the_next_day(client: PaymentClient, 
 )
 def test_an_invalid_split_is_refused(client: PaymentClient, split: list[dict[str, str]], field: str) -> None:
     here = beneficiary(client.shop)
-    said = [{**part, "ref_code": part["ref_code"].replace("HERE", here)} for part in split]
-    refused = client.initiate({**CARD}, split=said)
+    result = [{**part, "ref_code": part["ref_code"].replace("HERE", here)} for part in split]
+    refused = client.initiate({**CARD}, split=result)
     assert field in [fault["field"] for fault in refused["errors"]]
 
 

@@ -34,8 +34,8 @@ def test_verify_returns_the_payers_step_once_the_rail_has_answered(
     client: PaymentClient, method: str, headers: dict[str, str] | None
 ) -> None:
     fields, shown = SHOWN[method]
-    said = {"action": "charge", "paymentType": method, "amount": "1000.00", **fields}
-    charged = client.pay(headers, **said)
+    request = {"action": "charge", "paymentType": method, "amount": "1000.00", **fields}
+    charged = client.pay(headers, **request)
     if headers is not None:
         assert charged["txnStatus"] == "pending"
         client.shop.advance(seconds=5)

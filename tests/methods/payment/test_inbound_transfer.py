@@ -237,7 +237,7 @@ def test_a_personalized_payment_settles_on_the_merchants_settlement_day() -> Non
 
 
 def test_the_event_of_a_personalized_payment_follows_the_scenario() -> None:
-    payments = InMemoryPayments(listens=True)
+    payments = InMemoryPayments(has_webhook=True)
     open_personalized(payments)
     pay_personalized(payments, "1500.00", Scenario(webhook="late:60"))
     (job,) = payments.jobs()

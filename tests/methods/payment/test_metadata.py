@@ -35,14 +35,14 @@ def payments() -> InMemoryPayments:
     return InMemoryPayments(funds=10**9)
 
 
-def make(payments: InMemoryPayments, method: str, **said: Any) -> PaymentInProgress:
+def make(payments: InMemoryPayments, method: str, **fields: Any) -> PaymentInProgress:
     if method == "card":
-        return initiate(payments, **said)
+        return initiate(payments, **fields)
     if method == "token":
         paid_card(payments)
         (saved,) = payments.of_type(SavedCard)
-        return charge_token(payments, saved.token, **said)
-    return begin(payments, method, **said)
+        return charge_token(payments, saved.token, **fields)
+    return begin(payments, method, **fields)
 
 
 @pytest.mark.parametrize("method", ["card", "token", *BODIES])
@@ -68,8 +68,8 @@ def test_the_completed_reply_shows_meta_and_nothing_of_address_and_device(
     assert all(b"basket" not in msgspec.json.encode(reply) for reply in steps)
     if method != "account" or answer is DECLINED:
         assert msgspec.json.decode(msgspec.json.encode(decision.reply))["meta"] == META
-    said = msgspec.json.encode([*steps, decision.reply, *payments.events])
-    assert not [mark for mark in (b"102.89.2.1", b"f0e1") if mark in said]
+    body = msgspec.json.encode([*steps, decision.reply, *payments.events])
+    assert not [mark for mark in (b"102.89.2.1", b"f0e1") if mark in body]
     assert b"basket" not in msgspec.json.encode(payments.events)
 
 
@@ -87,14 +87,14 @@ def test_a_card_number_in_meta_is_masked(payments: InMemoryPayments) -> None:
     assert "0013" in detail.meta
 
 
-@pytest.mark.parametrize("said", ["", None, []])
-def test_an_empty_meta_is_absent(payments: InMemoryPayments, said: Any) -> None:
-    assert DETAIL_DECODER.decode(initiate(payments, meta=said).payment.detail).meta == ""
+@pytest.mark.parametrize("value", ["", None, []])
+def test_an_empty_meta_is_absent(payments: InMemoryPayments, value: Any) -> None:
+    assert DETAIL_DECODER.decode(initiate(payments, meta=value).payment.detail).meta == ""
 
 
-@pytest.mark.parametrize("said", ["text", 7, [1], {"a": "x" * 65_537}])
-def test_a_meta_that_is_not_an_object_or_is_too_large_is_refused(payments: InMemoryPayments, said: Any) -> None:
-    assert fields_of(payments.put("charge", "qrpay", amount="15.00", meta=said)) == ["meta"]
+@pytest.mark.parametrize("value", ["text", 7, [1], {"a": "x" * 65_537}])
+def test_a_meta_that_is_not_an_object_or_is_too_large_is_refused(payments: InMemoryPayments, value: Any) -> None:
+    assert fields_of(payments.put("charge", "qrpay", amount="15.00", meta=value)) == ["meta"]
     assert payments.rows == {}
 
 

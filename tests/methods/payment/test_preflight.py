@@ -45,21 +45,21 @@ REFUSED: list[tuple[str, str, dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
+@pytest.mark.parametrize(("name", "variant", "fields", "named"), REFUSED)
 def test_a_preflight_error_is_named_along_with_a_format_error(
-    name: str, variant: str, said: dict[str, Any], named: list[str]
+    name: str, variant: str, fields: dict[str, Any], named: list[str]
 ) -> None:
     payments = InMemoryPayments()
-    found = fields_of(payments.put(name, variant, **said, bearer="nobody"))
+    found = fields_of(payments.put(name, variant, **fields, bearer="nobody"))
     assert sorted(found) == sorted([*named, "bearer"])
 
 
-@pytest.mark.parametrize(("name", "variant", "said", "named"), REFUSED)
+@pytest.mark.parametrize(("name", "variant", "fields", "named"), REFUSED)
 def test_the_rules_refuse_the_same_without_a_format_error(
-    name: str, variant: str, said: dict[str, Any], named: list[str]
+    name: str, variant: str, fields: dict[str, Any], named: list[str]
 ) -> None:
     payments = InMemoryPayments()
-    found = set(fields_of(payments.put(name, variant, **said)))
+    found = set(fields_of(payments.put(name, variant, **fields)))
     assert found >= set(named)
     # A token is looked for among kept rows, which is done when all is decided.
     assert found - set(named) <= {"token"}
@@ -74,8 +74,8 @@ def test_a_card_of_an_earlier_month_of_this_year_has_expired() -> None:
 
 def test_an_unreadable_field_hides_only_the_checks_that_use_it() -> None:
     payments = InMemoryPayments()
-    said = {"type": "ghana", "amount": "x", "currency": "GHS", "country": "KE"}
-    assert sorted(fields_of(payments.put("charge", "mobile_money", **said))) == [
+    fields = {"type": "ghana", "amount": "x", "currency": "GHS", "country": "KE"}
+    assert sorted(fields_of(payments.put("charge", "mobile_money", **fields))) == [
         "amount",
         "country",
         "network",
@@ -84,7 +84,7 @@ def test_an_unreadable_field_hides_only_the_checks_that_use_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("fields", "named"),
     [
         ({"payment_method": "ussd", "amount": "x"}, ["amount", "bank"]),
         ({"payment_method": "card", "amount": "x"}, ["amount", "card"]),
@@ -93,7 +93,7 @@ def test_an_unreadable_field_hides_only_the_checks_that_use_it() -> None:
     ],
 )
 def test_a_missing_field_of_a_repayment_is_named_along_with_a_format_error(
-    said: dict[str, Any], named: list[str]
+    fields: dict[str, Any], named: list[str]
 ) -> None:
-    body, preflight = msgspec.json.encode({"loan_id": "LN1", **said}), PreflightContext(NOW, None)
+    body, preflight = msgspec.json.encode({"loan_id": "LN1", **fields}), PreflightContext(NOW, None)
     assert sorted(fields_of(decode(RepayRequest, body, PAYER_RULES, MERCHANT, preflight))) == named

@@ -46,8 +46,8 @@ def payments() -> InMemoryPayments:
     return InMemoryPayments(funds=FUNDS)
 
 
-def refund(payments: InMemoryPayments, paying: PaymentInProgress, amount: str = "500.00", **said: Any) -> Any:
-    return payments.put("refund", txnRef=paying.txn_ref, amount=amount, **said)
+def refund(payments: InMemoryPayments, paying: PaymentInProgress, amount: str = "500.00", **fields: Any) -> Any:
+    return payments.put("refund", txnRef=paying.txn_ref, amount=amount, **fields)
 
 
 def job_of(payments: InMemoryPayments, decision: Decision) -> Job:

@@ -55,8 +55,8 @@ def test_a_redirect_url_that_a_browser_can_open_is_accepted(url: str) -> None:
 def test_an_invalid_redirect_url_is_refused(url: str, variant: str) -> None:
     payments = InMemoryPayments()
     action = "initiate" if variant == "card" else "charge"
-    said: dict[str, Any] = {"card": CARD} if variant == "card" else {**BODIES[variant]}
-    refused = payments.put(action, variant, **{**said, "amount": "1500.00", "redirect_url": url})
+    fields: dict[str, Any] = {"card": CARD} if variant == "card" else {**BODIES[variant]}
+    refused = payments.put(action, variant, **{**fields, "amount": "1500.00", "redirect_url": url})
     assert fields_of(refused) == ["redirect_url"]
     assert payments.rows == {}
 

@@ -385,8 +385,8 @@ def test_the_last_installment_is_retried_and_the_plan_then_ends() -> None:
 def test_an_invalid_schedule_is_refused(schedule: Any, total: str, amount: str | None, named: list[str]) -> None:
     payments = InMemoryPayments()
     token = paid_card(payments).payment.token
-    said = {"token": token, "amount": amount, "installment": {"payment_schedule": schedule, "total": total}}
-    assert fields_of(payments.put("charge", "token", **said)) == named
+    fields = {"token": token, "amount": amount, "installment": {"payment_schedule": schedule, "total": total}}
+    assert fields_of(payments.put("charge", "token", **fields)) == named
 
 
 # --- never two, none missed -------------------------------------------------------------------------------------------

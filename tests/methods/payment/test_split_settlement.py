@@ -32,8 +32,8 @@ LATER = merchant(settlement_days=1)
 
 
 def beneficiary(payments: InMemoryPayments, name: str = "Bola Ade") -> str:
-    said = payments.put("beneficiary", name=name, bankcode="058", accountnumber="0000000000")
-    return str(said.reply.ref_code)
+    reply = payments.put("beneficiary", name=name, bankcode="058", accountnumber="0000000000")
+    return str(reply.reply.ref_code)
 
 
 def due_jobs(payments: InMemoryPayments) -> list[Job]:
@@ -106,20 +106,20 @@ def test_a_share_must_fit_every_installment() -> None:
     payments = InMemoryPayments()
     token = paid_card(payments).payment.token
     schedule = {"05-01-2026": "900.00", "06-01-2026": "100.00"}
-    said = {"token": token, "installment": {"payment_schedule": schedule, "total": "1000.00"}}
+    fields = {"token": token, "installment": {"payment_schedule": schedule, "total": "1000.00"}}
     code = beneficiary(payments)
-    refused = payments.put("charge", "token", **said, split=[{"ref_code": code, "share": "101.00"}])
+    refused = payments.put("charge", "token", **fields, split=[{"ref_code": code, "share": "101.00"}])
     assert fields_of(refused) == ["split"]
-    PaymentInProgress(payments, payments.put("charge", "token", **said, split=[{"ref_code": code, "fixed": "50.00"}]))
+    PaymentInProgress(payments, payments.put("charge", "token", **fields, split=[{"ref_code": code, "fixed": "50.00"}]))
 
 
 def test_with_nothing_due_today_a_share_is_checked_against_later_charges() -> None:
     payments = InMemoryPayments()
     token = paid_card(payments).payment.token
-    said = {"token": token, "installment": {"payment_schedule": {"06-01-2026": 100}, "total": "1000.00"}}
+    fields = {"token": token, "installment": {"payment_schedule": {"06-01-2026": 100}, "total": "1000.00"}}
     PaymentInProgress(
         payments,
-        payments.put("charge", "token", **said, split=[{"ref_code": beneficiary(payments), "share": "900.00"}]),
+        payments.put("charge", "token", **fields, split=[{"ref_code": beneficiary(payments), "share": "900.00"}]),
     )
 
 

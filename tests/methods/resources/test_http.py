@@ -54,10 +54,10 @@ def test_what_is_inquired_cannot_be_requested(shop: MerchantClient, word: str) -
 
 @pytest.mark.parametrize("word", ["personalized-accounts", "personalized_account", "resend"])
 def test_what_is_requested_cannot_be_inquired(shop: MerchantClient, word: str) -> None:
-    said = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com", "from": 1}
+    fields = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com", "from": 1}
     for selector in ("inquire", "action"):
-        assert shop.send_fields("resources", {selector: word, **said}).body["status"] == 102
-    assert shop.send_fields("resources", {"request": word, **said}).body["status"] != 102
+        assert shop.send_fields("resources", {selector: word, **fields}).body["status"] == 102
+    assert shop.send_fields("resources", {"request": word, **fields}).body["status"] != 102
 
 
 # --- account names ------------------------------------------------------------------------------------------

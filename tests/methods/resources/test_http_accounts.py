@@ -16,8 +16,8 @@ from tests.running import Deployment
 ADA = {"name": "Ada Obi", "email": "ada@example.com"}
 
 
-def ask(shop: MerchantClient, reference: str, **said: Any) -> Any:
-    fields = {"request": "personalized-accounts", **ADA, "reference": reference, **said}
+def ask(shop: MerchantClient, reference: str, **changes: Any) -> Any:
+    fields = {"request": "personalized-accounts", **ADA, "reference": reference, **changes}
     return shop.put("resources", **fields).body
 
 
@@ -37,9 +37,7 @@ def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: MerchantClie
     assert is_account_of(banks_by_code()["035"], number)
 
 
-def test_the_same_reference_is_the_same_account_whatever_else_is_said(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
+def test_a_reference_keeps_its_account_whatever_the_other_fields(shop: MerchantClient, deployment: Deployment) -> None:
     first = ask(shop, "one")
     assert ask(shop, "one", name="Another", email="other@example.com", bvn="22212345678", bank="035") == first
     assert ask(shop, "one", request="personalized_account") == first
@@ -76,7 +74,7 @@ def test_the_bvn_of_a_personalized_account_is_encrypted(shop: MerchantClient, de
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("value", "field"),
     [
         *(({"name": None}, "name"), ({"name": " "}, "name"), ({"email": None}, "email"), ({"email": "ada"}, "email")),
         *(({"reference": None}, "reference"), ({"reference": ""}, "reference"), ({"bvn": "123"}, "bvn")),
@@ -84,8 +82,8 @@ def test_the_bvn_of_a_personalized_account_is_encrypted(shop: MerchantClient, de
         *(({"reference": " "}, "reference"), ({"reference": "\t\n"}, "reference")),
     ],
 )
-def test_what_is_wrong_is_named(shop: MerchantClient, said: Any, field: str) -> None:
-    refused = ask(shop, **{"reference": "one", **said})
+def test_what_is_wrong_is_named(shop: MerchantClient, value: Any, field: str) -> None:
+    refused = ask(shop, **{"reference": "one", **value})
     assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
 
 

@@ -104,7 +104,7 @@ def test_the_documented_sample_exists(shop: MerchantClient) -> None:
     assert person_of(shop, "12345678901")[1]["status"] == "success"
 
 
-def test_a_watch_listed_person_is_found_and_it_is_said(shop: MerchantClient) -> None:
+def test_a_watch_listed_person_is_found_and_marked(shop: MerchantClient) -> None:
     _, body = person_of(shop, "22222222260")
     assert body["status"] == "success"
     assert "watch-listed" in body["message"]
@@ -119,8 +119,8 @@ def test_a_malformed_bvn_is_status_104(shop: MerchantClient, bvn: Any) -> None:
 
 
 def test_a_scenario_strikes_one_enquiry(shop: MerchantClient) -> None:
-    for said, status in (("rr=01", "error"), ("rr=91", 204), ("rr=96", 204), ("http=timeout", 204), ("http=500", 204)):
-        assert person_of(shop, "22222222222", **{"x-sandbox-scenario": said})[1]["status"] == status
+    for value, status in (("rr=01", "error"), ("rr=91", 204), ("rr=96", 204), ("http=timeout", 204), ("http=500", 204)):
+        assert person_of(shop, "22222222222", **{"x-sandbox-scenario": value})[1]["status"] == status
     assert person_of(shop, "22222222222")[1]["status"] == "success"
 
 
@@ -138,7 +138,7 @@ def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: MerchantClient) -
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("fields", "field"),
     [
         ({"type": "account", "currency": "USD"}, "currency"),
         ({"type": "bank_transfer", "currency": "USD"}, "currency"),
@@ -148,8 +148,8 @@ def test_only_a_call_of_the_rail_uses_up_a_planned_fault(shop: MerchantClient) -
         ({"type": "account", "card_no": "512345"}, "card_no"),
     ],
 )
-def test_what_is_always_refused_has_no_price(shop: MerchantClient, said: dict[str, Any], field: str) -> None:
-    body = shop.put("resources", inquire="charges", amount="100.00", **said).body
+def test_what_is_always_refused_has_no_price(shop: MerchantClient, fields: dict[str, Any], field: str) -> None:
+    body = shop.put("resources", inquire="charges", amount="100.00", **fields).body
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, [field])
 
 
@@ -177,7 +177,7 @@ def test_a_card_is_known_by_its_first_six_digits(shop: MerchantClient, bin: str,
     assert shop.put("resources", inquire="card", card_no=bin) == (200, {"status": 200, "data": data})
 
 
-@pytest.mark.parametrize("said", ["", "53998", "5" * 20, "53998x", "٥٣٩٩٨٣", None, 539983])
-def test_what_is_no_beginning_of_a_card_number_is_refused(shop: MerchantClient, said: Any) -> None:
-    body = shop.put("resources", inquire="card", card_no=said).body
+@pytest.mark.parametrize("value", ["", "53998", "5" * 20, "53998x", "٥٣٩٩٨٣", None, 539983])
+def test_what_is_no_beginning_of_a_card_number_is_refused(shop: MerchantClient, value: Any) -> None:
+    body = shop.put("resources", inquire="card", card_no=value).body
     assert (body["status"], body["errors"][0]["field"]) == (104, "card_no")

@@ -58,21 +58,21 @@ def test_the_same_reference_answers_the_same_account() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "chosen"),
+    ("value", "chosen"),
     [
-        *((said, "Wema Bank") for said in (None, "", "035", "000017", "wema", "WEMA bank plc", 35)),
-        *((said, "Providus Bank") for said in ("providus", " Providus  Bank ", "101", "000023", 101)),
-        *((said, "Guaranty Trust Bank") for said in ("058", "gtb", "Guaranty Trust Bank", 58)),
+        *((value, "Wema Bank") for value in (None, "", "035", "000017", "wema", "WEMA bank plc", 35)),
+        *((value, "Providus Bank") for value in ("providus", " Providus  Bank ", "101", "000023", 101)),
+        *((value, "Guaranty Trust Bank") for value in ("058", "gtb", "Guaranty Trust Bank", 58)),
         *((other, "Wema Bank") for other in NO_BANKS),
     ],
 )
-def test_a_bank_is_a_preference_by_name_or_code_and_never_refused(said: Any, chosen: str) -> None:
-    assert choose_bank(MERCHANT, said).name == chosen
+def test_a_bank_is_a_preference_by_name_or_code_and_never_refused(value: Any, chosen: str) -> None:
+    assert choose_bank(MERCHANT, value).name == chosen
 
 
 def test_a_deployment_that_has_one_bank_gives_its_numbers_whatever_is_preferred() -> None:
     live = merchant("live", inbound_bank="058")
-    assert {choose_bank(live, said).cbn_code for said in (None, "providus", "035", "058")} == {"058"}
+    assert {choose_bank(live, value).cbn_code for value in (None, "providus", "035", "058")} == {"058"}
 
 
 def test_a_wallet_provider_without_numbers_of_its_own_is_not_chosen() -> None:

@@ -63,10 +63,10 @@ def test_what_an_old_card_paid_before_can_still_be_asked_after_and_given_back(
 
 
 def test_an_old_cashcode_draws_nothing(shop: MerchantClient) -> None:
-    said: dict[str, Any] = {"amount": "500.00", "pin": "2580", "channel": "ATM"}
-    code = shop.put("cashcode", action="generate", orderRef="cash", **said).body["cashcode"]
+    fields: dict[str, Any] = {"amount": "500.00", "pin": "2580", "channel": "ATM"}
+    code = shop.put("cashcode", action="generate", orderRef="cash", **fields).body["cashcode"]
     reset(shop)
-    assert shop.put("sandbox", action="redeem_cashcode", cashcode=code, **said).body["message"] == "Invalid Cashcode"
+    assert shop.put("sandbox", action="redeem_cashcode", cashcode=code, **fields).body["message"] == "Invalid Cashcode"
     assert shop.put("cashcode", action="verify", orderRef="cash").body["status"] == 104
     assert shop.wallet().balance == OPENING
 

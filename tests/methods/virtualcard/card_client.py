@@ -18,8 +18,8 @@ class CardClient:
 
     def __init__(self, shop: MerchantClient, **fields: Any) -> None:
         self.shop = shop
-        said = {"billing": BILLING, "amount": 100, "currency": "USD", "country": "NG", **fields}
-        http, body = shop.put("virtualcard", action="create", **said)
+        request = {"billing": BILLING, "amount": 100, "currency": "USD", "country": "NG", **fields}
+        http, body = shop.put("virtualcard", action="create", **request)
         assert (http, body["status"], body["message"]) == (200, 200, "Created Successfully"), body
         self.data: dict[str, Any] = body["card_data"]
         self.reference = str(self.data["reference"])

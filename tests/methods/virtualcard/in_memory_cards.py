@@ -80,8 +80,8 @@ class InMemoryCards:
         return result.reply if isinstance(result, Decision) else result
 
     def create(self, **fields: Any) -> str:
-        said = {"billing": BILLING, "amount": "100", "currency": "USD", **fields}
-        return str(self.ask("create", **said).card_data.reference)
+        request = {"billing": BILLING, "amount": "100", "currency": "USD", **fields}
+        return str(self.ask("create", **request).card_data.reference)
 
     # --- the port ---------------------------------------------------------------------------------------------
 

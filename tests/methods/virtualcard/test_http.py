@@ -114,8 +114,8 @@ def test_a_new_card_has_its_funding_and_its_fee_on_record_newest_first(shop: Mer
 def test_a_card_that_cannot_be_made_names_the_field(
     shop: MerchantClient, deployment: Deployment, change: dict[str, Any], field: str, reason: str
 ) -> None:
-    said = {"billing": BILLING, "amount": 100, "currency": "USD", **change}
-    body = shop.put("virtualcard", action="create", **said).body
+    fields = {"billing": BILLING, "amount": 100, "currency": "USD", **change}
+    body = shop.put("virtualcard", action="create", **fields).body
     assert (body["status"], body["errors"]) == (104, [{"field": field, "reason": reason}])
     assert shop.wallet("USD").balance == OPENING_USD
     assert (
@@ -130,8 +130,8 @@ def test_a_wallet_that_is_short_makes_no_card(shop: MerchantClient) -> None:
 
 
 def test_a_repeated_creation_is_one_card_and_does_not_show_its_number_again(shop: MerchantClient) -> None:
-    said = {"action": "create", "billing": BILLING, "amount": 100, "currency": "USD"}
-    first, again = (shop.put("virtualcard", headers={"idempotency-key": "one"}, **said).body for _ in range(2))
+    fields = {"action": "create", "billing": BILLING, "amount": 100, "currency": "USD"}
+    first, again = (shop.put("virtualcard", headers={"idempotency-key": "one"}, **fields).body for _ in range(2))
     assert first["card_data"].pop("cardpan")
     assert first["card_data"].pop("cvv")
     assert again == first

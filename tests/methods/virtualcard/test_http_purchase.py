@@ -75,10 +75,10 @@ def test_a_card_is_found_by_its_number_too(shop: MerchantClient) -> None:
 
 def test_a_declined_purchase_moves_nothing_and_is_recorded_and_sent(shop: MerchantClient) -> None:
     card = CardClient(shop)
-    said = card.buy("100.01")
-    assert declined(said) == "Insufficient funds"
+    reply = card.buy("100.01")
+    assert declined(reply) == "Insufficient funds"
     assert (card.balance, card.record_summaries()[0]) == (10_000, ("Card Purchase", 100.01, 0.0, "Failed"))
-    [event] = events_of(shop, said["txnRef"])
+    [event] = events_of(shop, reply["txnRef"])
     assert (event["txnStatus"], event["chargedAmount"]) == ("failed", "0.00")
     bought(card.buy("100"))
     assert card.balance == 0
@@ -147,9 +147,9 @@ def test_limits_per_transaction_day_and_month(shop: MerchantClient) -> None:
 def test_limits_can_be_set_changed_and_taken_away(shop: MerchantClient) -> None:
     card = CardClient(shop)
     bought(card.buy("5"))
-    said = card.ask("limits", limits={"per_day": "9.99", "categories": ["5812", "5411", "5812"]})
+    reply = card.ask("limits", limits={"per_day": "9.99", "categories": ["5812", "5411", "5812"]})
     shown = {"per_transaction": None, "per_day": "9.99", "per_month": None, "categories": ["5411", "5812"]}
-    assert said == {"status": 200, "message": "Limits set", "data": shown}
+    assert reply == {"status": 200, "message": "Limits set", "data": shown}
     assert card.ask("get")["limits"] == shown
     assert declined(card.buy("5", category="5411")) == "Exceeds the card's limit of USD 9.99 for a day"
     assert declined(card.buy("4", category="7995")) == "The card may not be used in this category of shops"
@@ -193,9 +193,9 @@ def test_a_purchase_is_given_back_in_parts_and_never_more_than_it_was(shop: Merc
 
 def test_what_was_not_paid_is_not_given_back(shop: MerchantClient) -> None:
     card = CardClient(shop)
-    said = card.buy("1000")
-    assert declined(said)
-    assert card.refund(said["txnRef"])["status"] == 104
+    reply = card.buy("1000")
+    assert declined(reply)
+    assert card.refund(reply["txnRef"])["status"] == 104
     assert card.refund("GP|CP|000000000|20260105A") == {"status": 104, "message": "Invalid Transaction Reference"}
 
 

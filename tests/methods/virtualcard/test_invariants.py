@@ -45,8 +45,8 @@ def test_a_card_made_of_naira_and_ended_leaves_no_more_than_there_was(
 ) -> None:
     free = {"virtual_card": {"USD": {"issuance": "0", "fund": {"flat": "0", "percent_above": "0"}}}}
     counter = InMemoryCards(wallets={"NGN": 10**16}, exchange={"USD": rate}, tariff=free)
-    said = f"{amount // 100}.{amount % 100:02d}"
-    reply = counter.ask("create", billing=BILLING, amount=said, currency="USD")
+    text = f"{amount // 100}.{amount % 100:02d}"
+    reply = counter.ask("create", billing=BILLING, amount=text, currency="USD")
     reference = reply.card_data.reference
     counter.ask("withdraw", reference=reference, amount=f"{part / 100:.2f}")
     counter.ask("terminate", reference=reference)

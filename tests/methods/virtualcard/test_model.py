@@ -65,8 +65,8 @@ def test_a_card_and_all_that_belongs_to_it_are_written_at_once() -> None:
 
 def test_a_number_is_sealed_and_a_cvv_follows_from_it() -> None:
     counter = dollars()
-    said = {"billing": BILLING, "amount": 100, "currency": "USD"}
-    shown = counter.ask("create", **said).card_data
+    fields = {"billing": BILLING, "amount": 100, "currency": "USD"}
+    shown = counter.ask("create", **fields).card_data
     card = counter.row(shown.reference)
     assert shown.cardpan.encode() not in msgspec.msgpack.encode(counter.rows())
     revealed = counter.ask("get", reference=shown.reference, reveal=True).card_data
@@ -92,8 +92,8 @@ def test_a_number_that_is_taken_is_not_given_twice(monkeypatch: pytest.MonkeyPat
 def test_cards_of_one_batch_have_different_entropy(entropy_source: str) -> None:
     counter = dollars()
     world = Deployment(WORLD.vault, WORLD.number_permutation, b"seed" if entropy_source == "seed" else None)
-    said = {"billing": BILLING, "amount": 5, "currency": "USD"}
-    asked = [counter.make(*counter.read("create", **said)) for _ in range(20)]
+    fields = {"billing": BILLING, "amount": 5, "currency": "USD"}
+    asked = [counter.make(*counter.read("create", **fields)) for _ in range(20)]
     results = counter.database.run(asked, wall=WALL, world=world)
     assert len({result.reply.card_data.cardpan for result in results}) == 20  # type: ignore[union-attr]
 
@@ -188,7 +188,7 @@ def test_a_fee_that_neither_wallet_nor_withdrawal_covers_is_the_wallets_to_pay()
 
 
 @pytest.mark.parametrize(
-    ("card", "said"),
+    ("card", "text"),
     [
         ({"issuance": "two"}, "not a figure"),
         ({"monthly": "-1"}, "not a figure"),
@@ -197,8 +197,8 @@ def test_a_fee_that_neither_wallet_nor_withdrawal_covers_is_the_wallets_to_pay()
         ({"min_initial": "10000.01"}, "must not be above max_balance"),
     ],
 )
-def test_a_tariff_that_cards_cannot_be_charged_by_is_refused_when_it_is_set(card: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_a_tariff_that_cards_cannot_be_charged_by_is_refused_when_it_is_set(card: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         InMemoryCards(wallets={}, tariff={"virtual_card": {"USD": card}})
 
 

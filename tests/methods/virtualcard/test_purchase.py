@@ -55,10 +55,10 @@ def test_the_first_reason_that_applies_is_reported() -> None:
     all_wrong = {"cvv": wrong(held.cvv), "currency": "GHS", "amount": 10_000, "category": "7995"}
     counter.now += timedelta(days=4 * 365)
     counter.ask("block", reference=held.reference)
-    said: list[Answer] = []
+    result: list[Answer] = []
 
     def ask(**mended: Any) -> None:
-        said.append(held.pay(key=f"GP0000009 {len(said)}", **{**all_wrong, **mended}))
+        result.append(held.pay(key=f"GP0000009 {len(result)}", **{**all_wrong, **mended}))
 
     ask(scenario=Scenario(rr="96"))
     ask()
@@ -78,7 +78,7 @@ def test_the_first_reason_that_applies_is_reported() -> None:
     ask(**right, amount=4_000)
     ask(**right, amount=4_000, category="5411")
     ask(**right, amount=2_500, category="5411")
-    assert [(answer.code, answer.message) for answer in said] == [
+    assert [(answer.code, answer.message) for answer in result] == [
         ("96", "System malfunction"),
         ("62", "The card is blocked"),
         ("54", "Expired card"),

@@ -5,6 +5,7 @@ from kasuwa.methods.disburse.rules.transfer import check_amount
 from kasuwa.methods.investments import store, wire
 from kasuwa.methods.investments.rules import cash_out, post_interest, savings, thrift_cycle, thrift_plan
 from kasuwa.methods.payment.rules import collect
+from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.rails.ports import call_no_rail
 
 AMOUNT_RULE = FieldRule(("amount",), check_amount)
@@ -73,7 +74,7 @@ INVESTMENTS = ApiMethod(
             name="validate",
             request=wire.ValidateDeposit,
             reply=wire.ValidateReply,
-            needs=collect.need_validate,
+            needs=need_validate,
             decide=savings.decide_validation,
             permission=COLLECT,
             summary="Submit the OTP that the payer's bank sent for a deposit",

@@ -1,6 +1,6 @@
-"""Rows, states, accounts and postings of savings and thrift members, and the changes that one decision makes to them.
+"""Rows, states, accounts and postings of savings, and the changes that one decision makes to them.
 
-States of savings (those of thrift plans are in rules/thrift_plan.py):
+States of savings (those of thrift plans are in thrift_model.py):
 
     pending ── first deposit ──▶ active ── maturity date ──▶ matured
        └──────────── emptied ──────┴───────── emptied ─────────┴──▶ closed
@@ -51,6 +51,7 @@ from kasuwa.core.thrift import Debt, Repayment
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
+from kasuwa.methods.investments.thrift_model import ThriftMember, thrift_member_key
 from kasuwa.methods.investments.wire import SavingsRecord
 
 CURRENCY = "NGN"
@@ -150,8 +151,8 @@ def accrue_interest(savings: Savings, posted: int, today: date) -> None:
     The difference between `posted` and the balance when the row was last written was deposited or withdrawn by that
     write, which was on the day `counted_to`; it is added to the deposit layers.
     """
-    stood = posted if savings.stood is None else savings.stood
-    layers = update_layers(LAYERS_DECODER.decode(savings.layers), stood, posted, savings.counted_to)
+    last_balance = posted if savings.stood is None else savings.stood
+    layers = update_layers(LAYERS_DECODER.decode(savings.layers), last_balance, posted, savings.counted_to)
     set_accrual(savings, accrue_to(savings.accrual, savings.terms, posted, today))
     savings.layers = msgspec.json.encode(drop_posted_layers(layers, savings.terms, savings.accrual)).decode()
     savings.stood = posted
@@ -161,34 +162,34 @@ def set_thrift_links(savings: Savings, thrift_links: ThriftLinks) -> None:
     savings.detail = msgspec.json.encode(thrift_links).decode()
 
 
-class ThriftMember(Row):
-    """A member of a thrift plan. Its position is also the number of the cycle whose pot it receives."""
-
-    table: ClassVar[str] = "thrift_member"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("contributed", "received", "owed", "paid_on")
-
-    thrift_id: str
-    position: int
-    savings_id: str
-    client_id: str
-    contributed: int
-    received: int
-    owed: int  # debts in this plan
-    paid_on: date | None  # day on which it received the pot
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
 # Cached because a posting day computes the same few thousand keys three times within a batch.
 @lru_cache(maxsize=8192)
 def savings_key(merchant_id: int, savings_id: str) -> bytes:
     return row_key(merchant_id, "savings", savings_id)
 
 
-def thrift_member_key(merchant_id: int, thrift_id: str, position: int) -> bytes:
-    return row_key(merchant_id, "thrift_member", f"{thrift_id} {position}")
+class InterestBatch(Row):
+    """Savings opened on the same day whose interest one job posts."""
+
+    table: ClassVar[str] = "interest_batch"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("opened", "members")
+
+    opened_on: date
+    sheet: int  # number of the batch within its day, from 0
+    opened: int  # savings opened on this day in all batches; kept in batch 0 only
+    members: str  # savings ids, separated by commas
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def savings_ids(self) -> list[str]:
+        return self.members.split(",") if self.members else []
+
+
+def interest_batch_key(merchant_id: int, opened_on: date, batch_number: int) -> bytes:
+    return row_key(merchant_id, "savings_round", f"{opened_on} {batch_number}")
 
 
 # --- needs --------------------------------------------------------------------------------------------------

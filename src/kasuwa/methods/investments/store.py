@@ -7,15 +7,9 @@ from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ReplyReader
-from kasuwa.methods.investments.model import (
-    UNKNOWN_PLAN,
-    UNKNOWN_SAVINGS,
-    Savings,
-    ThriftMember,
-    record_of,
-    savings_key,
-)
-from kasuwa.methods.investments.rules.thrift_plan import ThriftPlan, plan_record, subscription_record, thrift_plan_key
+from kasuwa.methods.investments.model import UNKNOWN_PLAN, UNKNOWN_SAVINGS, Savings, record_of, savings_key
+from kasuwa.methods.investments.rules.thrift_plan import plan_record, subscription_record
+from kasuwa.methods.investments.thrift_model import ThriftMember, ThriftPlan, thrift_plan_key
 from kasuwa.methods.investments.wire import (
     ListPlansRequest,
     ListSavingsRequest,

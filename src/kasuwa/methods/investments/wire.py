@@ -13,7 +13,9 @@ from kasuwa.core.interest_wire import DryRunFigure, InterestReply, InterestSetti
 from kasuwa.core.paging import Paged
 from kasuwa.core.people import DateText
 from kasuwa.core.thrift import CycleFrequency
-from kasuwa.methods.payment.rules.collect import PayerFields, PaymentReply, ValidateRequest
+from kasuwa.methods.payment.rules.collect import PayerFields
+from kasuwa.methods.payment.wire import ValidateRequest
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 

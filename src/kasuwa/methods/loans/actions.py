@@ -3,7 +3,8 @@
 from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write
 from kasuwa.methods.loans import store, wire
 from kasuwa.methods.loans.rules import arrears, origination, repay
-from kasuwa.methods.payment.rules.collect import PAYER_RULES, need_validate
+from kasuwa.methods.payment.rules.charge_card import need_validate
+from kasuwa.methods.payment.rules.collect import PAYER_RULES
 from kasuwa.rails.ports import call_no_rail
 
 EXAMPLE_TERMS = {

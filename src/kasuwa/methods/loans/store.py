@@ -98,14 +98,16 @@ async def list_loans(request: ListRequest, merchant: Merchant, reader: ReplyRead
     offset, limit = request.offset_and_limit
     async with reader.snapshot() as snapshot:
         today = lagos_day(await business_now(merchant, snapshot))
-        chosen = merchant.merchant_id, request.client_id, request.state, today
-        [[total]] = await snapshot.fetch(COUNT, *chosen)
-        found = [(Loan(*row[:-1]), row[-1]) for row in map(tuple, await snapshot.fetch(LOANS, *chosen, offset, limit))]
-        counted = await summarize_installments([loan for loan, _ in found], today, merchant, snapshot)
+        parameters = merchant.merchant_id, request.client_id, request.state, today
+        [[total]] = await snapshot.fetch(COUNT, *parameters)
+        found = [
+            (Loan(*row[:-1]), row[-1]) for row in map(tuple, await snapshot.fetch(LOANS, *parameters, offset, limit))
+        ]
+        summaries = await summarize_installments([loan for loan, _ in found], today, merchant, snapshot)
 
     def summary(line: tuple[Loan, int]) -> LoanSummary:
         loan, credit = line
-        return summary_of(loan, counted.get(loan.loan_id, NO_INSTALLMENTS), today, credit)
+        return summary_of(loan, summaries.get(loan.loan_id, NO_INSTALLMENTS), today, credit)
 
     data = await reader.make_lines(summary, found)
     return ListReply(data=data, total=total, offset=offset, limit=limit)
@@ -115,17 +117,17 @@ async def summarize_installments(
     loans: list[Loan], today: date, merchant: Merchant, reader: Reader
 ) -> dict[str, InstallmentSummary]:
     """Returns the installment summary of each loan that was paid out, by loan id."""
-    wanted = merchant.merchant_id, [loan.loan_id for loan in loans if loan.disbursed_at is not None], today
+    parameters = merchant.merchant_id, [loan.loan_id for loan in loans if loan.disbursed_at is not None], today
     shown: dict[str, list[LoanInstallment]] = {}
-    for row in await reader.fetch(SHOWN_LINES, *wanted):
+    for row in await reader.fetch(SHOWN_LINES, *parameters):
         line = LoanInstallment(*row)
         shown.setdefault(line.loan_id, []).append(line)
-    periods = {loan.loan_id: loan for loan in loans}
-    counted = {}
-    for loan_id, total, paid, *sums in await reader.fetch(HIDDEN_TOTALS, *wanted):
-        later = sum_later_installments(periods[loan_id], dict(zip(SUMMED, sums, strict=True)))
-        counted[loan_id] = InstallmentSummary(total, paid, tuple(shown.get(loan_id, ())), later)
-    return counted
+    loans_by_id = {loan.loan_id: loan for loan in loans}
+    summaries = {}
+    for loan_id, total, paid, *sums in await reader.fetch(HIDDEN_TOTALS, *parameters):
+        later = sum_later_installments(loans_by_id[loan_id], dict(zip(SUMMED, sums, strict=True)))
+        summaries[loan_id] = InstallmentSummary(total, paid, tuple(shown.get(loan_id, ())), later)
+    return summaries
 
 
 def sum_later_installments(loan: Loan, sums: dict[str, Any]) -> LoanInstallment | None:

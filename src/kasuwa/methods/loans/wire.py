@@ -12,7 +12,9 @@ from kasuwa.core.fields import Amount, NonNegativeInt, PercentRate, Reference
 from kasuwa.core.interest_wire import DryRunFigure, InterestReply, InterestSettings
 from kasuwa.core.loan_interest import RepaymentMethod
 from kasuwa.core.paging import Paged
-from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields, PaymentReply, ValidateRequest
+from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields
+from kasuwa.methods.payment.wire import ValidateRequest
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 LoanState = Literal[
     "pending_approval",

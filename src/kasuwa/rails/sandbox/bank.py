@@ -7,12 +7,13 @@ not by being queried. So it works across several processes and gives the same an
 
 from functools import cache
 from hashlib import blake2b
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
 from kasuwa.core.reference_tables import load_reference_data
+from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
@@ -140,16 +141,31 @@ def raise_for_code(code: str, meaning: str | None = None) -> NoReturn:
     raise LookupDeclined(meaning or row.meaning)
 
 
+class SandboxOrder(Protocol):
+    """An order of any rail, as far as its scenario is concerned."""
+
+    @property
+    def scenario(self) -> Scenario: ...
+
+    @property
+    def age_seconds(self) -> float: ...
+
+
+def raise_scenario_fault(order: SandboxOrder, rail: str) -> None:
+    """Raises Unavailable or NoAnswer if the scenario has an HTTP fault.
+
+    An unavailable rail refuses the first call. The same order sent again later is accepted."""
+    http = order.scenario.http
+    if http == "unavailable":
+        if order.age_seconds < FIRST_REQUERY_SECONDS:
+            raise Unavailable(f"the {rail} refuses calls")
+    elif http is not None:
+        raise NoAnswer(f"the {rail}: {http}")
+
+
 class SandboxBank:
     async def transfer(self, order: TransferOrder) -> Answer:
-        http = order.scenario.http
-        if http == "unavailable":
-            # The first call is refused. The same order sent again later is accepted.
-            if order.age_seconds < FIRST_REQUERY_SECONDS:
-                raise Unavailable("the bank rail refuses calls")
-            return answer_send(order)
-        if http is not None:
-            raise NoAnswer(f"the bank rail: {http}")
+        raise_scenario_fault(order, "bank rail")
         return answer_send(order)
 
     async def query(self, order: TransferOrder) -> Answer:

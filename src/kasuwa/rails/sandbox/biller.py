@@ -40,6 +40,7 @@ from kasuwa.rails.sandbox.bank import (
     SUCCEED_ON_REQUERY,
     person_name,
     raise_for_code,
+    raise_scenario_fault,
     response_codes,
 )
 
@@ -86,7 +87,9 @@ def first_edition() -> CatalogueEdition:
 
 
 def read_biller(row: Any, terms: Any) -> Biller:
-    least, most = (None if said is None else minor_of(str(said)) for said in (terms["min_amount"], terms["max_amount"]))
+    least, most = (
+        None if limit is None else minor_of(str(limit)) for limit in (terms["min_amount"], terms["max_amount"])
+    )
     pattern = terms["reference_regex"]
     return Biller(row["id"], row["name"], row["reference"], row["category"], terms["slug"], pattern, least, most)
 
@@ -188,8 +191,8 @@ def fulfillment_of(order: BillOrder) -> dict[str, str]:
 
 
 def digits(order: BillOrder, count: int) -> str:
-    said = f"{order.biller} {order.reference} {reference_of_rail_key(order.key)}"
-    noise = blake2b(said.encode(), person=b"goods").digest()
+    seed = f"{order.biller} {order.reference} {reference_of_rail_key(order.key)}"
+    noise = blake2b(seed.encode(), person=b"goods").digest()
     return str(int.from_bytes(noise, "big"))[-count:]
 
 
@@ -215,14 +218,7 @@ class SandboxBiller:
         return CustomerAnswer(name, is_name_mismatch=code == NAME_MISMATCH)
 
     async def pay(self, order: BillOrder) -> Answer:
-        http = order.scenario.http
-        if http == "unavailable":
-            # The first call is refused. The same order sent again later is accepted.
-            if order.age_seconds < FIRST_REQUERY_SECONDS:
-                raise Unavailable("the biller rail refuses calls")
-            return answer_send(order)
-        if http is not None:
-            raise NoAnswer(f"the biller rail: {http}")
+        raise_scenario_fault(order, "biller rail")
         return answer_send(order)
 
     async def query(self, order: BillOrder) -> Answer:

@@ -18,7 +18,7 @@ from kasuwa.core.magic import APPROVED, SAMPLE_CARD, SandboxOutcome, card_outcom
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import reference_of_rail_key
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer
 from kasuwa.rails.sandbox import bank
 
 CANCELLED, CANCELLATION = "17", "Customer cancellation"
@@ -98,16 +98,6 @@ def is_before_requery(order: CollectionOrder) -> bool:
     return order.age_seconds < max(order.scenario.delay, bank.FIRST_REQUERY_SECONDS)
 
 
-def raise_scenario_fault(order: CollectionOrder) -> None:
-    """Raises Unavailable or NoAnswer if the scenario has an HTTP fault."""
-    http = order.scenario.http
-    if http == "unavailable":
-        if order.age_seconds < bank.FIRST_REQUERY_SECONDS:
-            raise Unavailable("the rail refuses calls")
-    elif http is not None:
-        raise NoAnswer(f"the rail: {http}")
-
-
 def check_proof(order: CollectionOrder) -> Answer | None:
     """Returns the answer to a wrong OTP or a cancellation. Returns None if the OTP is right, also if the answer gets
     lost."""
@@ -148,7 +138,7 @@ class SandboxCollection:
         return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, sandbox_outcome=outcome), None)
 
     def _send(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        raise_scenario_fault(order)
+        bank.raise_scenario_fault(order, "rail")
         result = self.result_of(order, card)
         if isinstance(result, str):
             if order.step == ports.VALIDATE and order.sandbox_outcome.proof == "lost":
@@ -175,7 +165,7 @@ class SandboxCollection:
         return answer_query(order, code)
 
     async def refund(self, order: CollectionOrder) -> Answer:
-        raise_scenario_fault(order)
+        bank.raise_scenario_fault(order, "rail")
         return answer_send(order, self.refund_code_of(order))
 
     async def query_refund(self, order: CollectionOrder) -> Answer:

@@ -10,7 +10,14 @@ from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, N
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
-from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, contradiction_notices, end_transaction
+from kasuwa.core.transactions import (
+    PENDING,
+    SUCCESSFUL,
+    Transaction,
+    TransactionOutcome,
+    contradiction_notices,
+    end_transaction,
+)
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.bills.model import (
     DELIVERY_FORMATS,
@@ -103,7 +110,16 @@ def end_bill(
     commission = format_minor(job_data.order.commission if is_successful else 0)
     event_fields = {"orderRef": row.order_ref, "commission": commission}
     end = end_transaction(
-        context, row, ending, answer.code, message, KIND, job_data.scenario, event_fields=event_fields
+        context,
+        row,
+        TransactionOutcome(
+            status=ending,
+            code=answer.code,
+            message=message,
+            method=KIND,
+            scenario=job_data.scenario,
+            event_fields=event_fields,
+        ),
     )
     rows: tuple[Row, ...] = (end.row,)
     if is_successful and delivery != NO_DELIVERY:
@@ -136,6 +152,7 @@ def post_bill(row: Transaction, commission: int) -> tuple[Posting, ...]:
 
 def schedule_query(row: Transaction, job: Job, answer: Answer, context: Context, age: float) -> Decision:
     """Keeps the bill pending and reschedules its job. Bills have no status `processing`."""
-    updated, next_job = schedule_requery(row, job, answer, context, age, JOB_KINDS, PENDING, MESSAGES[PENDING])
+    pending = msgspec.structs.replace(row, status=PENDING, message=MESSAGES[PENDING])
+    updated, next_job = schedule_requery(pending, job, answer, context, age, JOB_KINDS)
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     return Decision(reply=reply_bill(updated, NO_DELIVERY, code), rows=(updated,), jobs=(next_job,))

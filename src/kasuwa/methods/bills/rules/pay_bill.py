@@ -41,6 +41,7 @@ from kasuwa.core.transactions import (
     FAILED,
     PENDING,
     SUCCESSFUL,
+    NewTransaction,
     Transaction,
     begin_transaction,
     encode_text,
@@ -55,6 +56,7 @@ from kasuwa.methods.bills.model import (
     KIND,
     LANE,
     NO_DELIVERY,
+    SEND,
     WALLET,
     BillDetail,
     BillJobData,
@@ -62,11 +64,9 @@ from kasuwa.methods.bills.model import (
     Paycode,
     Voucher,
     duplicate_guard_key,
+    voucher_aad,
     voucher_key,
 )
-from kasuwa.methods.bills.model import QUERY as QUERY
-from kasuwa.methods.bills.model import SEND as SEND
-from kasuwa.methods.bills.model import voucher_aad as voucher_aad
 from kasuwa.methods.bills.wire import BillDelivery, PayReply, PayRequest
 
 # Within this business time, the same payment under another orderRef is refused as a mistake. Contract: bills#duplicate
@@ -250,15 +250,17 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
     )
     row = begin_transaction(
         context,
-        KIND,
-        movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
-        amount,
-        order_ref=request.order_ref,
-        fees=FeeBreakdown(item.fee, vat, 0),
-        status=PENDING,
-        message=MESSAGES[PENDING],
-        digest=digest,
-        detail=order,
+        NewTransaction(
+            kind=KIND,
+            txn_ref=movement_reference("BP", context.permutation(context.number), lagos_day(context.now)),
+            amount=amount,
+            order_ref=request.order_ref,
+            fees=FeeBreakdown(item.fee, vat, 0),
+            status=PENDING,
+            message=MESSAGES[PENDING],
+            digest=digest,
+            detail=order,
+        ),
     )
     job = make_transaction_job(
         context, SEND, LANE, row, encode_text(BillJobData(context.now.timestamp(), order, amount, scenario))

@@ -19,9 +19,16 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, subject_of
+from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
 from kasuwa.core.references import account_key, fee_hold_key, hold_key
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, end_transaction, transaction_key
+from kasuwa.core.transactions import (
+    FAILED,
+    SUCCESSFUL,
+    Transaction,
+    TransactionOutcome,
+    end_transaction,
+    transaction_key,
+)
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
@@ -113,13 +120,14 @@ def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, se
     end = end_transaction(
         context,
         row,
-        SUCCESSFUL if state == REDEEMED else FAILED,
-        None,
-        MESSAGES[state],
-        KIND,
-        JOB_DATA_DECODER.decode(expiry.work).scenario,
-        charged=paid,
-        event_fields=build_event_fields(row, purpose),
+        TransactionOutcome(
+            status=SUCCESSFUL if state == REDEEMED else FAILED,
+            message=MESSAGES[state],
+            method=KIND,
+            scenario=JOB_DATA_DECODER.decode(expiry.work).scenario,
+            charged=paid,
+            event_fields=build_event_fields(row, purpose),
+        ),
     )
     effects = effects_of_purpose(end.row, purpose, context, seen)
     if isinstance(effects, NeedsMore):
@@ -144,7 +152,7 @@ def need_source(
     """
     if seen.is_loaded(account_key(code.merchant_id, code.source)):
         return None
-    needs = Needs() if purpose is None else context.purposes[purpose.purpose].needs(context.merchant, purpose.reference)
+    needs = Needs() if purpose is None else rules_of(purpose, context).needs(context.merchant, purpose.reference)
     return NeedsMore(Needs(needs.rows, (*needs.accounts, code.source)))
 
 

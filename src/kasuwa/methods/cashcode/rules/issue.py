@@ -36,7 +36,15 @@ from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
 from kasuwa.core.tariff import FeeBreakdown, calculate_cashcode_fees
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import PENDING, Transaction, begin_transaction, encode_text, make_job, transaction_key
+from kasuwa.core.transactions import (
+    PENDING,
+    NewTransaction,
+    Transaction,
+    begin_transaction,
+    encode_text,
+    make_job,
+    transaction_key,
+)
 from kasuwa.core.vault import derive
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
@@ -46,13 +54,13 @@ from kasuwa.methods.cashcode.model import (
     LANE,
     REFERENCE_TYPE,
     WALLET,
+    Cashcode,
     CashcodeDetail,
     ExpiryJobData,
     cashcode_key,
     expiry_key,
     hash_pin,
 )
-from kasuwa.methods.cashcode.model import Cashcode as Cashcode
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
 
 # Refusals, in order of precedence.
@@ -194,15 +202,17 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
     charge = calculate_cashcode_fees(context.merchant.tariff, order.channel)
     row = begin_transaction(
         context,
-        KIND,
-        txn_ref,
-        order.amount,
-        order_ref=order_ref,
-        fees=charge,
-        status=PENDING,
-        message=GENERATED,
-        digest=order.digest,
-        detail=CashcodeDetail(order.purpose),
+        NewTransaction(
+            kind=KIND,
+            txn_ref=txn_ref,
+            amount=order.amount,
+            order_ref=order_ref,
+            fees=charge,
+            status=PENDING,
+            message=GENERATED,
+            digest=order.digest,
+            detail=CashcodeDetail(order.purpose),
+        ),
     )
     code = Cashcode(
         key=cashcode_key(merchant_id, order_ref),

@@ -57,9 +57,9 @@ class ClaimedIdentity(msgspec.Struct, frozen=True):
 
 def split_name(name: str) -> Words:
     """Returns the words of a name in lower case without accents: Ọlá-Ada D’Souza becomes ola, ada, dsouza."""
-    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
-    bare = "".join(sign for sign in apart if not unicodedata.combining(sign)).translate(PLAIN_LETTERS)
-    return tuple(WORDS.findall(APOSTROPHES.sub("", bare)))
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    plain = "".join(sign for sign in decomposed if not unicodedata.combining(sign)).translate(PLAIN_LETTERS)
+    return tuple(WORDS.findall(APOSTROPHES.sub("", plain)))
 
 
 def find_differing_fields(claimed: ClaimedIdentity, person: Person) -> tuple[str, ...]:
@@ -70,10 +70,10 @@ def find_differing_fields(claimed: ClaimedIdentity, person: Person) -> tuple[str
 
 
 def differing_names(claimed: ClaimedIdentity, person: Person) -> tuple[str, ...]:
-    apart, kept_apart = names_of(claimed), names_of(person)
-    said = {field: join_known_words(name, kept_apart) for field, name in apart.items()}
-    kept = {field: join_known_words(name, apart) for field, name in kept_apart.items()}
-    return find_unmatched_names(said, kept) or find_conflicting_fields(said, kept)
+    claimed_words, registered_words = names_of(claimed), names_of(person)
+    claim = {field: join_known_words(name, registered_words) for field, name in claimed_words.items()}
+    registered = {field: join_known_words(name, claimed_words) for field, name in registered_words.items()}
+    return find_unmatched_names(claim, registered) or find_conflicting_fields(claim, registered)
 
 
 def names_of(person: ClaimedIdentity | Person) -> Names:
@@ -91,37 +91,37 @@ def join_known_words(name: Words, others: Names) -> Words:
     return name
 
 
-def is_name_match(said: Words, kept: Words) -> bool:
+def is_name_match(one: Words, other: Words) -> bool:
     """Returns whether two names are the same, or share a word that is neither an initial nor a particle."""
-    if set(said) == set(kept):
-        return bool(said)
-    return any(len(word) > 1 and word not in PARTICLES for word in set(said) & set(kept))
+    if set(one) == set(other):
+        return bool(one)
+    return any(len(word) > 1 and word not in PARTICLES for word in set(one) & set(other))
 
 
-def find_unmatched_names(said: Names, kept: Names) -> tuple[str, ...]:
+def find_unmatched_names(claim: Names, registered: Names) -> tuple[str, ...]:
     """Returns which of first and last name do not match the register in either order."""
-    first, last, surname = said["firstname"], said["lastname"], kept["lastname"]
-    given = (kept["firstname"], kept["middlename"])
+    first, last, surname = claim["firstname"], claim["lastname"], registered["lastname"]
+    given = (registered["firstname"], registered["middlename"])
     for one, other in ((first, last), (last, first)):
         if is_name_match(other, surname) and any(is_name_match(one, name) for name in given):
             return ()
     everything = (*given, surname)
     names = {"firstname": first, "lastname": last}
-    strangers = [field for field, name in names.items() if not any(is_name_match(name, known) for known in everything)]
-    straight = [field for field, name in names.items() if not is_name_match(name, kept[field])]
-    return tuple(strangers or straight) or ("firstname", "lastname")
+    unknown = [field for field, name in names.items() if not any(is_name_match(name, known) for known in everything)]
+    misplaced = [field for field, name in names.items() if not is_name_match(name, registered[field])]
+    return tuple(unknown or misplaced) or ("firstname", "lastname")
 
 
-def find_conflicting_fields(said: Names, kept: Names) -> tuple[str, ...]:
+def find_conflicting_fields(claim: Names, registered: Names) -> tuple[str, ...]:
     """Returns the fields with unmatched words, if they are too many or the register has others instead."""
-    ours, theirs = unmatched_words(said, kept), unmatched_words(kept, said)
+    ours, theirs = unmatched_words(claim, registered), unmatched_words(registered, claim)
     wrong: set[str] = set()
     for of_particles in (False, True):
         unknown = [word for word in ours if (word in PARTICLES) is of_particles]
         instead = [word for word in theirs if (word in PARTICLES) is of_particles]
         if unknown and (instead or (len(unknown) > MAX_UNKNOWN_WORDS and not of_particles)):
             wrong.update(unknown)
-    return tuple(field for field in ("firstname", "lastname", "middlename") if wrong & set(said[field]))
+    return tuple(field for field in ("firstname", "lastname", "middlename") if wrong & set(claim[field]))
 
 
 def unmatched_words(one: Names, other: Names) -> list[str]:
@@ -131,11 +131,11 @@ def unmatched_words(one: Names, other: Names) -> list[str]:
     mine, others = mine - others, others - mine
     rest = []
     for word in mine.elements():
-        stands_for = next((seen for seen in +others if is_initial(seen, word) or is_initial(word, seen)), None)
-        if stands_for is None:
+        match = next((seen for seen in +others if is_initial(seen, word) or is_initial(word, seen)), None)
+        if match is None:
             rest.append(word)
         else:
-            others[stands_for] -= 1
+            others[match] -= 1
     return rest
 
 

@@ -27,7 +27,9 @@ from kasuwa.core.fields import Amount, read_scalar
 from kasuwa.core.references import movement_reference
 from kasuwa.core.transactions import (
     FAILED,
+    NewTransaction,
     Transaction,
+    TransactionOutcome,
     begin_transaction,
     encode_text,
     end_transaction,
@@ -190,15 +192,19 @@ def refuse_order(order: InvalidOrder, digest: bytes, context: Context, number: i
     """Records a failed transfer for an order of which nothing was held or sent. It costs nothing."""
     row = begin_transaction(
         context,
-        KIND,
-        movement_reference("FD", context.permutation(number), lagos_day(context.now)),
-        order.amount,
-        order_ref=order.order_ref,
-        batch_ref=batch_ref,
-        digest=digest,
-        detail=order.detail,
+        NewTransaction(
+            kind=KIND,
+            txn_ref=movement_reference("FD", context.permutation(number), lagos_day(context.now)),
+            amount=order.amount,
+            order_ref=order.order_ref,
+            batch_ref=batch_ref,
+            digest=digest,
+            detail=order.detail,
+        ),
     )
-    end = end_transaction(context, row, FAILED, None, order.reason, KIND, context.scenario)
+    end = end_transaction(
+        context, row, TransactionOutcome(status=FAILED, message=order.reason, method=KIND, scenario=context.scenario)
+    )
     failed = end.row
     line = OrderReply(order_ref=failed.order_ref, txn_ref=failed.txn_ref, txn_status="failed", message=failed.message)
     return Decision(reply=line, rows=(failed,), jobs=end.jobs, events=(end.event,))

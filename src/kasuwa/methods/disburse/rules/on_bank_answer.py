@@ -3,6 +3,8 @@
 Contract: #states, disburse#requery
 """
 
+import msgspec
+
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import (
     Context,
@@ -25,6 +27,7 @@ from kasuwa.core.transactions import (
     PROCESSING,
     SUCCESSFUL,
     Transaction,
+    TransactionOutcome,
     contradiction_notices,
     end_transaction,
 )
@@ -109,7 +112,16 @@ def end_transfer(
     job_data = decode_job_data(job.work)
     event_fields = {"orderRef": row.order_ref, **subject_of(job_data.order.purpose)}
     end = end_transaction(
-        context, row, ending, answer.code, message, KIND, job_data.scenario, event_fields=event_fields
+        context,
+        row,
+        TransactionOutcome(
+            status=ending,
+            code=answer.code,
+            message=message,
+            method=KIND,
+            scenario=job_data.scenario,
+            event_fields=event_fields,
+        ),
     )
     added = effects_of_purpose(end.row, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):
@@ -162,7 +174,8 @@ def schedule_query(
     job_data = decode_job_data(job.work)
     age = context.now.timestamp() - job_data.sent_at
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
-    updated, next_job = schedule_requery(row, job, answer, context, age, JOB_KINDS, status, MESSAGES[status])
+    still_open = msgspec.structs.replace(row, status=status, message=MESSAGES[status])
+    updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS)
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):

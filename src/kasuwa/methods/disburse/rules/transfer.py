@@ -39,16 +39,22 @@ from kasuwa.core.transactions import (
     PENDING,
     PROCESSING,
     SUCCESSFUL,
+    NewTransaction,
     Transaction,
     begin_transaction,
     encode_text,
     make_transaction_job,
     transaction_key,
 )
-from kasuwa.methods.disburse.model import CURRENCY, KIND, LANE, SEND, TransferJobData
-from kasuwa.methods.disburse.model import JOB_DATA_DECODER as JOB_DATA_DECODER
-from kasuwa.methods.disburse.model import WALLET as WALLET
-from kasuwa.methods.disburse.model import TransferDetail as TransferDetail
+from kasuwa.methods.disburse.model import (
+    CURRENCY,
+    KIND,
+    LANE,
+    SEND,
+    WALLET,
+    TransferDetail,
+    TransferJobData,
+)
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 
 # Refusals, in order of precedence.
@@ -187,15 +193,17 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
     row = begin_transaction(
         context,
-        KIND,
-        txn_ref,
-        new.amount,
-        order_ref=new.order_ref,
-        batch_ref=new.batch_ref,
-        fees=fees,
-        message=MESSAGES[PROCESSING],
-        digest=new.digest,
-        detail=new.order,
+        NewTransaction(
+            kind=KIND,
+            txn_ref=txn_ref,
+            amount=new.amount,
+            order_ref=new.order_ref,
+            batch_ref=new.batch_ref,
+            fees=fees,
+            message=MESSAGES[PROCESSING],
+            digest=new.digest,
+            detail=new.order,
+        ),
     )
     job_data = encode_text(TransferJobData(context.now.timestamp(), new.order, row.amount, scenario))
     return Decision(

@@ -32,6 +32,7 @@ from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode.rules import issue as cashcode
 from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, BankAccount, Client, bank_account_of, client_key
+from kasuwa.methods.disburse.model import TransferDetail
 from kasuwa.methods.disburse.rules import transfer as disburse
 from kasuwa.methods.investments.model import (
     CLOSED,
@@ -230,7 +231,7 @@ def send_cashout(
     changes: SavingsChanges, savings: Savings, amount: int, account: BankAccount, context: Context
 ) -> Decision:
     """Holds the amount and starts the transfer to the client's bank account. It is debited when the bank has paid."""
-    order = disburse.TransferDetail(
+    order = TransferDetail(
         bank_code=account.bank_code,
         account_number=account.account_number,
         sender_name=context.merchant.name,

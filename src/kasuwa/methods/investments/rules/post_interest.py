@@ -6,7 +6,6 @@ run changes the job's due time. Contract: investments#savings
 """
 
 from datetime import date, timedelta
-from typing import ClassVar
 
 import msgspec
 
@@ -25,7 +24,7 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.money import LARGEST_BALANCE
-from kasuwa.core.references import account_key, row_key
+from kasuwa.core.references import account_key
 from kasuwa.core.transactions import make_job
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
@@ -36,9 +35,11 @@ from kasuwa.methods.investments.model import (
     WALLET,
     WALLET_INSUFFICIENT,
     WITHHOLDING,
+    InterestBatch,
     Savings,
     SavingsChanges,
     has_unseen_rows,
+    interest_batch_key,
     need_savings,
 )
 from kasuwa.rails.ports import Answer
@@ -50,30 +51,6 @@ LANES = ("savings", "savings_beside")
 # Savings in one batch: enough to share a commit, few enough that the writer decides 64 such jobs well within a second
 # and other requests of the merchant do not wait long.
 MAX_SAVINGS_PER_BATCH = 64
-
-
-class InterestBatch(Row):
-    """Savings opened on the same day whose interest one job posts."""
-
-    table: ClassVar[str] = "interest_batch"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("opened", "members")
-
-    opened_on: date
-    sheet: int  # number of the batch within its day, from 0
-    opened: int  # savings opened on this day in all batches; kept in batch 0 only
-    members: str  # savings ids, separated by commas
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-    @property
-    def savings_ids(self) -> list[str]:
-        return self.members.split(",") if self.members else []
-
-
-def interest_batch_key(merchant_id: int, opened_on: date, batch_number: int) -> bytes:
-    return row_key(merchant_id, "savings_round", f"{opened_on} {batch_number}")
 
 
 # --- batches ----------------------------------------------------------------------------------------------------

@@ -24,7 +24,15 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key, movement_reference, opaque_id
 from kasuwa.core.thrift import repay
-from kasuwa.core.transactions import SUCCESSFUL, FinalTransaction, Transaction, begin_transaction, end_transaction
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key, refuse_inactive
 from kasuwa.methods.investments.model import (
@@ -62,14 +70,8 @@ from kasuwa.methods.investments.wire import (
     ValidateDeposit,
     ValidateReply,
 )
-from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import (
-    PaymentReply,
-    collect_payment,
-    decide_validate,
-    need_collect,
-    payer_metadata,
-)
+from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 # Fifty years; a longer term is taken for a typing error.
 LONGEST_PERIOD = 600
@@ -238,17 +240,11 @@ def deposit_from_wallet(
     )
 
 
-def decide_validation(
-    request: ValidateDeposit, context: Context, seen: LoadedRows
-) -> Decision[PaymentReply] | Refusal | NeedsMore:
-    """Submits the payer's code for a deposit. Payments with another purpose are refused as unknown."""
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
-    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
-    if purpose is None or purpose.purpose != DEPOSIT_PURPOSE:
-        return UNKNOWN_REFERENCE
-    brought = decide_validate(request, context, seen)
-    if not request.dry_run or not isinstance(brought, Decision):
-        return brought
+def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
+    """Submits the payer's code for a deposit. A dry run checks everything and submits nothing."""
+    validated = validate_for_purpose(request, DEPOSIT_PURPOSE, context, seen)
+    if not request.dry_run or not isinstance(validated, Decision):
+        return validated
     return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
 
 
@@ -300,17 +296,20 @@ def record_movement(context: Context, movement: SavingsMovement) -> FinalTransac
     txn_ref = movement_reference(movement.reference_type, context.permutation(context.number), lagos_day(context.now))
     event_fields = {"savings_id": movement.savings_id}
     detail = {**event_fields, **movement.payer_metadata}
-    row = begin_transaction(context, movement.kind, txn_ref, movement.amount, detail=detail)
+    row = begin_transaction(
+        context, NewTransaction(kind=movement.kind, txn_ref=txn_ref, amount=movement.amount, detail=detail)
+    )
     if movement.customer_txnref is not None:
         row = msgspec.structs.replace(row, order_ref=movement.customer_txnref)
         event_fields["customer_txnref"] = movement.customer_txnref
     return end_transaction(
         context,
         row,
-        SUCCESSFUL,
-        None,
-        movement.message,
-        movement.method,
-        context.scenario,
-        event_fields=event_fields,
+        TransactionOutcome(
+            status=SUCCESSFUL,
+            message=movement.message,
+            method=movement.method,
+            scenario=context.scenario,
+            event_fields=event_fields,
+        ),
     )

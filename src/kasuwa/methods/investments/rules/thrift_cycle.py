@@ -27,20 +27,13 @@ from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import (
     SavingsChanges,
     ThriftLinks,
-    ThriftMember,
     has_unseen_rows,
     need_repayments,
     need_savings,
     set_thrift_links,
 )
-from kasuwa.methods.investments.rules.thrift_plan import (
-    COMPLETED,
-    RUNNING,
-    ThriftPlan,
-    leave_plan,
-    members_of,
-    need_members,
-)
+from kasuwa.methods.investments.rules.thrift_plan import leave_plan, members_of, need_members
+from kasuwa.methods.investments.thrift_model import COMPLETED, RUNNING, ThriftMember, ThriftPlan
 from kasuwa.rails.ports import Answer
 
 # Required by the posting group and never returned: contributions are computed from balances read under the lock.

@@ -1,13 +1,9 @@
-"""Thrift plans: their row, and the rules of creating, joining and cancelling them. Cycles are in thrift_cycle.py.
-
-    open ── full, and its first day has come ──▶ running ── every member has received the pot ──▶ completed
-      └──── cancel ──▶ cancelled
+"""Rules of creating, joining and cancelling thrift plans. Cycles are in thrift_cycle.py, rows in thrift_model.py.
 
 Contract: investments#thrift
 """
 
-from datetime import date, datetime
-from typing import ClassVar
+from datetime import date
 
 import msgspec
 
@@ -23,13 +19,11 @@ from kasuwa.core.decision import (
     Needs,
     NeedsMore,
     Refusal,
-    Row,
     refuse_fields,
 )
 from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
-from kasuwa.core.references import job_key, opaque_id, row_key
-from kasuwa.core.thrift import cycle_date
+from kasuwa.core.references import job_key, opaque_id
 from kasuwa.methods.investments.model import (
     CLOSED,
     SAVINGS_CLOSED,
@@ -38,14 +32,21 @@ from kasuwa.methods.investments.model import (
     Savings,
     SavingsChanges,
     ThriftLinks,
-    ThriftMember,
     has_unseen_rows,
     need_savings,
     savings_key,
     set_thrift_links,
-    thrift_member_key,
 )
 from kasuwa.methods.investments.rules.dry_run import DRY_RUN_MESSAGE
+from kasuwa.methods.investments.thrift_model import (
+    CANCELLED,
+    OPEN,
+    RUNNING,
+    ThriftMember,
+    ThriftPlan,
+    thrift_member_key,
+    thrift_plan_key,
+)
 from kasuwa.methods.investments.wire import (
     MAX_MEMBERS,
     CancelPlanRequest,
@@ -61,11 +62,6 @@ from kasuwa.methods.investments.wire import (
 RUN_CYCLE = "thrift.run_cycle"
 LANE = "thrift"
 
-OPEN = "open"
-RUNNING = "running"
-COMPLETED = "completed"
-CANCELLED = "cancelled"
-
 
 # In months; a later start is taken for a typing error.
 LATEST_START = 120
@@ -76,47 +72,8 @@ SUBSCRIBED = Refusal(INVALID_REQUEST, "These savings are subscribed to the plan 
 PLAN_FULL = Refusal(INVALID_REQUEST, "The plan is full")
 
 
-def refuse_not_open(plan: "ThriftPlan", what: str) -> Refusal:
+def refuse_not_open(plan: ThriftPlan, what: str) -> Refusal:
     return Refusal(INVALID_REQUEST, f"The plan is {plan.state}; {what}")
-
-
-# --- rows -------------------------------------------------------------------------------------------------
-
-
-class ThriftPlan(Row):
-    """A rotating savings plan: each cycle every member contributes, and one receives all contributions."""
-
-    table: ClassVar[str] = "thrift_plan"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("members", "state", "begins", "cycle", "tries", "next_date")
-
-    thrift_id: str
-    number: int
-    name: str
-    amount: int  # contribution of each member in each cycle
-    frequency: str
-    start_date: date  # requested first day
-    member_required: int  # also the number of cycles
-    members: int  # subscribed so far
-    state: str
-    begins: date | None  # day of the first cycle; None until the plan is full
-    cycle: int  # cycles done
-    tries: int  # days by which the next cycle was postponed
-    next_date: date | None  # of the next cycle; None after the last one
-    created_at: datetime
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-    def date_of_cycle(self, cycle: int, today: date | None = None) -> date:
-        """Returns the day of a cycle. A plan that is not full yet is taken to begin on its start date or, if `today`
-        is given and later, today."""
-        begins = self.begins or (self.start_date if today is None else max(self.start_date, today))
-        return cycle_date(begins, self.frequency, cycle)
-
-
-def thrift_plan_key(merchant_id: int, thrift_id: str) -> bytes:
-    return row_key(merchant_id, "thrift_plan", thrift_id)
 
 
 def need_members(plan: ThriftPlan) -> Needs:

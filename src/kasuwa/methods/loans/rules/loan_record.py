@@ -208,8 +208,8 @@ def explain_schedule(terms: LoanTerms, lines: list[ScheduledInstallment], cost: 
 
 
 def explain_level(terms: LoanTerms, rate: str, level: int) -> DryRunFigure:
-    said = f"{terms.rate} % {terms.frequency}"
-    each = f"{said} ÷ 12 = {rate} a month" if terms.frequency == "annualized" else f"{said}"
+    agreed_rate = f"{terms.rate} % {terms.frequency}"
+    each = f"{agreed_rate} ÷ 12 = {rate} a month" if terms.frequency == "annualized" else agreed_rate
     amount = format_minor(terms.principal)
     if terms.method == EQUAL_INSTALLMENTS and terms.interval_rate:
         how = f"{amount} × r ÷ (1 − (1 + r)^−{terms.period}), half up; r is {each}"
@@ -234,7 +234,7 @@ def explain_line(terms: LoanTerms, line: ScheduledInstallment, rate: str, level:
 
 
 def explain_repayment(
-    before: LoanPosition, done: RepaymentResult, said: int | None, row: Transaction
+    before: LoanPosition, done: RepaymentResult, requested: int | None, row: Transaction
 ) -> list[DryRunFigure]:
     due, payoff = before.due.total, before.payoff
     usual = (
@@ -244,7 +244,7 @@ def explain_repayment(
         DryRunFigure(
             what="amount",
             amount=format_minor(sum_amounts(done.paid).total),
-            how="as asked" if said is not None else usual,
+            how="as asked" if requested is not None else usual,
         ),
         DryRunFigure(
             what="due", amount=format_minor(due), how=f"owed of installments due up to {before.day.isoformat()}"

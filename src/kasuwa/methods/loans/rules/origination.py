@@ -47,7 +47,8 @@ from kasuwa.methods.clients.model import (
     client_key,
     refuse_inactive,
 )
-from kasuwa.methods.disburse.rules.transfer import WALLET, WALLET_INSUFFICIENT, TransferDetail, send_money
+from kasuwa.methods.disburse.model import WALLET, TransferDetail
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT, send_money
 from kasuwa.methods.loans.model import (
     ACTIVE,
     APPROVED,

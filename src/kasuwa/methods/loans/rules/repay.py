@@ -31,7 +31,15 @@ from kasuwa.core.loan_interest import LoanAmounts, sum_amounts
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import movement_reference
-from kasuwa.core.transactions import SUCCESSFUL, FinalTransaction, Transaction, begin_transaction, end_transaction
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
 from kasuwa.methods.loans.model import (
     CURRENCY,
@@ -58,14 +66,8 @@ from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResu
 from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repayment, record_of
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
-from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
-from kasuwa.methods.payment.rules.collect import (
-    PaymentReply,
-    collect_payment,
-    decide_validate,
-    need_collect,
-    payer_metadata,
-)
+from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
+from kasuwa.methods.payment.wire_reply import PaymentReply
 
 KIND = "repayment"
 DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
@@ -207,12 +209,13 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
     end = end_transaction(
         context,
         row,
-        SUCCESSFUL,
-        None,
-        "Repayment Successful",
-        WALLET_METHOD,
-        context.scenario,
-        event_fields=event_fields,
+        TransactionOutcome(
+            status=SUCCESSFUL,
+            message="Repayment Successful",
+            method=WALLET_METHOD,
+            scenario=context.scenario,
+            event_fields=event_fields,
+        ),
     )
     return Decision(
         reply=reply_repay(credited, amount, context, end),
@@ -236,7 +239,7 @@ def new_repayment(
     """Returns the transaction of a wallet repayment. Its key is derived from its own reference, because a
     customer_txnref may be used more than once."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
-    row = begin_transaction(context, KIND, txn_ref, amount, detail=detail)
+    row = begin_transaction(context, NewTransaction(kind=KIND, txn_ref=txn_ref, amount=amount, detail=detail))
     return row if customer_txnref is None else msgspec.structs.replace(row, order_ref=customer_txnref)
 
 
@@ -263,15 +266,11 @@ def reply_repay(
 
 def decide_validation(
     request: ValidateRepayment, context: Context, seen: LoadedRows
-) -> Decision[PaymentReply] | Refusal | NeedsMore:
-    """Submits the payer's code for a repayment. Payments with another purpose are refused as unknown."""
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
-    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
-    if purpose is None or purpose.purpose != REPAYMENT_PURPOSE:
-        return UNKNOWN_REFERENCE
-    brought = decide_validate(request, context, seen)
-    if not request.dry_run or not isinstance(brought, Decision):
-        return brought
+) -> Decision[PaymentReply] | Refusal:
+    """Submits the payer's code for a repayment. A dry run checks everything and submits nothing."""
+    validated = validate_for_purpose(request, REPAYMENT_PURPOSE, context, seen)
+    if not request.dry_run or not isinstance(validated, Decision):
+        return validated
     return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
 
 

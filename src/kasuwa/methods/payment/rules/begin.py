@@ -12,7 +12,7 @@ from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, Post
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.core.pricing import Price
-from kasuwa.core.purpose import TransactionPurpose, subject_of
+from kasuwa.core.purpose import TransactionPurpose, rules_of, subject_of
 from kasuwa.core.references import hold_key, job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.token_index import make_token_entry
@@ -199,7 +199,7 @@ def hold_fee(row: Transaction, purpose: TransactionPurpose | None, context: Cont
     Other payments pay the fee out of the money collected.
     """
     fees = row.fee + row.vat
-    if purpose is None or context.purposes[purpose.purpose].destination_account is None or not fees:
+    if purpose is None or rules_of(purpose, context).destination_account is None or not fees:
         return ()
     hold = NewHold(hold_key(row.key), chart.wallet(row.currency), fees)
     return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(hold,)),)

@@ -1,6 +1,6 @@
 """Payments made for another slice: loan repayments and savings deposits.
 
-Every payment method is accepted. A card is opened and charged in one step, and its OTP comes by `decide_validate`.
+Every payment method is accepted. A card is opened and charged in one step, and its OTP comes by `validate_for_purpose`.
 The payment's purpose says what it is for. The purpose's rules are called when the payment ends (core/purpose.py).
 """
 
@@ -24,7 +24,15 @@ from kasuwa.core.decision import (
 from kasuwa.core.documents import Document
 from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
 from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.methods.payment.model import CHARGE, SavedCard, saved_card_key
+from kasuwa.methods.payment.model import (
+    CHARGE,
+    DETAIL_DECODER,
+    UNKNOWN_REFERENCE,
+    Payment,
+    SavedCard,
+    payment_key,
+    saved_card_key,
+)
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.methods.payment.rules.channels import (
     build_account_order,
@@ -34,7 +42,7 @@ from kasuwa.methods.payment.rules.channels import (
     build_qr_order,
     build_ussd_order,
 )
-from kasuwa.methods.payment.rules.charge_card import build_card_order, build_token_order, decide_validate, need_validate
+from kasuwa.methods.payment.rules.charge_card import build_card_order, build_token_order, decide_validate
 from kasuwa.methods.payment.wire import (
     Account,
     Card,
@@ -51,8 +59,6 @@ from kasuwa.methods.payment.wire import (
     ValidateRequest,
 )
 from kasuwa.methods.payment.wire_reply import PaymentReply
-
-__all__ = ["PaymentReply", "ValidateRequest", "decide_validate", "need_validate"]
 
 CollectMethod = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
 
@@ -185,3 +191,14 @@ def collect_payment(
         return order
     detail = msgspec.structs.replace(order.detail, purpose=purpose, otp_reply_state=otp_reply_state)
     return begin_payment(msgspec.structs.replace(order, detail=detail), context, CHARGE)
+
+
+def validate_for_purpose(
+    request: ValidateRequest, purpose_name: str, context: Context, seen: LoadedRows
+) -> Decision[PaymentReply] | Refusal:
+    """Submits the payer's code for a payment with the given purpose. Other payments are refused as unknown."""
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
+    purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
+    if purpose is None or purpose.purpose != purpose_name:
+        return UNKNOWN_REFERENCE
+    return decide_validate(request, context, seen)

@@ -3,16 +3,15 @@
 The posting table is in model.py.
 """
 
-from functools import partial
 from hashlib import blake2b
 
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, NeedsMore, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, subject_of
+from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
 from kasuwa.core.references import hold_key
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, encode_text, end_transaction
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, TransactionOutcome, encode_text, end_transaction
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
@@ -75,24 +74,23 @@ def end_payment(
 ) -> Decision | NeedsMore:
     """Ends a payment. `job` is None for a transfer into a personalized account, which was never pending."""
     detail = DETAIL_DECODER.decode(payment.detail)
-    finish = partial(
-        end_transaction,
-        context,
-        row,
-        outcome.status,
-        outcome.code,
-        outcome.message,
-        payment.method,
-        context.scenario if job is None else JOB_DATA_DECODER.decode(job.work).scenario,
-        charged=payment.charged,
-    )
     event_fields = build_event_fields(row, detail)
-    end = finish(event_fields=event_fields)
+    ending = TransactionOutcome(
+        status=outcome.status,
+        code=outcome.code,
+        message=outcome.message,
+        method=payment.method,
+        scenario=context.scenario if job is None else JOB_DATA_DECODER.decode(job.work).scenario,
+        charged=payment.charged,
+        event_fields=event_fields,
+    )
+    end = end_transaction(context, row, ending)
     paid = outcome.status == SUCCESSFUL
     done, saved = tokenize_card(payment, end.row, detail, context) if paid else (discard_card(payment), ())
     added = effects_of_purpose(end.row, detail.purpose, context, seen)
     if isinstance(added, PurposeEffects) and added.surplus:
-        end = finish(event_fields={**event_fields, "unappliedAmount": format_minor(added.surplus)})
+        event_fields = {**event_fields, "unappliedAmount": format_minor(added.surplus)}
+        end = end_transaction(context, row, msgspec.structs.replace(ending, event_fields=event_fields))
         done = record_surplus(done, added.surplus)
     settling = settle_payment(end.row, done, detail, context, seen) if paid else SettlementEffects()
     following = start_plans(end.row, done, detail, context, seen)
@@ -182,7 +180,7 @@ def purpose_account(purpose: TransactionPurpose | None, currency: str, context: 
     """Returns the account to which the purpose takes the amount in full, or None."""
     if purpose is None:
         return None
-    account = context.purposes[purpose.purpose].destination_account
+    account = rules_of(purpose, context).destination_account
     return None if account is None else str(account(purpose.reference, currency))
 
 

@@ -229,7 +229,7 @@ def schedule_retry(
         return end_payment(row, payment, job, PaymentOutcome(FAILED, answer.code, answer.message), context, seen)
     if context.now >= payment.expires_at and is_certainly_unpaid(asked, job, answer):
         return end_payment(row, payment, job, EXPIRED_OUTCOME, context, seen)
-    kept, again = requery.schedule_requery(row, job, answer, context, age, JOB_KINDS, row.status, row.message)
+    kept, again = requery.schedule_requery(row, job, answer, context, age, JOB_KINDS)
     if work.method != "token":
         # A saved card's charge has no payer, so it does not expire.
         again.due = next_query_time(payment, work.sent_at, context)

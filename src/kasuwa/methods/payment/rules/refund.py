@@ -30,7 +30,7 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, missing_needs, subject_of
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, missing_needs, rules_of, subject_of
 from kasuwa.core.references import hold_key, movement_reference
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.scenario import take_call_scenario
@@ -38,7 +38,9 @@ from kasuwa.core.transactions import (
     FAILED,
     PENDING,
     SUCCESSFUL,
+    NewTransaction,
     Transaction,
+    TransactionOutcome,
     begin_transaction,
     contradiction_notices,
     encode_text,
@@ -132,7 +134,7 @@ def find_refund_source(
     payment_purpose = DETAIL_DECODER.decode(payment.detail).purpose
     if payment_purpose is None or is_merchant_payment(payment.detail):
         return chart.wallet(currency), None
-    purpose: PurposeRules = context.purposes[payment_purpose.purpose]
+    purpose = rules_of(payment_purpose, context)
     account = (
         None
         if purpose.destination_account is None
@@ -176,13 +178,15 @@ def start_refund(
     )
     row = begin_transaction(
         context,
-        REFUND,
-        txn_ref,
-        amount,
-        currency=paid_transaction.currency,
-        status=PENDING,
-        message=MESSAGES[PENDING],
-        detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method),
+        NewTransaction(
+            kind=REFUND,
+            txn_ref=txn_ref,
+            amount=amount,
+            currency=paid_transaction.currency,
+            status=PENDING,
+            message=MESSAGES[PENDING],
+            detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method),
+        ),
     )
     work = PaymentJobData(
         sent_at=context.now.timestamp(),
@@ -254,9 +258,8 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Loade
     age = context.now.timestamp() - JOB_DATA_DECODER.decode(current_job.work).sent_at
     ending = final_status(answer, age)
     if ending is None:
-        kept, again = schedule_requery(
-            row, current_job, answer, context, age, REFUND_JOB_KINDS, PENDING, MESSAGES[PENDING]
-        )
+        pending = msgspec.structs.replace(row, status=PENDING, message=MESSAGES[PENDING])
+        kept, again = schedule_requery(pending, current_job, answer, context, age, REFUND_JOB_KINDS)
         return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
     return end_refund(row, payment, current_job, answer, ending, context, seen)
 
@@ -274,12 +277,23 @@ def end_refund(
     event_fields = {"refundOf": payment.txn_ref, **subject_of(purpose)}
     added: PurposeEffects | NeedsMore = NO_EFFECTS
     if paid_back and purpose is not None and not is_merchant_payment(payment.detail):
-        purpose_rules: PurposeRules = context.purposes[purpose.purpose]
+        purpose_rules = rules_of(purpose, context)
         on_refund = purpose_rules.on_refund
         added = NO_EFFECTS if on_refund is None else on_refund(purpose.reference, row.amount, context, seen)
     if isinstance(added, NeedsMore):
         return added
-    end = end_transaction(context, row, ending, answer.code, message, REFUND, work.scenario, event_fields=event_fields)
+    end = end_transaction(
+        context,
+        row,
+        TransactionOutcome(
+            status=ending,
+            code=answer.code,
+            message=message,
+            method=REFUND,
+            scenario=work.scenario,
+            event_fields=event_fields,
+        ),
+    )
     left = msgspec.structs.replace(
         payment,
         refunding=payment.refunding - row.amount,

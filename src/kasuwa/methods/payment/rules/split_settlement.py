@@ -28,12 +28,13 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.splits import split_amount
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
-from kasuwa.methods.disburse.rules.transfer import TransferDetail, send_money
+from kasuwa.methods.disburse.model import TransferDetail
+from kasuwa.methods.disburse.rules.transfer import send_money
 from kasuwa.methods.payment.model import WALLET_INSUFFICIENT, Payment, PaymentDetail, rail_account
 from kasuwa.methods.payment.settlement_model import (
     DONE,
@@ -153,7 +154,7 @@ def settle_payment(
 
     Returns no postings if a purpose takes the amount in full: its own rules post it.
     """
-    if detail.purpose is not None and context.purposes[detail.purpose.purpose].destination_account is not None:
+    if detail.purpose is not None and rules_of(detail.purpose, context).destination_account is not None:
         return SettlementEffects()
     if not payment.charged:
         return SettlementEffects()

@@ -36,7 +36,9 @@ from kasuwa.core.transactions import (
     FAILED,
     SUCCESSFUL,
     FinalTransaction,
+    NewTransaction,
     Transaction,
+    TransactionOutcome,
     begin_transaction,
     end_transaction,
 )
@@ -234,19 +236,30 @@ def authorize_purchase(
         refused = decline or CURRENCY_NOT_SUPPORTED
         row = begin_purchase(card, detail, None, key, context)
         end = end_transaction(
-            context, row, FAILED, refused.code, refused.message, METHOD, scenario, event_fields=event_fields
+            context,
+            row,
+            TransactionOutcome(
+                status=FAILED,
+                code=refused.code,
+                message=refused.message,
+                method=METHOD,
+                scenario=scenario,
+                event_fields=event_fields,
+            ),
         )
         return end.row, record_purchase(card, end, DECLINED, context)
     row = begin_purchase(card, detail, cost, key, context)
     end = end_transaction(
         context,
         row,
-        SUCCESSFUL,
-        APPROVED,
-        response_code_meanings()[APPROVED],
-        METHOD,
-        scenario,
-        event_fields=event_fields,
+        TransactionOutcome(
+            status=SUCCESSFUL,
+            code=APPROVED,
+            message=response_code_meanings()[APPROVED],
+            method=METHOD,
+            scenario=scenario,
+            event_fields=event_fields,
+        ),
     )
     decision = record_purchase(card, end, DONE, context)
     # find_decline checked the balance under the lock, so the account's floor never refuses here.
@@ -271,13 +284,15 @@ def begin_purchase(
     txn_ref = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     return begin_transaction(
         context,
-        KIND,
-        txn_ref,
-        detail.amount if cost is None else cost.amount,
-        currency=detail.currency if cost is None else card.currency,
-        order_ref=key,
-        digest=digest_purchase(detail, context),
-        detail=detail,
+        NewTransaction(
+            kind=KIND,
+            txn_ref=txn_ref,
+            amount=detail.amount if cost is None else cost.amount,
+            currency=detail.currency if cost is None else card.currency,
+            order_ref=key,
+            digest=digest_purchase(detail, context),
+            detail=detail,
+        ),
     )
 
 

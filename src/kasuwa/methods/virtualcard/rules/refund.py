@@ -26,7 +26,15 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, begin_transaction, end_transaction, transaction_key
+from kasuwa.core.transactions import (
+    SUCCESSFUL,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+    transaction_key,
+)
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.model import (
     CARD_REFUND,
@@ -124,12 +132,14 @@ def refund_purchase(
     end = end_transaction(
         context,
         row,
-        SUCCESSFUL,
-        APPROVED,
-        response_code_meanings()[APPROVED],
-        METHOD,
-        NO_SCENARIO,
-        event_fields=event_fields,
+        TransactionOutcome(
+            status=SUCCESSFUL,
+            code=APPROVED,
+            message=response_code_meanings()[APPROVED],
+            method=METHOD,
+            scenario=NO_SCENARIO,
+            event_fields=event_fields,
+        ),
     )
     event = msgspec.structs.replace(end.event, object=refund.row.txn_ref, object_seq=refund.record.refunds + 2)
     narration = REFUND_TO_WALLET if card.state == TERMINATED else CARD_REFUND
@@ -170,14 +180,16 @@ def begin_refund(refund: PurchaseRefund, key: str | None, context: Context) -> T
     detail = msgspec.structs.replace(refund.detail, amount=refund.shop_amount)
     return begin_transaction(
         context,
-        REFUND_KIND,
-        txn_ref,
-        refund.card_amount,
-        currency=refund.card.currency,
-        order_ref=key,
-        batch_ref=refund.row.txn_ref,
-        digest=digest_purchase(detail, context),
-        detail=detail,
+        NewTransaction(
+            kind=REFUND_KIND,
+            txn_ref=txn_ref,
+            amount=refund.card_amount,
+            currency=refund.card.currency,
+            order_ref=key,
+            batch_ref=refund.row.txn_ref,
+            digest=digest_purchase(detail, context),
+            detail=detail,
+        ),
     )
 
 

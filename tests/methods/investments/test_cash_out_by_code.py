@@ -7,7 +7,8 @@ import pytest
 
 from kasuwa.core.decision import Refusal
 from kasuwa.ledger import chart
-from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, Cashcode
+from kasuwa.methods.cashcode.model import Cashcode
+from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT
 from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_INSUFFICIENT, UNKNOWN_SAVINGS, WALLET
 from kasuwa.methods.investments.rules.cash_out import NOT_THE_OWNER
 from kasuwa.methods.investments.wire import CashcodeReply
@@ -18,8 +19,8 @@ CHARGE = 10_750
 
 
 def draw(books: InMemorySavings, reply: CashcodeReply, pin: str = "2580", amount: str = "400.00") -> Any:
-    said: dict[str, Any] = {"cashcode": reply.cashcode, "pin": pin, "amount": amount, "channel": "ATM"}
-    return books.ask("redeem_cashcode", path="sandbox", **said)
+    fields: dict[str, Any] = {"cashcode": reply.cashcode, "pin": pin, "amount": amount, "channel": "ATM"}
+    return books.ask("redeem_cashcode", path="sandbox", **fields)
 
 
 def held(books: InMemorySavings, savings_id: str) -> tuple[int, int]:
@@ -103,8 +104,8 @@ def test_without_a_pin_one_is_made_and_draws_the_cash() -> None:
 def test_a_repeated_request_shows_neither_code_nor_pin() -> None:
     books = InMemorySavings()
     savings_id = books.open_savings(deposit="1000.00")
-    said = {"savings_id": savings_id, "client_id": "CL1", "amount": "400.00", "method": "cashcode"}
-    decision = books.decide("cashout", **said)
+    fields = {"savings_id": savings_id, "client_id": "CL1", "amount": "400.00", "method": "cashcode"}
+    decision = books.decide("cashout", **fields)
     first, again = (msgspec.to_builtins(reply) for reply in (decision.reply, decision.replay_reply))
     assert set(first) - set(again) == {"cashcode", "pin"}
     assert again == {

@@ -1,8 +1,8 @@
-"""Kill -9 of the worker between sending an event and recording that it was sent: at least once, never not at all.
+"""Kill -9 of the worker between sending an event and recording it: every event arrives at least once.
 
-The receiver itself kills the sender: every other time before it has answered, else just after. The protection is the
-lease: what was sent and not recorded falls due again when it runs out, under the same webhook-id. (Taken away, with
-the job deleted when it is claimed, this test is red.)
+The receiver kills the sender: every other time before it has answered, otherwise just after. The lease protects the
+event: one that was sent and not recorded falls due again when its lease expires, under the same webhook-id. Without it
+(the job deleted when it is claimed) this test fails.
 """
 
 import os
@@ -27,7 +27,7 @@ LETTERS_BETWEEN = 5
 PAUSE_SECONDS = 0.02
 AFTER_ANSWER_SECONDS = 0.002
 
-# A lease is a minute: those of the dead are made to run out at once.
+# A lease lasts a minute: those of killed workers are ended at once.
 EXPIRE = "update scheduled_job set leased_until = now() where lane = 'webhook' and leased_until > now()"
 WAITING = "select count(*) from scheduled_job where lane = 'webhook'"
 LOGGED = "select seq, payload from event where merchant_id = (select merchant_id from merchant where mid = $1)"
@@ -38,7 +38,7 @@ ATTEMPTS = """
 
 
 class Killer:
-    """Answers a letter, and now and then kills who sent it."""
+    """Answers a request, and sometimes kills its sender."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -93,7 +93,7 @@ def outlive_kills(deployment: Deployment, killer: Killer) -> None:
 
 def test_every_event_arrives_however_often_its_sender_is_killed(deployments: Deployments) -> None:
     stopping = threading.Event()
-    with running_inbox() as inbox, deployments.fresh("courier_kills") as deployment, ThreadPoolExecutor(1) as pool:
+    with running_inbox() as inbox, deployments.fresh("sender_kills") as deployment, ThreadPoolExecutor(1) as pool:
         killer = Killer(deployment.directory)
         shop = deployment.open_shop()
         with shop.connection:
@@ -109,20 +109,20 @@ def test_every_event_arrives_however_often_its_sender_is_killed(deployments: Dep
         logged = {row["payload"].encode() for row in deployment.fetch(LOGGED, shop.mid)}
         delivered = [row["delivered"] for row in deployment.fetch(ATTEMPTS, shop.mid)]
         assert deployment.broken_invariants([shop.mid]) == []
-        said = deployment.new_stderr().splitlines()
+        output = deployment.new_stderr().splitlines()
 
-    assert len(said) >= KILLS, "the supervisor says each time that the worker ended, and how"
-    assert all("a part ended" in line and "SIGKILL" in line for line in said), said
+    assert len(output) >= KILLS, "the supervisor says each time that the worker ended, and how"
+    assert all("a part ended" in line and "SIGKILL" in line for line in output), output
     assert len(logged) == len(delivered) == sent
     assert min(delivered) >= 1
     assert_arrived(inbox.requests, logged)
 
 
 def assert_arrived(letters: list[ReceivedRequest], logged: set[bytes]) -> None:
-    """Each at least once; what came again came under the same id with the same bytes."""
+    """Asserts that each arrived at least once, and repeated ones with the same id and bytes."""
     bodies = {letter.id: letter.body for letter in letters}
     assert set(bodies.values()) == logged
     assert len(bodies) == len(logged)
     assert all(letter.body == bodies[letter.id] for letter in letters)
-    # Each kill before the answer leaves one that was sent and not recorded: without such, nothing was tested.
+    # Each kill before the answer leaves an event that was sent and not recorded. Without one, nothing was tested.
     assert len(letters) - len(bodies) >= KILLS // 2

@@ -72,8 +72,8 @@ def test_an_answer_about_another_bvn_is_ignored(clients: InMemoryClients) -> Non
 def test_the_stored_bvn_is_verified_if_the_request_has_none(clients: InMemoryClients) -> None:
     client = clients.enroll(bvn=BVN)
     ways: list[dict[str, Any]] = [{}, {"data": {}}, {"status": "active"}]
-    for said in ways:
-        assert asked(clients.update(client, verify_bvn=True, **said)) == BVN
+    for value in ways:
+        assert asked(clients.update(client, verify_bvn=True, **value)) == BVN
     assert shown(clients.update(client, FOUND, verify_bvn=True))["bvn_verified"] is True
     assert set(faults(clients.update(client, FOUND, verify_bvn=True, data={"lastname": "Eze"}))) == {"data.lastname"}
     assert clients.now(client.client_id).bvn_sealed == client.bvn_sealed
@@ -100,16 +100,16 @@ def test_a_client_who_matches_the_register_is_verified(clients: InMemoryClients)
 def test_a_client_who_differs_from_the_register_is_refused_and_not_stored(
     clients: InMemoryClients, registered: Any, named: list[str]
 ) -> None:
-    said: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
-    assert list(faults(clients.create(RegistryAnswer(BVN, registered), verify_bvn=True, **said))) == named
+    fields: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
+    assert list(faults(clients.create(RegistryAnswer(BVN, registered), verify_bvn=True, **fields))) == named
     assert clients.rows == {}
 
 
 def test_verify_bvn_without_a_bvn_is_refused(clients: InMemoryClients) -> None:
     assert faults(clients.create(verify_bvn=True)) == {"data.bvn": "required, to be verified"}
     ways: list[dict[str, Any]] = [{"data": {"middlename": "Grace"}}, {"data": {}}, {}]
-    for said in ways:
-        assert faults(clients.update(clients.enroll(), verify_bvn=True, **said)) == {
+    for value in ways:
+        assert faults(clients.update(clients.enroll(), verify_bvn=True, **value)) == {
             "data.bvn": "required, to be verified"
         }
 
