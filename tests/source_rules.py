@@ -231,6 +231,7 @@ UNBOUNDED_MODULES = {
     "prepare.py",
     "doctor.py",
     "commands/database.py",
+    "commands/migrate.py",
     "commands/user.py",
 }
 UNBOUNDED_CONNECTS = {"connect_to_primary"}

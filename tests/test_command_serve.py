@@ -1,64 +1,22 @@
-"""`kasuwa serve` for programs: free ports, and one line of JSON that says where it listens."""
+"""`kasuwa serve` and `kasuwa status` for programs: free ports, one line of JSON, and what else finds the server."""
 
 import json
-import signal
 import stat
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import kasuwa
-from tests.running import DEMO_KEY, DEMO_MID, Deployments, free_port, terminated_with_us
-from tests.simulate.processes import clean_environment, run_command, wait_until
+from kasuwa.db.migrate import newest_known_version
+from tests.running import DEMO_KEY, DEMO_MID, Deployments, free_port
+from tests.serving import FREE_PORTS, STOP_SECONDS, Serving, serving
+from tests.simulate.processes import clean_environment, query, run_command, wait_until
 
-STOP_SECONDS = 60.0
-
-
-class Serving:
-    """`kasuwa serve` as a program starts it, with its announcement."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", directory: Path, ready: dict[str, Any]) -> None:
-        self.process = process
-        self.directory = directory
-        self.ready = ready
-
-    @property
-    def stdout(self) -> str:
-        return (self.directory / "out").read_text()
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(STOP_SECONDS)
-
-
-@contextmanager
-def serving(
-    directory: Path, environ: Mapping[str, str], words: Sequence[str] = ("--port", "0", "--console-port", "0")
-) -> Iterator[Serving]:
-    """Starts `kasuwa serve` with its files in a directory, and waits for its ready file."""
-    ready = directory / "ready.json"
-    command = [sys.executable, "-m", "kasuwa", "serve", *words, "--ready-file", str(ready)]
-    with (directory / "out").open("wb") as out, (directory / "err").open("wb") as err:
-        process = subprocess.Popen(command, env=clean_environment(environ), stdout=out, stderr=err)
-    try:
-        with terminated_with_us(process.pid, signal.SIGTERM):
-            wait_until("it is ready or has ended", lambda: ready.exists() or process.poll() is not None)
-            assert process.poll() is None, (directory / "err").read_text()
-            yield Serving(process, directory, json.loads(ready.read_text()))
-    finally:
-        process.terminate()
-        process.wait(STOP_SECONDS)
-
-
-def get(url: str) -> int:
-    with urllib.request.urlopen(url, timeout=10) as reply:
-        return int(reply.status)
+DATABASE = "serving"
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +25,23 @@ def server(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -
     directory = tmp_path_factory.mktemp("serving")
     (directory / "data").mkdir()
     environ = {
-        "KASUWA_DATABASE_URL": deployments.new_database("serving"),
+        "KASUWA_DATABASE_URL": deployments.new_database(DATABASE),
         "KASUWA_DATA": str(directory / "data"),
         "KASUWA_METRICS_PORT": "0",
         "KASUWA_WORKERS": "2",
     }
-    words = ["--port", "0", "--console-port", "0", "--json"]
-    with serving(directory, environ, words) as running:
+    with serving(directory, environ, [*FREE_PORTS, "--json"]) as running:
         yield running
+
+
+def get(url: str) -> int:
+    with urllib.request.urlopen(url, timeout=10) as reply:
+        return int(reply.status)
+
+
+def run(server: Serving, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a command with the data directory of the server."""
+    return run_command(words, {"KASUWA_DATA": str(server.directory / "data"), **environ})
 
 
 # --- the announcement -----------------------------------------------------------------------------------------
@@ -86,10 +53,10 @@ def test_the_ready_file_and_standard_output_have_the_same_line(server: Serving) 
     assert server.stdout.count("\n") == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600, "it holds sign-in links"
     ready = server.ready
-    assert list(ready) == [
-        *("url", "console_url", "metrics_url", "environment", "version", "pid", "data", "demo", "links")
-    ]
+    fields = ("url", "console_url", "metrics_url", "environment", "version", "schema", "pid", "data", "demo", "links")
+    assert tuple(ready) == fields
     assert (ready["environment"], ready["version"], ready["pid"]) == ("test", kasuwa.__version__, server.process.pid)
+    assert ready["schema"] == newest_known_version()
     assert ready["data"] is None, "the database is a given one"
     assert ready["demo"] == {"mid": DEMO_MID, "key": DEMO_KEY}
 
@@ -114,8 +81,14 @@ def test_a_chosen_port_is_refused_to_a_second_server(server: Serving, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_text_for_people_has_the_chosen_ports_and_the_data_directory(tmp_path: Path) -> None:
+def test_a_server_on_its_own_database_is_announced_found_and_forgotten(tmp_path: Path) -> None:
     data = tmp_path / "data"
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "kasuwa", "status", "--data", str(data), "--wait", str(STOP_SECONDS), "--json"],
+        env=clean_environment({}),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     with serving(tmp_path, {"KASUWA_DATA": str(data)}) as running:
         ready = running.ready
         assert ready["data"] == str(data)
@@ -128,39 +101,18 @@ def test_text_for_people_has_the_chosen_ports_and_the_data_directory(tmp_path: P
             *ready["links"].values(),
         ):
             assert words in running.stdout
-        assert [path.name for path in data.glob("serve.*")] == [f"serve.{running.process.pid}.json"]
-        recorded = next(data.glob("serve.*")).read_text()
-        assert ready["url"] in recorded
+        recorded = (data / f"serve.{running.process.pid}.json").read_text()
         assert "link" not in recorded
         assert DEMO_KEY not in recorded
+        found = json.loads(waiting.communicate(timeout=STOP_SECONDS)[0])
+        assert waiting.returncode == 0
+        expected = {name: ready[name] for name in ("url", "console_url", "environment", "version", "schema", "pid")}
+        assert found == {**expected, "ready": True, "data": str(data)}
         assert running.stop() == 0
-        assert list(data.glob("serve.*")) == []
         assert not (tmp_path / "ready.json").exists()
-        assert (tmp_path / "err").read_text() == ""
-
-
-def test_two_servers_that_start_at_once_do_not_share_a_port(deployments: Deployments, tmp_path: Path) -> None:
-    """SO_REUSEPORT would let both bind it, and each would get a part of the requests."""
-    port = free_port()
-    environ = {"KASUWA_DATABASE_URL": deployments.new_database("race"), "KASUWA_CONSOLE": "off"}
-    racing = [
-        subprocess.Popen(
-            [sys.executable, "-m", "kasuwa", "serve", "--port", str(port), "--data", str(tmp_path / name)],
-            env=clean_environment(environ),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for name in ("one", "other")
-    ]
-    try:
-        lost = wait_until("one is refused", lambda: [one for one in racing if one.poll() is not None])
-        assert [one.returncode for one in lost] == [1]
-        assert f":{port} (Address already in use)" in lost[0].communicate()[1]
-    finally:
-        for process in racing:
-            process.terminate()
-            process.communicate(timeout=STOP_SECONDS)
+        assert running.stderr == ""
+    done = run_command(["status", "--data", str(data)], {})
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"kasuwa: no server runs on {data}\n")
 
 
 # --- the ready file ---------------------------------------------------------------------------------------------
@@ -170,8 +122,156 @@ def test_a_ready_file_that_cannot_be_written_is_refused_at_once(tmp_path: Path) 
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
     missing, directory = tmp_path / "nowhere" / "ready.json", tmp_path
     for path, reason in ((missing, "cannot be written (No such file or directory)"), (directory, "is a directory")):
-        done = run_command(["serve", "--port", "0", "--console-port", "0", "--ready-file", str(path)], environ)
+        done = run_command(["serve", *FREE_PORTS, "--ready-file", str(path)], environ)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith(f"kasuwa: --ready-file {path} {reason}")
         assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+# --- status -----------------------------------------------------------------------------------------------------
+
+
+def test_status_prints_addresses_version_schema_and_environment(server: Serving) -> None:
+    done = run(server, "status")
+    assert (done.returncode, done.stderr) == (0, "")
+    ready = server.ready
+    assert dict(line.split(maxsplit=1) for line in done.stdout.splitlines()) == {
+        "state": "ready",
+        "api": ready["url"],
+        "console": ready["console_url"],
+        "metrics": ready["metrics_url"],
+        "environment": "test",
+        "version": kasuwa.__version__,
+        "schema": f"migration {newest_known_version()}",
+        "data": str(server.directory / "data"),
+        "pid": str(server.process.pid),
+    }
+
+
+def test_status_of_an_address_knows_what_the_server_says(server: Serving, tmp_path: Path) -> None:
+    done = run_command(["status", "--server", server.ready["url"] + "/", "--json"], {"KASUWA_DATA": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {
+        "url": server.ready["url"],
+        "ready": True,
+        "environment": "test",
+        "version": kasuwa.__version__,
+        "schema": newest_known_version(),
+    }
+
+
+def test_status_says_why_a_server_is_not_ready_and_waits_until_it_is(server: Serving, deployments: Deployments) -> None:
+    dsn = deployments.new_database("beside_serving")
+    query(dsn, f"alter database {DATABASE} allow_connections false")
+    try:
+        query(dsn, "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", DATABASE)
+        wait_until("it is not ready", lambda: run(server, "status").returncode == 1)
+        done = run(server, "status")
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.startswith("state        not ready: ")
+        assert server.ready["url"] in done.stdout
+    finally:
+        query(dsn, f"alter database {DATABASE} allow_connections true")
+    assert run(server, "status", "--wait", str(STOP_SECONDS)).returncode == 0
+
+
+def test_status_of_an_address_without_a_server_is_1() -> None:
+    done = run_command(["status", "--server", f"http://127.0.0.1:{free_port()}"], {})
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "not ready: no answer (Connection refused)" in done.stdout
+
+
+def test_status_asks_the_address_of_the_settings_if_the_database_is_elsewhere(server: Serving, tmp_path: Path) -> None:
+    environ = {"KASUWA_DATABASE_URL": "postgresql://127.0.0.1:9/none", "KASUWA_DATA": str(tmp_path / "none")}
+    port = server.ready["url"].rpartition(":")[2]
+    assert run_command(["status"], {**environ, "KASUWA_PORT": port}).returncode == 0
+    assert run_command(["status"], {**environ, "KASUWA_PORT": str(free_port())}).returncode == 1
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("--server", "127.0.0.1:8080"), "127.0.0.1:8080 is not an address"),
+        (("--server", "http://127.0.0.1:8080", "--data", "."), "--server and --data cannot both be given"),
+    ],
+)
+def test_a_wrong_option_of_status_is_named_in_one_line(words: tuple[str, ...], fault: str) -> None:
+    done = run_command(["status", *words], {})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"kasuwa: {fault}")
+    assert done.stderr.count("\n") == 1
+
+
+# --- other commands beside a server -----------------------------------------------------------------------------
+
+
+def test_a_link_has_the_address_of_the_console_that_runs(server: Serving, deployments: Deployments) -> None:
+    url = deployments.cluster(18).dsn_for(DATABASE)
+    done = run(server, "user", "add", "ada@kasuwa.test", "--role", "operator:admin", KASUWA_DATABASE_URL=url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{server.ready['console_url']}/link/")
+    assert get(done.stdout.strip()) == 200
+
+
+def test_a_link_without_a_running_console_says_so(server: Serving, deployments: Deployments, tmp_path: Path) -> None:
+    secret = (server.directory / "data" / "secret.key").read_text()
+    environ = {
+        "KASUWA_DATABASE_URL": deployments.cluster(18).dsn_for(DATABASE),
+        "KASUWA_SECRET_KEY": secret,
+        "KASUWA_DATA": str(tmp_path),
+        "KASUWA_CONSOLE_PORT": "9999",
+    }
+    words = ["user", "add", "obi@kasuwa.test", "--role", "operator:admin"]
+    done = run_command(words, environ)
+    assert done.returncode == 0
+    assert done.stdout.startswith("http://127.0.0.1:9999/link/")
+    assert done.stderr == f"kasuwa: no console runs on {tmp_path} now: the link works when one does\n"
+    behind_proxy = run_command(
+        [*words[:2], "eze@kasuwa.test", *words[3:]], {**environ, "KASUWA_CONSOLE_URL": "https://c.example"}
+    )
+    assert (behind_proxy.returncode, behind_proxy.stderr) == (0, "")
+    assert behind_proxy.stdout.startswith("https://c.example/link/")
+
+
+def test_merchants_are_listed_as_text_and_as_json(server: Serving, deployments: Deployments) -> None:
+    url = deployments.cluster(18).dsn_for(DATABASE)
+    assert run(server, "merchant", "add", "Ada  Stores", KASUWA_DATABASE_URL=url).returncode == 0
+    query(url, """update merchant set settings = settings || '{"suspended": true}' where name = 'Ada  Stores'""")
+    lines = run(server, "merchant", "list", KASUWA_DATABASE_URL=url).stdout.splitlines()
+    assert lines[0].startswith(f"{DEMO_MID}  active     20")
+    assert lines[0].endswith("Z  test  Demo merchant")
+    assert lines[1].split()[:2] == ["GP0000002", "suspended"]
+    assert lines[1].endswith("  test  Ada  Stores")
+    listed = [
+        json.loads(line)
+        for line in run(server, "merchant", "list", "--json", KASUWA_DATABASE_URL=url).stdout.splitlines()
+    ]
+    assert [list(one) for one in listed] == [["mid", "name", "status", "created", "environment"]] * 2
+    assert [(one["mid"], one["name"], one["status"], one["environment"]) for one in listed] == [
+        (DEMO_MID, "Demo merchant", "active", "test"),
+        ("GP0000002", "Ada  Stores", "suspended", "test"),
+    ]
+
+
+def test_a_dry_run_names_the_migrations_and_changes_nothing(deployments: Deployments, tmp_path: Path) -> None:
+    environ = {"KASUWA_DATABASE_URL": deployments.new_database("dry_run"), "KASUWA_DATA": str(tmp_path / "data")}
+    done = run_command(["migrate", "--dry-run"], environ)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert (lines[0], len(lines)) == ("would apply 0001_ground.sql", newest_known_version())
+    tables = "select count(*) from information_schema.tables where table_schema = 'public'"
+    assert query(environ["KASUWA_DATABASE_URL"], tables)[0][0] == 0
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_dry_run_has_nothing_to_do_or_is_refused_as_migrate_would_be(
+    server: Serving, deployments: Deployments
+) -> None:
+    url = deployments.cluster(18).dsn_for(DATABASE)
+    done = run(server, "migrate", "--dry-run", KASUWA_DATABASE_URL=url)
+    assert (done.returncode, done.stdout) == (0, "nothing to do: the schema is up to date\n")
+    live = run(server, "migrate", "--dry-run", KASUWA_DATABASE_URL=url, KASUWA_ENVIRONMENT="live")
+    assert (live.returncode, live.stdout) == (1, "")
+    assert live.stderr == "kasuwa: this database belongs to the test environment, not live\n"

@@ -6,6 +6,7 @@ the server ends, however it ends. So a file without a lock is what a killed serv
 
 import contextlib
 import fcntl
+import fnmatch
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ class ServerRecord(msgspec.Struct, kw_only=True):
     metrics_url: str | None
     environment: str
     version: str
+    schema: int  # number of the newest migration of the database when the server started
     pid: int  # of the supervisor
 
 
@@ -53,7 +55,9 @@ def public_part(record: ServerRecord) -> ServerRecord:
 
 
 def find_servers(directory: Path) -> list[ServerRecord]:
-    """Returns the records of the servers that run on a data directory, newest last. Changes nothing."""
+    """Returns the records of the servers that run on a data directory, newest last. Changes nothing.
+
+    Raises PermissionError if they are another user's."""
     found = [(path.stat().st_mtime, record) for path, record in read_records(directory) if record is not None]
     return [record for _, record in sorted(found, key=lambda one: one[0])]
 
@@ -66,7 +70,11 @@ def remove_stale_records(directory: Path) -> None:
 
 def read_records(directory: Path) -> Iterator[tuple[Path, ServerRecord | None]]:
     """Yields each record file of a directory with its record, or None if its server is dead."""
-    for path in directory.glob(RECORD_FILES):
+    try:
+        names = fnmatch.filter(os.listdir(directory), RECORD_FILES)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for path in (directory / name for name in names):
         with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
             yield path, read_if_locked(file.fileno(), path)
 

@@ -31,7 +31,7 @@ from kasuwa.db import embedded
 from kasuwa.db.migrate import MigrationError
 from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.postgres_log import describe_failure
-from kasuwa.db.shared_cluster import use_cluster
+from kasuwa.db.shared_cluster import has_cluster, use_cluster
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.settings import Settings, SettingsError, local_url
@@ -56,6 +56,11 @@ class ChildProcess(msgspec.Struct):
     counters: SharedCounters
     process: BaseProcess
     started_at: float
+
+
+def has_database(settings: Settings) -> bool:
+    """Whether there is a database to open: one that is given, or a cluster in the data directory."""
+    return settings.database_url is not None or has_cluster(settings.data)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ import structlog
 import typer
 
 from kasuwa import __version__
+from kasuwa.db.migrate import newest_known_version
 from kasuwa.server_records import ServerRecord, record_server
 from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, local_url
 from kasuwa.supervise import ServeError
@@ -46,6 +47,7 @@ def make_announcement(settings: Settings, dsn: str) -> Announcement:
         metrics_url=f"{local_url(settings.metrics_host, metrics_port)}/metrics" if metrics_port is not None else None,
         environment=settings.environment,
         version=__version__,
+        schema=newest_known_version(),
         pid=os.getpid(),
         data=str(settings.data) if settings.database_url is None else None,
         demo=DemoMerchant(DEMO_MID, DEMO_KEY) if is_test else None,
