@@ -1,10 +1,12 @@
 """docs/commands.md, written from the help of the commands by `python -m tests.commands`; test_commands.py compares."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import typer
+import structlog
 from typer.core import TyperGroup
+from typer.testing import CliRunner, Result
 
 from kasuwa.__main__ import COMMANDS, command, load_command
 from tests.source_rules import REPOSITORY
@@ -79,9 +81,14 @@ def write() -> str:
     return HEAD + "\n" + "\n".join(lines)
 
 
-def app() -> Any:
-    """Returns the whole command as typer runs it."""
-    return typer.main.get_command(command)
+def invoke(words: Sequence[str], environ: Mapping[str, str]) -> Result:
+    """Runs a command in this process, which keeps its own log configuration."""
+    cleared = {name: None for name in os.environ if name.startswith("KASUWA_")}
+    logging = structlog.get_config()
+    try:
+        return CliRunner().invoke(command, words, env={**cleared, **environ}, prog_name="kasuwa")
+    finally:
+        structlog.configure(**logging)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,19 @@ import stat
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 import kasuwa
 from kasuwa.db.migrate import newest_known_version
+from tests.commands import invoke
 from tests.running import DEMO_KEY, DEMO_MID, Deployments, free_port
 from tests.serving import FREE_PORTS, STOP_SECONDS, Serving, serving
 from tests.simulate.processes import clean_environment, query, run_command, wait_until
+
+pytestmark = pytest.mark.xdist_group("serving")
 
 DATABASE = "serving"
 
@@ -37,6 +40,13 @@ def server(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -
 def get(url: str) -> int:
     with urllib.request.urlopen(url, timeout=10) as reply:
         return int(reply.status)
+
+
+def check_refused_in_one_line(words: Sequence[str], environ: Mapping[str, str], fault: str) -> None:
+    refused = invoke(words, environ)
+    assert refused.exit_code == 1
+    assert refused.output.startswith(f"kasuwa: {fault}")
+    assert refused.output.count("\n") == 1
 
 
 def run(server: Serving, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
@@ -122,10 +132,8 @@ def test_a_ready_file_that_cannot_be_written_is_refused_at_once(tmp_path: Path) 
     environ = {"KASUWA_DATA": str(tmp_path / "data")}
     missing, directory = tmp_path / "nowhere" / "ready.json", tmp_path
     for path, reason in ((missing, "cannot be written (No such file or directory)"), (directory, "is a directory")):
-        done = run_command(["serve", *FREE_PORTS, "--ready-file", str(path)], environ)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.startswith(f"kasuwa: --ready-file {path} {reason}")
-        assert done.stderr.count("\n") == 1
+        words = ["serve", *FREE_PORTS, "--ready-file", str(path)]
+        check_refused_in_one_line(words, environ, f"--ready-file {path} {reason}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -150,9 +158,9 @@ def test_status_prints_addresses_version_schema_and_environment(server: Serving)
 
 
 def test_status_of_an_address_knows_what_the_server_says(server: Serving, tmp_path: Path) -> None:
-    done = run_command(["status", "--server", server.ready["url"] + "/", "--json"], {"KASUWA_DATA": str(tmp_path)})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == {
+    done = invoke(["status", "--server", server.ready["url"] + "/", "--json"], {"KASUWA_DATA": str(tmp_path)})
+    assert done.exit_code == 0
+    assert json.loads(done.output) == {
         "url": server.ready["url"],
         "ready": True,
         "environment": "test",
@@ -166,27 +174,27 @@ def test_status_says_why_a_server_is_not_ready_and_waits_until_it_is(server: Ser
     query(dsn, f"alter database {DATABASE} allow_connections false")
     try:
         query(dsn, "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", DATABASE)
-        wait_until("it is not ready", lambda: run(server, "status").returncode == 1)
-        done = run(server, "status")
-        assert (done.returncode, done.stderr) == (1, "")
-        assert done.stdout.startswith("state        not ready: ")
-        assert server.ready["url"] in done.stdout
+        words, environ = ["status"], {"KASUWA_DATA": str(server.directory / "data")}
+        done = wait_until("it is not ready", lambda: (found := invoke(words, environ)).exit_code and found)
+        assert done.exit_code == 1
+        assert done.output.startswith("state        not ready: ")
+        assert server.ready["url"] in done.output
     finally:
         query(dsn, f"alter database {DATABASE} allow_connections true")
     assert run(server, "status", "--wait", str(STOP_SECONDS)).returncode == 0
 
 
 def test_status_of_an_address_without_a_server_is_1() -> None:
-    done = run_command(["status", "--server", f"http://127.0.0.1:{free_port()}"], {})
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "not ready: no answer (Connection refused)" in done.stdout
+    done = invoke(["status", "--server", f"http://127.0.0.1:{free_port()}"], {})
+    assert done.exit_code == 1
+    assert "not ready: no answer (Connection refused)" in done.output
 
 
 def test_status_asks_the_address_of_the_settings_if_the_database_is_elsewhere(server: Serving, tmp_path: Path) -> None:
     environ = {"KASUWA_DATABASE_URL": "postgresql://127.0.0.1:9/none", "KASUWA_DATA": str(tmp_path / "none")}
     port = server.ready["url"].rpartition(":")[2]
-    assert run_command(["status"], {**environ, "KASUWA_PORT": port}).returncode == 0
-    assert run_command(["status"], {**environ, "KASUWA_PORT": str(free_port())}).returncode == 1
+    assert invoke(["status"], {**environ, "KASUWA_PORT": port}).exit_code == 0
+    assert invoke(["status"], {**environ, "KASUWA_PORT": str(free_port())}).exit_code == 1
     assert not (tmp_path / "none").exists()
 
 
@@ -198,10 +206,7 @@ def test_status_asks_the_address_of_the_settings_if_the_database_is_elsewhere(se
     ],
 )
 def test_a_wrong_option_of_status_is_named_in_one_line(words: tuple[str, ...], fault: str) -> None:
-    done = run_command(["status", *words], {})
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"kasuwa: {fault}")
-    assert done.stderr.count("\n") == 1
+    check_refused_in_one_line(["status", *words], {}, fault)
 
 
 # --- other commands beside a server -----------------------------------------------------------------------------

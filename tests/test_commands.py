@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import structlog
-from typer.testing import CliRunner, Result
 
 import kasuwa
-from kasuwa.__main__ import COMMANDS, command, load_command
-from tests.commands import PAGE, leaf_commands, paragraphs_of, write
+from kasuwa.__main__ import COMMANDS, load_command
+from tests.commands import PAGE, invoke, leaf_commands, paragraphs_of, write
 from tests.running import install_package
 from tests.simulate.processes import clean_environment
 
@@ -66,16 +64,6 @@ atexit.register(print_imported)
 main()
 """
 NO_DATABASE = (1, "kasuwa: there is no database in {data}: start one with `kasuwa serve`, ")
-
-
-def invoke(words: Sequence[str], environ: dict[str, str]) -> Result:
-    """Runs a command in this process, which keeps its own log configuration."""
-    cleared = {name: None for name in os.environ if name.startswith("KASUWA_")}
-    logging = structlog.get_config()
-    try:
-        return CliRunner().invoke(command, words, env={**cleared, **environ}, prog_name="kasuwa")
-    finally:
-        structlog.configure(**logging)
 
 
 # --- help -----------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from kasuwa.settings import (
     secret_key_of,
 )
 
+REPOSITORY = Path(__file__).parents[1]
 KEY = bytes(range(32))
 KEY_TEXT = base64.b64encode(KEY).decode()
 
@@ -44,7 +45,7 @@ def test_with_nothing_said_the_defaults_stand() -> None:
     found = read_settings({})
     assert (found.environment, found.host, found.port, found.workers) == ("test", "127.0.0.1", 8080, 1)
     assert (found.database_url, found.secret_key, found.sandbox_seed) == (None, None, None)
-    assert found.data == Path("data").absolute()
+    assert found.data == REPOSITORY / "data", "the service runs from a clone; test_distribution.py installs it"
 
 
 def test_every_setting_can_come_from_the_environment() -> None:
