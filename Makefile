@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos audit-deps pin release clean
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos audit-deps pin dist release clean
 
 setup: .venv/.stamp
 
@@ -68,22 +68,28 @@ audit-deps: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pip-audit
 
 # Regenerates the pinned requirements from the .in files. Ignores this machine's pip configuration, so that versions and
 # hashes are the public ones, for every platform.
+PIN = env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null CUSTOM_COMPILE_COMMAND="make pin" \
+	$(TOOLS)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --allow-unsafe \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
 pin: $(TOOLS)/bin/pip-compile
-	for name in requirements requirements-dev; do \
-		env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null CUSTOM_COMPILE_COMMAND="make pin" \
-		$(TOOLS)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --allow-unsafe \
-			--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
-			--output-file $$name.txt $$name.in || exit 1; \
+	$(PIN) --output-file requirements.txt requirements.in requirements-build.in
+	$(PIN) --output-file requirements-dev.txt requirements-dev.in
+
+# The wheel and the source distribution of the service and of the Python client, built with the pinned setuptools.
+dist: .venv/.stamp-dev
+	rm -rf dist
+	for project in . $(wildcard clients/python); do \
+		$(BIN)/python -m build --no-isolation --outdir dist $$project || exit 1; \
 	done
 
-# Builds the wheel, the source archive and the list of production dependencies, and tags the version.
-release: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pyproject-build
+# Builds all distributions and the list of production dependencies, and tags the version.
+release: $(TOOLS)/bin/cyclonedx-py .venv/.stamp-dev
 	@[ -n "$(VERSION)" ] || { echo "Which one? make release VERSION=1.2.3"; exit 1; }
 	@[ -z "$$(git status --porcelain)" ] || { echo "Commit first: the tree is not clean."; exit 1; }
 	@grep -q '^## $(VERSION)' CHANGELOG.md || { echo "CHANGELOG.md has no section '## $(VERSION)'."; exit 1; }
-	@grep -q '^version = "$(VERSION)"' pyproject.toml || { echo "pyproject.toml has another version."; exit 1; }
-	rm -rf dist
-	$(TOOLS)/bin/pyproject-build --outdir dist
+	@grep -q '^__version__ = "$(VERSION)"' src/kasuwa/__init__.py || { \
+		echo "src/kasuwa/__init__.py has another version."; exit 1; }
+	$(MAKE) dist
 	$(TOOLS)/bin/cyclonedx-py requirements --output-file dist/sbom.json requirements.txt
 	git tag --annotate "v$(VERSION)" --message "Kasuwa $(VERSION)"
 
@@ -98,7 +104,7 @@ ifneq ($(shell cat .venv/.stamp 2>/dev/null),$(HERE))
 .PHONY: .venv/.stamp
 endif
 
-.venv/.stamp: requirements.txt pyproject.toml
+.venv/.stamp: requirements.txt requirements.in pyproject.toml src/kasuwa/__init__.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "kasuwa needs Python 3.11 or later, and $(PYTHON) is not. If you have one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
 		exit 1; }
@@ -114,4 +120,4 @@ endif
 # Tools of audit-deps, pin and release, in an environment of their own.
 $(TOOLS)/bin/%: | .venv/.stamp
 	[ -x $(TOOLS)/bin/python ] || $(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check build cyclonedx-bom pip-audit pip-tools
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-audit pip-tools

@@ -15,10 +15,12 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
+from kasuwa import __version__
 from kasuwa.api_methods import QUERY_ENDED, methods_of, steps_of
 from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.migrate import newest_known_version
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.observe.watchdog import watch_event_loop
@@ -139,8 +141,16 @@ def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -
         callbacks=callbacks,
         metrics=services.metrics,
         proxies=proxies,
+        details=describe_deployment(services.settings),
     )
     return Server(parts)
+
+
+def describe_deployment(settings: Settings) -> dict[str, str | int]:
+    """Returns what /readyz tells anybody about the deployment. In live that is nothing."""
+    if settings.environment == "live":
+        return {}
+    return {"environment": settings.environment, "version": __version__, "schema": newest_known_version()}
 
 
 def make_dispatch(services: Services, operations: Any) -> Dispatch:

@@ -13,10 +13,13 @@ from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS, DatabaseClock
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.shared_cluster import has_cluster
 from kasuwa.observe.metrics import Metrics
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.settings import Settings, SettingsError, secret_key_of
+
+START = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -39,8 +42,11 @@ def problem(what: str, mend: str) -> Finding:
 
 
 def examine(settings: Settings) -> list[Finding]:
-    findings = [passed(f"environment {settings.environment}"), examine_secret(settings)]
+    findings = [passed(f"environment {settings.environment}")]
     dsn = settings.database_url
+    if dsn is None and not has_cluster(settings.data):
+        return [*findings, problem(f"there is no database in {settings.data}", START)]
+    findings.append(examine_secret(settings))
     if dsn is None:
         cluster = embedded.find(settings.data)
         if cluster is None:
@@ -52,9 +58,8 @@ def examine(settings: Settings) -> list[Finding]:
 
 def examine_stopped(directory: Path) -> list[Finding]:
     """Returns the findings for an embedded server that does not run: the end of its log, and a full disk."""
-    mend = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
     line = last_severe_line(directory / LOG_FILE)
-    found = [problem(f"no database runs for {directory}", f"{mend}; its log ends: {line}" if line else mend)]
+    found = [problem(f"no database runs for {directory}", f"{START}; its log ends: {line}" if line else START)]
     return [*found, *([examine_disk(directory)] if describe_full_disk(directory) else [])]
 
 
@@ -65,7 +70,7 @@ def examine_disk(directory: Path) -> Finding:
 
 def examine_secret(settings: Settings) -> Finding:
     try:
-        secret_key_of(settings)
+        secret_key_of(settings, may_create=False)
     except SettingsError as error:
         return problem("the secret key cannot be used", str(error))
     return passed("the secret key is there")
@@ -135,7 +140,7 @@ async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
 
 async def examine_vault(settings: Settings, connection: Any) -> Finding:
     try:
-        await migrate.open_vault(connection, secret_key_of(settings))
+        await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
     except (migrate.MigrationError, SettingsError) as error:
         return problem("the secret key does not open this database", str(error))
     return passed("the secret key opens this database")

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+import platformdirs
 
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
@@ -33,7 +34,7 @@ class Settings(msgspec.Struct, kw_only=True):
 
     environment: str = "test"  # test or live
     host: str = "127.0.0.1"
-    port: int = 8080
+    port: int = 8080  # 0: a free one is chosen, as for the other ports
     console: str = "on"  # on or off
     console_host: str = "127.0.0.1"
     console_port: int = 8081
@@ -41,7 +42,8 @@ class Settings(msgspec.Struct, kw_only=True):
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None  # None: no metrics process
     trusted_proxies: str = ""  # addresses and networks, separated by commas
-    data: Path = Path("data")  # directory of the embedded database and the secret key
+    # The directory of the embedded database and the secret key.
+    data: Path = msgspec.field(default_factory=lambda: default_data_directory())
     workers: int = 1  # number of API processes
     database_url: str | None = None  # None: the embedded database
     secret_key: str | None = None  # 32 bytes in base64
@@ -76,6 +78,20 @@ class Settings(msgspec.Struct, kw_only=True):
     dojah_secret_key: str | None = None
     dojah_base_url: str | None = None  # None: the vendor's address for the environment
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
+
+
+def default_data_directory() -> Path:
+    """Returns the data directory if none is chosen.
+
+    It is `data` in the clone that the service runs from. An installed service uses the user's data directory of the
+    platform, such as ~/.local/share/kasuwa."""
+    sources = Path(__file__).resolve().parents[1]
+    if sources.name == "src" and (sources.parent / "pyproject.toml").is_file():
+        return sources.parent / "data"
+    directory = platformdirs.user_data_path("kasuwa", appauthor=False)
+    if not directory.is_absolute():
+        raise SettingsError("this user has no home directory: choose a data directory with --data or KASUWA_DATA")
+    return directory
 
 
 def loopback_allowed(settings: Settings) -> bool:
@@ -216,7 +232,7 @@ MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
 WHOLE_NUMBERS = {
-    **dict.fromkeys(("port", "console_port", "metrics_port"), (1, 65535)),
+    **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
     "workers": (1, 64),
     "cooling_off_hours": (0, 720),
     "sandbox_advance_seconds": (1, 3600),
@@ -265,9 +281,9 @@ def whole_number(name: str, raw: object) -> int:
     raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}, not {text!r}")
 
 
-def secret_key_of(settings: Settings) -> bytes:
-    """Returns the key-encryption key. In test it is created on first use. Live has no default: the operator keeps the
-    key outside the database."""
+def secret_key_of(settings: Settings, *, may_create: bool = True) -> bytes:
+    """Returns the key-encryption key. In test it is created on first use, with `may_create`. Live has no default: the
+    operator keeps the key outside the database."""
     if settings.secret_key is not None:
         return decode_key(settings.secret_key, "KASUWA_SECRET_KEY")
     if settings.environment == "live":
@@ -277,7 +293,15 @@ def secret_key_of(settings: Settings) -> bytes:
         )
     path = settings.data / SECRET_FILE
     if not path.exists():
-        make_secret(path)
+        if not may_create:
+            raise SettingsError(f"there is no {path}: give the key of this database with KASUWA_SECRET_KEY")
+        try:
+            make_secret(path)
+        except OSError as error:
+            raise SettingsError(
+                f"{settings.data} cannot be written ({error.strerror}): "
+                "choose another data directory with --data or KASUWA_DATA"
+            ) from None
     return decode_key(path.read_bytes().decode(errors="replace"), str(path))
 
 

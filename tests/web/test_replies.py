@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+import kasuwa
+from kasuwa.db.migrate import newest_known_version
 from tests.merchant_client import HttpConnection, MerchantClient, RawReply
 from tests.running import Deployment
 
@@ -84,3 +86,15 @@ def test_health_and_readiness_need_no_key(deployment: Deployment) -> None:
             reply = wire.send("GET", path)
             assert (reply.http, reply.body["status"]) == (200, 200)
             assert wire.send("HEAD", path).http == 200
+
+
+def test_readiness_names_the_environment_version_and_schema_in_test(deployment: Deployment) -> None:
+    with deployment.connect() as wire:
+        body = wire.send("GET", "/readyz").body
+    assert body == {
+        "status": 200,
+        "message": "ready",
+        "environment": "test",
+        "version": kasuwa.__version__,
+        "schema": newest_known_version(),
+    }

@@ -15,7 +15,7 @@ from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
 from kasuwa.work.billers import fetch_edition
 
-command = typer.Typer(no_args_is_help=True, help="Manage the bill catalogue.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage the bill catalogue.")
 
 
 @command.callback()

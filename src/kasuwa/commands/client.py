@@ -38,7 +38,9 @@ from kasuwa.web.dispatch import with_audit_entry
 if TYPE_CHECKING:
     from kasuwa.composition import Services
 
-command = typer.Typer(no_args_is_help=True, help="Export, find and erase the personal data of a client.")
+command = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Export, find and erase the personal data of a client."
+)
 
 # Row type and erasing rule of each kind of row with personal data that db/subject_access.py finds.
 ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {

@@ -22,6 +22,9 @@ from kasuwa.db.postgres_account import EmbeddedError
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.listen import ListenError
+from kasuwa.observe import log
+from kasuwa.observe.metrics import Metrics
+from kasuwa.ports import PortError
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import ServeError
 
@@ -61,10 +64,11 @@ async def record_audit_entry(
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turns known errors into one line on standard error and exit code 1."""
+    """Turns known errors into one line on standard error and exit code 1. Log lines go there too, as text."""
+    log.configure_logging(Metrics(), json_lines=False)
     try:
         yield
-    except (ServeError, ListenError, SettingsError, migrate.MigrationError, EmbeddedError) as error:
+    except (ServeError, ListenError, PortError, SettingsError, migrate.MigrationError, EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
     except TransactionPooling as error:
         sys.exit(f"kasuwa: {error}")
@@ -80,12 +84,27 @@ def one_line_errors() -> Iterator[None]:
         sys.exit(f"kasuwa: the database cannot be used: {supervise.one_line(error)}")
 
 
-def run_with_database(data: Path | None, work: Callable[[Settings, str], Awaitable[T]]) -> T:
-    """Runs `work` on the database that `serve` uses, also while it is running. Exits with one line on a known error."""
+def run_with_database(
+    data: Path | None, work: Callable[[Settings, str], Awaitable[T]], *, may_create: bool = False
+) -> T:
+    """Runs `work` on the database that `serve` uses, also while it is running. Exits with one line on a known error.
+
+    Without `may_create` a data directory without a database is refused, and nothing is created in it."""
     with one_line_errors():
         settings = read_settings(os.environ, data=data)
+        if not may_create:
+            require_database(settings)
         with supervise.open_database(settings) as (dsn, _):
             return asyncio.run(work(settings, dsn))  # type: ignore[arg-type]
+
+
+def require_database(settings: Settings) -> None:
+    """Raises ServeError if the embedded database has not been created."""
+    if not supervise.has_database(settings):
+        raise ServeError(
+            f"there is no database in {settings.data}: start one with `kasuwa serve`, "
+            "or choose another directory with --data or KASUWA_DATA"
+        )
 
 
 def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
@@ -95,7 +114,7 @@ def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings]
         connection = await connect_to_primary(dsn)
         try:
             await require_schema(connection)
-            vault = await migrate.open_vault(connection, secret_key_of(settings))
+            vault = await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
             return await work(connection, vault, settings)
         finally:
             await connection.close()
@@ -108,6 +127,7 @@ def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[
     from kasuwa.composition import Services
 
     async def run(settings: Settings, dsn: str) -> T:
+        secret_key_of(settings, may_create=False)
         connection = await connect_to_primary(dsn)
         try:
             await require_schema(connection)

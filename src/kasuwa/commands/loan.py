@@ -17,7 +17,7 @@ from kasuwa.web.dispatch import with_audit_entry
 if TYPE_CHECKING:
     from kasuwa.composition import Services
 
-command = typer.Typer(no_args_is_help=True, help="Write off loans.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Write off loans.")
 
 
 @command.callback()

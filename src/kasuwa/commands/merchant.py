@@ -1,4 +1,4 @@
-"""`kasuwa merchant`: add and change merchants."""
+"""`kasuwa merchant`: list, add and change merchants."""
 
 import sys
 from datetime import timedelta
@@ -9,6 +9,7 @@ import typer
 
 from kasuwa import supervise
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
@@ -16,9 +17,46 @@ from kasuwa.settings import Settings, loopback_allowed
 from kasuwa.supervise import ServeError
 from kasuwa.work.url_policy import url_fault
 
-command = typer.Typer(no_args_is_help=True, help="Add and change merchants.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="List, add and change merchants.")
 
 MAX_NAME_LENGTH = 200
+
+
+class ListedMerchant(msgspec.Struct):
+    """A merchant as `list --json` prints it."""
+
+    mid: str
+    name: str
+    status: str  # active or suspended
+    created: str
+    environment: str
+
+
+@command.command(name="list")
+def list_merchants(
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON a merchant.")] = False,
+    data: DataOption = None,
+) -> None:
+    """List all merchants, oldest first: mid, status, time of creation, environment, name."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[ListedMerchant]:
+        return [
+            ListedMerchant(
+                row.mid,
+                row.name,
+                "suspended" if row.is_suspended else "active",
+                utc_text(row.created_at),
+                settings.environment,
+            )
+            for row in await merchants.list_merchants(connection)
+        ]
+
+    found = run_with_connection(data, work)
+    for one in found:
+        line = f"{one.mid}  {one.status:<9}  {one.created}  {one.environment}  {one.name}"
+        typer.echo(msgspec.json.encode(one).decode() if json else line)
+    if not found and not json:
+        typer.echo("there are no merchants")
 
 
 @command.command(name="add")

@@ -13,7 +13,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import rates
 from kasuwa.settings import Settings
 
-command = typer.Typer(no_args_is_help=True, help="Show and set exchange rates.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Show and set exchange rates.")
 
 
 @command.command(name="list")

@@ -28,7 +28,7 @@ from kasuwa.web.dispatch import with_audit_entry
 if TYPE_CHECKING:
     from kasuwa.composition import Services
 
-command = typer.Typer(no_args_is_help=True, help="Manage the beneficiaries of split payments.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage the beneficiaries of split payments.")
 
 # How a beneficiary's statement names each posting kind.
 POSTING_LABELS = {"split": "part", "transfer": "payout"}

@@ -12,7 +12,7 @@ from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin
 from kasuwa.twins.vtpass import VtpassRules
 
-command = typer.Typer(no_args_is_help=True, help="Simulate the API of a vendor on this machine.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Simulate the API of a vendor on this machine.")
 
 PortOption = Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.", min=0, max=65535)]
 

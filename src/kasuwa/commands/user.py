@@ -13,9 +13,10 @@ from kasuwa.db import console_users, merchants
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.server_records import find_servers
 from kasuwa.settings import Settings, console_address, cooling_off_of
 
-command = typer.Typer(no_args_is_help=True, help="Manage users of the console.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage users of the console.")
 
 # Users that a new test environment starts with. They have no password until they set one.
 DEMO_USERS = (("owner@kasuwa.test", "GP0000001", "merchant:owner"), ("operator@kasuwa.test", None, "operator:admin"))
@@ -51,9 +52,19 @@ def add_user(
                 await delay_approvals(connection, user_id, settings)
             token = await console_users.make_link(connection, user_id, "invitation")
             await record_audit_entry(connection, chain, "added a person", email, after=role)
-        return f"{console_address(settings)}/link/{token}"
+        return link_of(settings, token)
 
     typer.echo(run_with_connection(data, work))
+
+
+def link_of(settings: Settings, token: str) -> str:
+    """Returns the link with the address of the console that runs on the data directory.
+
+    If none runs there, it has the address of the settings. Standard error says so, unless KASUWA_CONSOLE_URL is set."""
+    running = [server.console_url for server in find_servers(settings.data) if server.console_url is not None]
+    if not running and settings.console_url is None:
+        typer.echo(f"kasuwa: no console runs on {settings.data} now: the link works when one does", err=True)
+    return f"{running[-1] if running else console_address(settings)}/link/{token}"
 
 
 async def delay_approvals(connection: Any, user_id: int, settings: Settings) -> None:
@@ -95,7 +106,7 @@ def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, dat
             token = await console_users.make_link(connection, user.user_id, "invitation")
             what = "made a link, password and second factor to be set anew" if reset else "made a link"
             await record_audit_entry(connection, await find_audit_chain(connection, user.mid), what, email)
-        return f"{console_address(settings)}/link/{token}"
+        return link_of(settings, token)
 
     typer.echo(run_with_connection(data, work))
 

@@ -133,6 +133,22 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
 SELECT_CURRENT_ID = "select merchant_id from merchant where mid = $1 and current"
 
 
+class MerchantRecord(msgspec.Struct):
+    mid: str
+    name: str
+    is_suspended: bool
+    created_at: datetime
+
+
+async def list_merchants(connection: Connection) -> list[MerchantRecord]:
+    """Returns all merchants, oldest first."""
+    rows = await connection.fetch(
+        "select mid, name, coalesce((settings ->> 'suspended')::boolean, false), created_at from merchant"
+        " where current order by merchant_id"
+    )
+    return [MerchantRecord(*row) for row in rows]
+
+
 async def find_merchant_id(connection: Connection, mid: str) -> int:
     merchant_id = await connection.fetchval(SELECT_CURRENT_ID, mid)
     if merchant_id is None:

@@ -75,18 +75,38 @@ async def migrate(connection: Connection, environment: str, secret_key: bytes) -
             "create table if not exists migration (version bigint primary key, name text not null,"
             " applied_at timestamptz not null default now())"
         )
-        version = await schema_version(connection)
-        if version > newest_known_version():
-            raise MigrationError(
-                f"this database is at migration {version}, newer than this kasuwa knows ({newest_known_version()}): "
-                "run the version that made it, or a later one"
-            )
-        applied = [await apply_migration(connection, m) for m in known_migrations() if m.version > version]
+        applied = [await apply_migration(connection, m) for m in await pending_migrations(connection)]
         await prepare_roles(connection)
         await prepare_deployment(connection, environment, secret_key)
         return applied
     finally:
         await connection.execute("select pg_advisory_unlock($1)", MIGRATION_LOCK_ID)
+
+
+async def pending_migrations(connection: Connection) -> list[Migration]:
+    """Returns the migrations that this database lacks, in order. Raises MigrationError if it has a newer one."""
+    version = await schema_version(connection)
+    if version > newest_known_version():
+        raise MigrationError(
+            f"this database is at migration {version}, newer than this kasuwa knows ({newest_known_version()}): "
+            "run the version that made it, or a later one"
+        )
+    return [migration for migration in known_migrations() if migration.version > version]
+
+
+async def find_pending(connection: Connection, environment: str) -> list[str]:
+    """Returns the names of the migrations that `migrate` would apply. Changes nothing. Raises MigrationError if it
+    would refuse the database."""
+    await check_server(connection)
+    pending = await pending_migrations(connection)
+    if await connection.fetchval("select to_regclass('public.deployment')") is not None:
+        check_environment(await connection.fetchval("select environment from deployment"), environment)
+    return [migration.name for migration in pending]
+
+
+def check_environment(kept: str | None, environment: str) -> None:
+    if kept not in (None, environment):
+        raise MigrationError(f"this database belongs to the {kept} environment, not {environment}")
 
 
 async def check_server(connection: Connection) -> None:
@@ -146,9 +166,7 @@ async def prepare_deployment(connection: Connection, environment: str, secret_ke
         environment,
         wrapped,
     )
-    kept = await connection.fetchval("select environment from deployment")
-    if kept != environment:
-        raise MigrationError(f"this database belongs to the {kept} environment, not {environment}")
+    check_environment(await connection.fetchval("select environment from deployment"), environment)
 
 
 async def open_vault(connection: Connection, secret_key: bytes) -> Vault:

@@ -16,6 +16,11 @@ from kasuwa.db.private_files import open_lock
 USERS_LOCK_FILE = "users.lock"
 
 
+def has_cluster(directory: Path) -> bool:
+    """Whether a cluster was created in this directory, running or not. Raises EmbeddedError if it is another user's."""
+    return embedded.find(directory) is not None or (directory / "cluster" / "data").exists()
+
+
 @contextlib.contextmanager
 def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
     """Starts or joins the embedded server of a directory. The last user stops it on exit. Raises EmbeddedError."""
@@ -23,7 +28,9 @@ def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
         directory.mkdir(parents=True, exist_ok=True)
         lock = open_lock(directory / USERS_LOCK_FILE)
     except OSError as error:
-        raise EmbeddedError(f"{directory} cannot be written ({error.strerror}): choose another") from None
+        raise EmbeddedError(
+            f"{directory} cannot be written ({error.strerror}): choose another data directory"
+        ) from None
     with lock:
         # Waits for a process that is stopping the server.
         fcntl.flock(lock, fcntl.LOCK_SH)

@@ -84,6 +84,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     callbacks: Callbacks  # of the rails
     metrics: Metrics
     proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
+    details: dict[str, str | int] = {}  # further fields of the reply of /readyz: environment, version, schema
 
 
 class Server:
@@ -97,6 +98,7 @@ class Server:
         self._callbacks = services.callbacks
         self._metrics = services.metrics
         self._proxies = services.proxies
+        self._ready = msgspec.json.encode({"status": 200, "message": "ready", **services.details})
         self._ids = RequestIds()
         self._in_flight = 0
         self._bodies = BodyResources()
@@ -205,7 +207,7 @@ class Server:
             return HttpReply(200, b'{"status":200,"message":"up"}')
         trouble = "stopping" if self.stopping else await self._check_readiness()
         if trouble is None:
-            return HttpReply(200, b'{"status":200,"message":"ready"}')
+            return HttpReply(200, self._ready)
         return refusal_reply(Refusal(ERROR, trouble), strict=False, http=503)
 
     async def drain(self) -> None:

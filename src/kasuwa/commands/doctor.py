@@ -1,0 +1,20 @@
+"""`kasuwa doctor`: prints the findings of kasuwa.doctor."""
+
+import os
+
+import typer
+
+from kasuwa.commands.database import DataOption, one_line_errors
+from kasuwa.doctor import examine
+from kasuwa.settings import read_settings
+
+
+def doctor(data: DataOption = None) -> None:
+    """Say what is wrong with this deployment, and how to mend it.
+
+    The exit code is 1 if anything is wrong."""
+    with one_line_errors():
+        findings = examine(read_settings(os.environ, data=data))
+    typer.echo("\n".join(str(finding) for finding in findings))
+    if any(finding.is_problem for finding in findings):
+        raise typer.Exit(1)

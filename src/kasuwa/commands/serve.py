@@ -1,0 +1,49 @@
+"""`kasuwa serve`: runs the service until it is stopped."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kasuwa import supervise
+from kasuwa.commands import announcement
+from kasuwa.commands.database import DataOption, one_line_errors
+from kasuwa.ports import reserve_ports
+from kasuwa.settings import read_settings, secret_key_of
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on (KASUWA_HOST, 127.0.0.1).")] = None,
+    port: Annotated[int | None, typer.Option(help="Port of the API (KASUWA_PORT, 8080). 0 chooses a free one.")] = None,
+    console_port: Annotated[
+        int | None, typer.Option(help="Port of the console (KASUWA_CONSOLE_PORT, 8081). 0 chooses a free one.")
+    ] = None,
+    data: DataOption = None,
+    workers: Annotated[int | None, typer.Option(help="API processes (KASUWA_WORKERS, 1).")] = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="File to write when ready: one line of JSON. Removed at the end.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print that line of JSON instead of text.")] = False,
+) -> None:
+    """Run the service: API, job worker, console and, unless given one, its own PostgreSQL.
+
+    It runs until Ctrl-C or SIGTERM. The database is its own, in the data directory, unless KASUWA_DATABASE_URL is set.
+    The line of JSON has the addresses, the version and the process id, and in test the demo merchant's key and sign-in
+    links to the console."""
+    with one_line_errors(), contextlib.ExitStack() as at_end:
+        given = read_settings(os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers)
+        ready = announcement.ReadyFile(ready_file) if ready_file is not None else None
+        if ready is not None:
+            ready.prepare()
+        settings = at_end.enter_context(reserve_ports(given))
+        secret_key_of(settings)
+        dsn, cluster = at_end.enter_context(supervise.open_database(settings))
+        supervise.prepare(settings, dsn)
+
+        def announce() -> None:
+            made = announcement.make_announcement(settings, dsn)
+            at_end.enter_context(announcement.published(made, settings, ready, as_json=json))
+
+        supervise.Supervisor(settings, dsn, cluster).run(announce)

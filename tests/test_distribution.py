@@ -1,0 +1,272 @@
+"""The distribution as its users get it: built, installed into a clean environment, and run outside the repository."""
+
+import json
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from email.message import Message
+from email.parser import BytesParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import kasuwa
+from tests.running import DEMO_KEY, DEMO_MID, install_package
+from tests.serving import FREE_PORTS, STOP_SECONDS
+from tests.simulate.processes import wait_until
+from tests.source_rules import REPOSITORY
+
+pytestmark = pytest.mark.xdist_group("distribution")
+
+# Made by tools and by running servers: in the root directory, and anywhere.
+MADE_IN_ROOT = {".git", ".venv", "data", "build", "dist"}
+MADE_ANYWHERE = shutil.ignore_patterns("node_modules", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis")
+TRANSFER = {
+    "action": "transfer",
+    "amount": "1500.00",
+    "bankcode": "058",
+    "accountnumber": "0000000000",
+    "orderRef": "first",
+}
+INSTALL_SECONDS = 600
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+
+
+def not_sources(directory: str, names: list[str]) -> set[str]:
+    return MADE_ANYWHERE(directory, names) | (MADE_IN_ROOT if Path(directory) == REPOSITORY else set())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the wheel and the source distribution, made from a copy of the repository."""
+    directory = tmp_path_factory.mktemp("built")
+    shutil.copytree(REPOSITORY, directory / "copy", ignore=not_sources)
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(directory), str(directory / "copy")]
+    done = subprocess.run(build, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory
+
+
+def wheel_of(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+def metadata_of(built: Path) -> Message:
+    with zipfile.ZipFile(wheel_of(built)) as wheel:
+        return BytesParser().parsebytes(wheel.read(f"kasuwa-{kasuwa.__version__}.dist-info/METADATA"))
+
+
+# --- what is in it ----------------------------------------------------------------------------------------------
+
+
+def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: Path) -> None:
+    sources = REPOSITORY / "src"
+    expected = {
+        path.relative_to(sources).as_posix()
+        for path in (sources / "kasuwa").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    with zipfile.ZipFile(wheel_of(built)) as wheel:
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert names == expected
+    assert "kasuwa/py.typed" in names
+
+
+def test_the_source_distribution_has_what_is_needed_to_build_and_the_license(built: Path) -> None:
+    root = f"kasuwa-{kasuwa.__version__}"
+    with tarfile.open(built / f"{root}.tar.gz") as archive:
+        names = set(archive.getnames())
+    for name in ("pyproject.toml", "requirements.in", "README.md", "LICENSE", "src/kasuwa/__init__.py"):
+        assert f"{root}/{name}" in names
+    assert {name.split("/")[1] for name in names if "/" in name and name.count("/") > 1} == {"src"}
+
+
+def test_the_metadata_describe_the_package(built: Path) -> None:
+    found = metadata_of(built)
+    assert (found["Name"], found["Version"]) == ("kasuwa", kasuwa.__version__)
+    assert (found["License-Expression"], found.get_all("License-File")) == ("Apache-2.0", ["LICENSE"])
+    assert (found["Author"], found["Requires-Python"]) == ("Kasuwa contributors", ">=3.11")
+    assert found["Summary"]
+    assert found["Keywords"]
+    assert "Typing :: Typed" in found.get_all("Classifier", [])
+    assert str(found.get_payload()).startswith("# Kasuwa\n")
+    assert found.get_all("Provides-Extra") == ["testing"]
+
+
+def test_every_dependency_has_a_floor_that_the_pinned_version_satisfies(built: Path) -> None:
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", (REPOSITORY / "requirements.txt").read_text(), re.MULTILINE))
+    needs = [Requirement(line) for line in metadata_of(built).get_all("Requires-Dist", [])]
+    for need in needs:
+        assert [one.operator for one in need.specifier] == [">="], need
+        if need.marker is None:
+            assert need.specifier.contains(pinned[canonicalize_name(need.name)]), need
+    assert sorted(need.name for need in needs if need.marker is not None) == ["kasuwa-client", "pytest"]
+    assert "setuptools" not in [need.name for need in needs], "it is needed to build, not to run"
+
+
+def test_no_distribution_and_no_list_of_requirements_names_a_package_index() -> None:
+    index = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host|://")
+    for path in REPOSITORY.glob("requirements*"):
+        assert not index.search(path.read_text()), path.name
+
+
+# --- what it does where it is installed ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    """A directory outside the repository that every user may enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(prefix="kasuwa-installed-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def users() -> list[str]:
+    """Root and an ordinary user, or whoever runs the tests."""
+    return ["root", "nobody"] if os.geteuid() == 0 else [pwd.getpwuid(os.geteuid()).pw_name]
+
+
+def interpreter_for_all() -> str:
+    """Returns a Python that every user of these tests can run: this one, or Debian's if this one is in root's home."""
+    ours = str(Path(sys.executable).resolve())
+    if can_run(ours):
+        return ours
+    install_package("python3", SYSTEM_PYTHON)
+    assert can_run(str(SYSTEM_PYTHON)), f"{SYSTEM_PYTHON} is not Python 3.11 or later"
+    return str(SYSTEM_PYTHON)
+
+
+def can_run(python: str) -> bool:
+    check = [python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+    try:
+        return subprocess.run(check, capture_output=True, cwd="/", **rights_of(users()[-1])).returncode == 0
+    except PermissionError:
+        return False
+
+
+def rights_of(name: str) -> dict[str, Any]:
+    """Returns the options of a subprocess that runs as a user."""
+    entry = pwd.getpwnam(name)
+    if entry.pw_uid == os.geteuid():
+        return {}
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+@pytest.fixture(scope="module")
+def program(built: Path, place: Path) -> Path:
+    """The command `kasuwa` of an environment with the wheel and the pinned requirements, checked by their hashes."""
+    environment = place / "environment"
+    subprocess.run([interpreter_for_all(), "-m", "venv", "--without-pip", str(environment)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "--disable-pip-version-check"]
+    for words in (
+        ["install", "--quiet", "--no-compile", "--require-hashes", "-r", str(REPOSITORY / "requirements.txt")],
+        ["install", "--quiet", "--no-compile", "--no-deps", "--no-index", str(wheel_of(built))],
+        ["check"],
+    ):
+        done = subprocess.run([*pip, *words], capture_output=True, text=True, timeout=INSTALL_SECONDS)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return environment / "bin" / "kasuwa"
+
+
+class User:
+    """A user who runs the installed command in a home directory of the test."""
+
+    def __init__(self, name: str, program: Path, home: Path) -> None:
+        self.home = home
+        self._program = program
+        self._rights = rights_of(name)
+
+    @classmethod
+    def with_new_home(cls, name: str, program: Path, place: Path) -> "User":
+        home = place / name
+        home.mkdir()
+        entry = pwd.getpwnam(name)
+        os.chown(home, entry.pw_uid, entry.pw_gid)
+        return cls(name, program, home)
+
+    def start(self, *words: str, **environ: str) -> "subprocess.Popen[str]":
+        # As cron would: a bare environment, nothing of this repository.
+        given = {"PATH": os.defpath, "HOME": str(self.home), **environ}
+        return subprocess.Popen(
+            [str(self._program), *words],
+            env=given,
+            cwd=self.home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **self._rights,
+        )
+
+    def run(self, *words: str, **environ: str) -> tuple[int, str, str]:
+        process = self.start(*words, **environ)
+        out, err = process.communicate(timeout=STOP_SECONDS)
+        return process.returncode, out, err
+
+
+def transfer(url: str) -> Any:
+    request = urllib.request.Request(
+        f"{url}/disburse",
+        data=json.dumps(TRANSFER).encode(),
+        headers={"mid": DEMO_MID, "key": DEMO_KEY},
+        method="PUT",
+    )
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        return json.load(reply)
+
+
+@pytest.mark.parametrize("name", users())
+def test_it_serves_from_a_clean_environment_with_data_in_the_home_directory(
+    name: str, program: Path, place: Path
+) -> None:
+    user = User.with_new_home(name, program, place)
+    data = user.home / ".local" / "share" / "kasuwa"
+    assert user.run("--version") == (0, f"kasuwa {kasuwa.__version__}\n", "")
+    assert user.run("status") == (1, "", f"kasuwa: no server runs on {data}\n")
+    assert user.run("audit")[0] == 1
+    assert list(user.home.iterdir()) == [], "a command that looks creates nothing"
+    ready_file = user.home / "ready.json"
+    server = user.start("serve", *FREE_PORTS, "--ready-file", str(ready_file))
+    try:
+        wait_until("it is ready or has ended", lambda: ready_file.exists() or server.poll() is not None)
+        assert server.poll() is None, server.communicate()
+        ready = json.loads(ready_file.read_text())
+        assert ready["data"] == str(data)
+        assert transfer(ready["url"])["txnStatus"] == "successful"
+        code, out, err = user.run("status", "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["url"] == ready["url"]
+    finally:
+        server.terminate()
+        out, err = server.communicate(timeout=STOP_SECONDS)
+    assert (server.returncode, err) == (0, "")
+    assert f"Data: {data}\n" in out
+    assert sorted(path.name for path in user.home.iterdir()) == [".local"]
+
+
+@pytest.mark.parametrize("name", users()[-1:])
+def test_a_home_directory_that_cannot_be_used_is_named_in_one_line(name: str, program: Path, place: Path) -> None:
+    home = place / "closed"
+    home.mkdir(mode=0o555)
+    code, out, err = User(name, program, home).run("serve", *FREE_PORTS)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"kasuwa: {home}/.local/share/kasuwa cannot be written (Permission denied): ")
+    assert err.endswith("choose another data directory with --data or KASUWA_DATA\n")
+    assert err.count("\n") == 1
+    homeless = User(name, program, home).run("doctor", HOME="nowhere")
+    assert homeless == (
+        1,
+        "",
+        "kasuwa: this user has no home directory: choose a data directory with --data or KASUWA_DATA\n",
+    )
