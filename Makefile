@@ -70,7 +70,7 @@ audit-deps: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pip-audit
 # Writes the pinned files anew from the .in files. The configuration of pip on this machine is set aside, so that
 # the versions and hashes are those everyone gets, for every platform.
 pin: $(TOOLS)/bin/pip-compile
-	for name in requirements requirements-dev; do \
+	for name in requirements requirements-dev tests/generators/requirements; do \
 		env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null CUSTOM_COMPILE_COMMAND="make pin" \
 		$(TOOLS)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --allow-unsafe \
 			--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \

@@ -9,6 +9,7 @@ metrics  serves the metrics of the other processes, if a port is set
 import asyncio
 import gc
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
@@ -31,9 +32,9 @@ from kasuwa.settings import (
 )
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.dispatch import Dispatch, DispatchServices
-from kasuwa.web.openapi import describe
+from kasuwa.web.openapi_documents import BuiltOnce, build_documents
 from kasuwa.web.routes import make_routes
-from kasuwa.web.server import Server, ServerServices, encode_openapi
+from kasuwa.web.server import Server, ServerServices
 from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
@@ -107,7 +108,6 @@ def make_request_log(settings: Settings) -> log.RequestLog:
 
 
 def make_server(services: Services, operations: Any) -> Server:
-    openapi = encode_openapi(describe(services.methods, services.settings.environment))
     request_log = make_request_log(services.settings)
     dispatch = make_dispatch(services, operations)
     checkout = CheckoutPayments(
@@ -118,7 +118,7 @@ def make_server(services: Services, operations: Any) -> Server:
     parts = ServerServices(
         routes=make_routes(services.methods),
         dispatch=dispatch,
-        openapi=openapi,
+        documents=BuiltOnce(partial(build_documents, services.methods, services.settings.environment)),
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,
