@@ -137,8 +137,12 @@ class LoadedRows:
 
 
 class FieldError(msgspec.Struct, frozen=True):
+    """One fault of a request, by the field that has it."""
+
     field: str
+    "Path of the field in the request, such as `card.expiry_year` or `split.0.ref_code`."
     reason: str
+    "What the value must be, or what is wrong with it."
 
 
 class Refusal(msgspec.Struct, frozen=True):

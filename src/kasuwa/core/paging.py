@@ -14,8 +14,11 @@ class Paged(msgspec.Struct, kw_only=True):
     default_limit: ClassVar[int] = DEFAULT_LIMIT  # records returned if the request names no limit
 
     offset: Offset | None = None
+    "Number of records to skip. Default 0."
     limit: Limit | None = None
-    limits: Limit | None = None  # another spelling of `limit`
+    "Largest number of records to return. Default 50. A page of more than 1 MiB has fewer."
+    limits: Limit | None = None
+    "Another spelling of `limit`, which counts if both are sent."
 
     @property
     def offset_and_limit(self) -> tuple[int, int]:
@@ -30,6 +33,9 @@ class PagedArray(Paged, kw_only=True):
     """
 
     default_limit: ClassVar[int] = MAX_PAGE_SIZE
+
+    limit: Limit | None = None
+    "Largest number of records to return. Default 200. An array of more than 1 MiB has fewer."
 
 
 # Largest page of a list, in bytes. A larger page is truncated to fewer records. Contract: #lists

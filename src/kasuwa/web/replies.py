@@ -41,8 +41,11 @@ class ErrorBody(msgspec.Struct, omit_defaults=True):
     """The body of an error reply. Contract: #errors"""
 
     status: int
+    "The code of the error: 101 to 104, 201, 203, 204 or 301."
     message: str
+    "What is wrong and what to do. For invalid fields it names the first three and counts the rest."
     errors: tuple[FieldError, ...] = ()
+    "Every invalid field, at most 50. Absent if no field is at fault."
 
 
 @cache

@@ -18,11 +18,17 @@ class AddressFields(msgspec.Struct, kw_only=True):
     """The fields of an address that are checked. Other fields are stored unchecked."""
 
     line1: ShortText | None = None
+    "First line of the address: house and street."
     line2: ShortText | None = None
+    "Second line of the address."
     city: ShortText | None = None
+    "City or town."
     region: ShortText | None = None
+    "State or region."
     postcode: ShortText | int | None = None
+    "Postal code."
     country: ShortText | None = None
+    "Country, by its code or name. The client's telephone number may be a national number of this country."
 
 
 class Address(Document):
@@ -31,17 +37,25 @@ class Address(Document):
 
 
 class BankAccountFields(msgspec.Struct, kw_only=True):
+    """The bank account of a client. Other fields are stored unchecked."""
+
     account_number: AccountNumber
+    "Number of the account. Its check digit is verified where the bank uses one."
     bank_code: BankCode
+    "Code of the account's bank, as `banks` of `/resources` lists it."
     account_name: ShortText | None = None
+    "Name on the account. Default when money is sent to it: the client's first and last name."
 
 
 class BankAccountChanges(msgspec.Struct, kw_only=True):
     """Changes to a bank account. A field that is left out keeps its stored value."""
 
     account_number: AccountNumber | None = None
+    "New number of the account."
     bank_code: BankCode | None = None
+    "New code of the account's bank, as `banks` of `/resources` lists it."
     account_name: ShortText | None = None
+    "New name on the account."
 
 
 class BankAccountDocument(Document):
@@ -64,47 +78,82 @@ class ClientChanges(msgspec.Struct, kw_only=True):
     """The changed fields of a client. Objects are merged with the stored ones, arrays replace them."""
 
     firstname: PersonName | None = None
+    "First name. A change of names or date of birth ends a BVN verification."
     lastname: PersonName | None = None
+    "Last name."
     middlename: PersonName | None = None
+    "Middle name."
     email: Email | None = None
+    "E-mail address."
     gender: Gender | None = None
+    "Gender of the client."
     dob: DateText | None = None
+    "Date of birth, in the past."
     phone: Phone | None = None
+    "Telephone number. Without a country code it is one of Nigeria or of the country of an address."
     bvn: Bvn | None = None
+    "Bank Verification Number. A new one ends an earlier verification. No two of your clients may have the same."
     addresses: Addresses | None = None
+    "Addresses of the client. They replace all stored ones."
     bank_account: ChangedBankAccount | None = field(name="bankAccount", default=None)
+    "Bank account that loans and cash-outs are paid to. Merged with the stored one."
     meta: Document | None = None
+    "An object of your own. Merged with the stored one."
 
 
 class ClientFields(msgspec.Struct, kw_only=True):
     """A new client. A phone or an email is required."""
 
     firstname: PersonName
+    "First name."
     lastname: PersonName
+    "Last name."
     middlename: PersonName | None = None
+    "Middle name."
     email: Email | None = None
+    "E-mail address. Required unless `phone` is sent."
     gender: Gender | None = None
+    "Gender of the client."
     dob: DateText | None = None
+    "Date of birth, in the past."
     phone: Phone | None = None
+    """Telephone number. Required unless `email` is sent. Without a country code it is one of Nigeria or of the country
+    of an address."""
     bvn: Bvn | None = None
+    "Bank Verification Number. No two of your clients may have the same. Stored encrypted and masked in replies."
     addresses: Addresses | None = None
+    "Addresses of the client."
     bank_account: BankAccountDocument | None = field(name="bankAccount", default=None)
+    "Bank account that loans and cash-outs are paid to. It may be added later."
     meta: Document | None = None
+    "An object of your own, such as the number of an identity card. At most 64 KiB."
 
 
 class CreateRequest(msgspec.Struct, kw_only=True):
+    """A new client, who may borrow and save once active."""
+
     data: ClientFields
+    "The person."
     verify_bvn: bool | None = None
+    """If true, names and date of birth are compared with the BVN register, and the client is refused if they differ. It
+    requires `data.bvn`. Default false."""
     status: Literal["pending_approval", "inactive", "active"] | None = None
+    "Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save."
 
 
 class UpdateRequest(msgspec.Struct, kw_only=True):
-    """`verify_bvn` compares the updated client with the BVN register, by the new BVN or else the stored one."""
+    """Changes of a client: of the person, of the status, or both."""
 
     client_id: Reference
+    "The client to change."
     data: ClientChanges | None = None
+    "The fields to change. Fields that are left out keep their values."
     verify_bvn: bool | None = None
+    """If true, the updated client is compared with the BVN register, by the new BVN or else the stored one, and the
+    update is refused if they differ. Default false."""
     status: ClientStatus | None = None
+    """New status: from `pending_approval` to `inactive`, `active` or `rejected`; from `rejected` to `pending_approval`;
+    between `inactive` and `active`, and from both to `exited` or `blacklisted`, which are final."""
 
 
 class ListRequest(Paged, kw_only=True):
@@ -112,45 +161,81 @@ class ListRequest(Paged, kw_only=True):
     number and the case of an email address."""
 
     phone: Phone | None = None
+    "Lists clients with this telephone number, however it is spelled."
     email: Email | None = None
+    "Lists clients with this e-mail address, in any case."
     bvn: Bvn | None = None
+    "Lists clients with this Bank Verification Number."
     status: ClientStatus | None = None
+    "Lists clients with this status."
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):
+    """Names the client to view."""
+
     client_id: Reference
+    "The client to view."
 
 
 class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
     client_id: str
+    "Identifier of the client, made by the service. Loans and savings take it."
     status: ClientStatus
+    """`pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present. `rejected`:
+    may be submitted again. `exited` and `blacklisted` are final."""
     bvn_verified: bool
+    "Whether names and date of birth agreed with the BVN register, and have not changed since."
     firstname: str | UnsetType = UNSET
+    "First name."
     lastname: str | UnsetType = UNSET
+    "Last name."
     middlename: str | UnsetType = UNSET
+    "Middle name. Absent if unknown."
     email: str | UnsetType = UNSET
+    "E-mail address. Absent if unknown."
     gender: str | UnsetType = UNSET
+    "Gender. Absent if unknown."
     dob: str | UnsetType = UNSET
+    "Date of birth, as YYYY-MM-DD. Absent if unknown."
     phone: str | UnsetType = UNSET
+    "Telephone number as it was sent. Absent if unknown."
     bvn: str | UnsetType = UNSET
+    "Bank Verification Number, masked but for its first three and last two digits. Absent if unknown."
     addresses: list[dict[str, Any]] | UnsetType = UNSET
+    "Addresses, with all fields that were sent. Absent if there are none."
     bank_account: dict[str, Any] | UnsetType = field(name="bankAccount", default=UNSET)
+    "Bank account that loans and cash-outs are paid to, with all fields that were sent. Absent if there is none."
     meta: dict[str, Any] | UnsetType = UNSET
+    "Your own object. Absent if there is none."
     date_created: str = field(name="dateCreated")
+    "Time at which the client was created, in UTC."
     date_erased: str | UnsetType = field(name="dateErased", default=UNSET)
+    "Time at which the personal data were erased, in UTC. Absent if they were not."
 
 
 class ClientReply(msgspec.Struct, kw_only=True):
+    """One client, after a change if the request had one."""
+
     status: Literal[200] = 200
+    "200."
     message: str
+    "The outcome in words."
     data: ClientRecord
+    "The client."
 
 
 class ListReply(msgspec.Struct, kw_only=True):
+    """One page of clients, newest first."""
+
     status: Literal[200] = 200
+    "200."
     data: list[ClientRecord]
+    "The clients."
     total: int
+    "Number of matching clients on all pages."
     offset: int
+    "Number of clients that were skipped."
     limit: int
+    "Largest number of clients on this page. The next page begins at `offset` + `limit`."

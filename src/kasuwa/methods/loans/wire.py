@@ -32,46 +32,71 @@ class LoanRequest(msgspec.Struct, kw_only=True):
     stored."""
 
     client_id: Reference
+    "The client who borrows. The client must be active."
     interest_settings: InterestSettings = field(name="interestSettings")
+    "The interest rate, and with it the interval between installments."
     amount: Amount
-    period: NonNegativeInt  # number of installments
+    "Principal of the loan, in naira: what the client receives."
+    period: NonNegativeInt
+    "Number of installments, from 1 to 366: one per interval of `interestFrequency`, one a month if it is `annualized`."
     tax_applied: bool | None = None
-    tax_rate: PercentRate | None = None  # percent of the interest; required if tax_applied
-    method: RepaymentMethod | None = None  # default: the merchant's setting
+    "Whether tax on the interest is added to the installments. Default false."
+    tax_rate: PercentRate | None = None
+    "Tax in percent of the interest, from 0 to 100. Required if `tax_applied` is true."
+    method: RepaymentMethod | None = None
+    """`declining_equal_instalments`: equal installments, interest on the balance. `equal_principal`: equal principal,
+    interest on the balance. `flat`: interest on the whole loan. Default: your lending setting."""
     dry_run: bool | None = None
+    "If true, the reply shows the loan and explains its figures, and nothing is stored."
 
 
 class ProcessRequest(msgspec.Struct, kw_only=True):
     """Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it."""
 
     loan_id: Reference
+    "The loan to decide on."
     status: Literal["approve", "reject", "cancel"]
+    """`approve` pays the loan out to the client's `bankAccount`; `reject` and `cancel` close it. After a failed
+    disbursement, `approve` tries again."""
     dry_run: bool | None = None
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class ValidateRepayment(ValidateRequest, kw_only=True):
     """Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank."""
 
     dry_run: bool | None = None
+    "If true, the request is only checked, and no code is sent to the payer's bank."
 
 
 class ValidateReply(PaymentReply, kw_only=True):
+    """The outcome of a repayment after the payer's code, or of a dry run."""
+
     dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
 
 
 class ListRequest(Paged, kw_only=True):
     """Lists loans, newest first. `client_id` and `state` filter."""
 
     client_id: Reference | None = None
+    "Lists the loans of this client alone."
     state: LoanState | None = None
+    "Lists the loans in this state alone."
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):
+    """Names the loan to view."""
+
     loan_id: Reference
+    "The loan to view."
 
 
 class StatementRequest(Paged, kw_only=True):
+    """Names the loan whose postings are listed, newest first."""
+
     loan_id: Reference
+    "The loan whose postings are listed."
 
 
 class RepayRequest(PayerFields, kw_only=True):
@@ -80,140 +105,221 @@ class RepayRequest(PayerFields, kw_only=True):
     moves. Every other method takes the fields of that payment type."""
 
     loan_id: Reference
+    "The loan to repay."
     payment_method: Literal[CollectMethod, "wallet"]
+    "How the client pays: a payment type, or `wallet` for money that you have received already."
     amount: Amount | None = None
+    """Amount to repay, in naira, at most the payoff. Default: all that is due up to and including today, or the next
+    installment if nothing is due."""
     dry_run: bool | None = None
+    "If true, the reply says what the repayment would cover and cost, and nothing is charged."
 
 
 # --- replies ------------------------------------------------------------------------------------------------
 
 
 class ScheduleLine(msgspec.Struct, kw_only=True):
-    """One installment of a schedule. `total` and `paid` do not include penalties."""
+    """One installment of a schedule. Penalties are not part of it."""
 
     n: int
+    "Number of the installment, counted from 1."
     due: str
+    "Date on which it is due, in Lagos, as YYYY-MM-DD."
     principal: str
+    "Principal that is due with it, in naira."
     interest: str
+    "Interest that is due with it, in naira."
     tax: str
-    total: str  # principal, interest and tax
-    paid: str  # of the total
+    "Tax on that interest, in naira."
+    total: str
+    "Sum of principal, interest and tax, in naira."
+    paid: str
+    "Part of `total` that was paid, in naira."
     state: Literal["pending", "partially_paid", "paid", "late", "written_off"]
+    """`pending`: nothing was paid yet. `partially_paid`, `paid`. `late`: not fully paid after the due date and the
+    tolerance. `written_off`: with its loan."""
 
 
 class Outstanding(msgspec.Struct, kw_only=True):
-    """The amounts owed by the schedule, and `payoff`, the amount that closes the loan today."""
+    """The amounts that the client owes by the schedule, and `payoff`, the amount that closes the loan today. All are
+    0.00 unless the loan is active."""
 
     principal: str
+    "Principal that is not repaid yet, in naira."
     interest: str
+    "Interest of all installments that is not paid yet, in naira, also that of later ones."
     tax: str
+    "Tax on that interest, in naira."
     penalty: str
+    "Penalties for lateness that are not paid yet, in naira."
     total: str
-    payoff: str  # less than total before the last due date: interest not earned yet is not asked for
+    "Sum of the four, in naira: what the client pays if nothing is paid early."
+    payoff: str
+    """Amount that closes the loan today, in naira. Before the last due date it is less than `total`, because interest
+    that is not earned yet is not asked for."""
 
 
 class LoanFacts(msgspec.Struct, kw_only=True):
-    """The fields of a loan in every reply. `loan_id` is null in a dry run. `txnRef` is that of the newest
-    disbursement. `credit` is the amount that the client overpaid and that has not been refunded."""
+    """The fields of a loan in every reply."""
 
-    loan_id: str | None  # null in a dry run
+    loan_id: str | None
+    "Identifier of the loan, made by the service. Null in the dry run of `request`."
     client_id: str
+    "The client who borrows."
     state: LoanState
+    """`pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
+    `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are final."""
     amount: str
+    "Principal of the loan, in naira."
     currency: Literal["NGN"] = "NGN"
+    "Currency of all amounts."
     interest_settings: InterestReply = field(name="interestSettings")
+    "The agreed interest rate."
     method: RepaymentMethod
-    period: int  # number of installments
+    "How installments are calculated, as in the request."
+    period: int
+    "Number of installments."
     tax_applied: bool
-    tax_rate: int | float  # percent of the interest
-    penalty_rate: str  # percent of the overdue principal, per day late
-    tolerance_days: int  # days after the due date before an installment is late
+    "Whether tax on the interest is added to the installments."
+    tax_rate: int | float
+    "Tax in percent of the interest. 0 if none was agreed."
+    penalty_rate: str
+    "Penalty in percent of the overdue principal for each day late: your lending setting when the loan was requested."
+    tolerance_days: int
+    "Days after the due date before an installment is late: your lending setting when the loan was requested."
     outstanding: Outstanding
-    credit: str  # overpaid by the client and not refunded
-    txn_ref: str | None = field(name="txnRef")  # of the newest disbursement
+    "The amounts that the client still owes."
+    credit: str
+    "Amount that the client overpaid and that was not refunded yet, in naira."
+    txn_ref: str | None = field(name="txnRef")
+    "Reference of the newest disbursement. Null if the loan was never approved."
     created_at: str
+    "Time of the request, in UTC."
     disbursed_at: str | None
+    "Time at which the loan was paid out, in UTC. Null before."
     closed_at: str | None
+    "Time at which the loan was closed, in UTC. Null before."
 
 
 class LoanRecord(LoanFacts, kw_only=True):
     """One loan with its schedule. Until it is paid out, the schedule is the one it would have from today."""
 
     schedule: list[ScheduleLine]
+    "The installments by date."
 
 
 class Installments(msgspec.Struct, kw_only=True):
-    """The numbers of a loan's installments: all, paid and late."""
+    """The numbers of a loan's installments."""
 
     total: int
+    "Number of all installments."
     paid: int
+    "Number of those that are fully paid."
     late: int
+    "Number of those that are late."
 
 
 class NextDue(msgspec.Struct, kw_only=True):
-    """The oldest installment that is not fully paid. `amount` is what is owed of it."""
+    """The oldest installment that is not fully paid."""
 
     n: int
+    "Number of the installment."
     due: str
+    "Date on which it is due, in Lagos, as YYYY-MM-DD."
     amount: str
+    "Amount that is still owed of it, penalties included, in naira."
 
 
 class LoanSummary(LoanFacts, kw_only=True):
     """A loan in a list, with figures in place of its schedule. `view` shows the schedule."""
 
     installments: Installments
+    "The numbers of the installments: all, paid and late."
     next_due: NextDue | None
+    "The oldest installment that is not fully paid. Null if nothing is owed."
 
 
 class LoanReply(msgspec.Struct, kw_only=True):
-    """A loan after a request. `txnRef` and `txnStatus` are present if the loan was approved, and are those of its
-    disbursement. A failed disbursement leaves the loan approved."""
+    """A loan, after a change if the request had one."""
 
     status: Literal[200] = 200
+    "200."
     message: str
+    "The outcome in words; of a failed disbursement, the reason."
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    "Reference of the disbursement. Present if the loan was approved by this request."
     txn_status: str | UnsetType = field(name="txnStatus", default=UNSET)
+    """Status of the disbursement, as of a transfer: `successful`, `failed`, `pending` or `processing`. Present if the
+    loan was approved by this request."""
     loan_id: str | UnsetType = UNSET
+    "The loan. Present if it was approved by this request; else see `data.loan_id`."
     data: LoanRecord
+    "The loan with its schedule."
     dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
     explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with its calculation. Else absent."
 
 
 class ListReply(msgspec.Struct, kw_only=True):
+    """One page of loans, newest first."""
+
     status: Literal[200] = 200
+    "200."
     data: list[LoanSummary]
+    "The loans, with figures in place of their schedules."
     total: int
+    "Number of matching loans on all pages."
     offset: int
+    "Number of loans that were skipped."
     limit: int
+    "Largest number of loans on this page. The next page begins at `offset` + `limit`."
 
 
 class StatementLine(msgspec.Struct, kw_only=True):
-    """One posting on one of the loan's accounts. A positive amount raises what is owed, a negative one lowers it.
-    `balance` is what is owed of that part afterwards. `origin` is the txnRef of the transaction, or the loan_id."""
+    """One posting on one of the loan's accounts."""
 
     date_created: str = field(name="dateCreated")
-    origin: str  # a txnRef, or the loan_id
+    "Time of the posting, in UTC."
+    origin: str
+    "The `txnRef` of the transaction that caused it, or the `loan_id` if none did."
     part: Literal["principal", "interest", "tax", "penalty", "credit"]
+    """What the posting is about: `principal`, `interest`, `tax` or `penalty` that the client owes, or the client's
+    `credit`."""
     narration: str
-    amount: str  # signed
-    balance: str  # of this part, after the posting
+    "Kind of the posting in words."
+    amount: str
+    "Amount, in naira: positive if it raises the balance of the part, negative if it lowers it."
+    balance: str
+    "Balance of the part after the posting, in naira."
 
 
 class StatementReply(msgspec.Struct, kw_only=True):
+    """One page of a loan's postings, newest first."""
+
     status: Literal[200] = 200
+    "200."
     data: list[StatementLine]
+    "The postings."
     total: int
+    "Number of postings on all pages."
     offset: int
+    "Number of postings that were skipped."
     limit: int
+    "Largest number of postings on this page. The next page begins at `offset` + `limit`."
 
 
 class Allocation(msgspec.Struct, kw_only=True):
-    """The parts of a loan that a repayment covered."""
+    """The parts of a loan that a repayment covered, in all installments together."""
 
     penalty: str
+    "Penalties that were paid, in naira."
     interest: str
+    "Interest that was paid, in naira."
     tax: str
+    "Tax on interest that was paid, in naira."
     principal: str
+    "Principal that was repaid, in naira."
 
 
 class RepayReply(PaymentReply, kw_only=True):
@@ -221,7 +327,12 @@ class RepayReply(PaymentReply, kw_only=True):
     allocation and the loan after it. A dry run has no txnRef."""
 
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
+    "Reference of the payment, made by the service. Absent in a dry run."
     allocation: Allocation | UnsetType = UNSET
+    "The parts of the loan that the repayment covers. Present for `wallet` and in a dry run."
     data: LoanRecord | UnsetType = UNSET
+    "The loan after the repayment. Present for `wallet` and in a dry run."
     dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was charged. Else absent."
     explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with its calculation. Else absent."

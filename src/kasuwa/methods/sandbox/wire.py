@@ -16,64 +16,103 @@ class NewMerchantRequest(msgspec.Struct, kw_only=True):
     """A new merchant. With `now`, its clock starts at that time and moves only by `advance`."""
 
     name: ShortText | None = None
+    "Name of the merchant. Default `Sandbox merchant`."
     now: Timestamp | None = None
+    """Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out: the clock
+    runs with the time of day."""
 
 
 class NewMerchantReply(msgspec.Struct, kw_only=True):
+    """A new merchant, with 10,000,000.00 NGN and 10,000.00 USD in its wallets."""
+
     status: Literal[200] = 200
+    "200."
     mid: str
+    "Identifier of the merchant, for the header `mid`."
     key: str
+    "Key of the merchant, for the header `key`. It is shown this once."
 
 
 class FundRequest(msgspec.Struct, kw_only=True):
+    """Credits the merchant's own wallet."""
+
     amount: Amount
+    "Amount to credit."
     currency: Currency | None = None
+    "Currency of the wallet, which is made if there is none. Default `NGN`."
 
 
 class SettleRequest(msgspec.Struct, kw_only=True):
     """A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
+    "The transaction, by its `txnRef`, or the `orderRef` of a transfer or bill. It counts before the other three."
     order_ref: Reference | None = field(name="orderRef", default=None)
+    "The transaction, by its `orderRef`."
     loan_id: Reference | None = None
+    "A loan, for its open disbursement or repayment."
     savings_id: Reference | None = None
+    "A savings account, for its open deposit or cash-out."
     outcome: Literal["successful", "failed"]
+    "The rail's answer. A transaction that is final keeps its status, and an operator is notified of a contradiction."
 
 
 class SettleReply(msgspec.Struct, kw_only=True):
+    """A transaction after the simulated call-back."""
+
     status: Literal[200] = 200
+    "200: the call-back was received. `txnStatus` says the state."
     txn_status: str = field(name="txnStatus")
+    "Status of the transaction now. One that was final before keeps its status."
     txn_ref: str = field(name="txnRef")
+    "Reference of the transaction."
     message: str
+    "The state in words."
 
 
 class WebhookRequest(msgspec.Struct, kw_only=True):
     """The URL that this merchant's events are sent to. An empty text switches them off."""
 
     url: Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
+    """Address that events are sent to. Loopback addresses are allowed in the test environment. Empty: no events are
+    sent."""
 
 
 class ExplainRequest(msgspec.Struct, kw_only=True):
-    """A reference of any kind, sent under the field name of its own action or as `reference`."""
+    """A reference of any kind. If several are sent, the first field of this list counts."""
 
     txn_ref: Reference | None = field(name="txnRef", default=None)
+    "Reference of a transaction."
     order_ref: Reference | None = field(name="orderRef", default=None)
+    "Your reference of a transfer, bill or cashcode."
     batch_ref: Reference | None = field(name="batchRef", default=None)
+    "Reference of a bulk transfer."
     refund_ref: Reference | None = field(name="refundRef", default=None)
+    "Reference of a refund."
     customer_txnref: Reference | None = None
+    "Your reference of a payment."
     loan_id: Reference | None = None
+    "A loan."
     savings_id: Reference | None = None
+    "A savings account."
     thrift_id: Reference | None = None
+    "A thrift plan."
     client_id: Reference | None = None
+    "A client."
     ref_code: Reference | None = None
+    "A beneficiary of split payments."
     reference: Reference | None = None
+    "A reference of any kind: also of a virtual card, a saved card, an event, a payment plan or a personalized account."
 
 
 class ExplainReply(msgspec.Struct, kw_only=True):
-    """The timeline, oldest entry first."""
+    """The timeline of a reference."""
 
     status: Literal[200] = 200
+    "200: the reference is known."
     data: list[dict[str, Any]]
+    """The entries, oldest first, at most 1,000. Each has `at` (UTC), `what` (such as `requested`, `hold`, `posting`,
+    `event`, `webhook` or `job`), `said`, and fields of its kind."""
 
 
 class ResetRequest(msgspec.Struct):
@@ -81,8 +120,12 @@ class ResetRequest(msgspec.Struct):
 
 
 class DoneReply(msgspec.Struct, kw_only=True):
+    """The confirmation of a sandbox action."""
+
     status: Literal[200] = 200
+    "200: it was done."
     message: str
+    "The outcome in words."
 
 
 class ClockRequest(msgspec.Struct):
@@ -90,8 +133,12 @@ class ClockRequest(msgspec.Struct):
 
 
 class ClockReply(msgspec.Struct, kw_only=True):
+    """The merchant's business time."""
+
     status: Literal[200] = 200
+    "200."
     now: str
+    "Business time, in Lagos time with its offset."
 
 
 Count = Annotated[int, Meta(ge=0, le=10_000_000_000, description="a whole number, not negative")]
@@ -101,27 +148,42 @@ class AdvanceRequest(msgspec.Struct, kw_only=True):
     """Either a duration, whose parts are added up, or the time to go to."""
 
     seconds: Count | None = None
+    "Seconds to move forward. Seconds, minutes, hours and days are added up."
     minutes: Count | None = None
+    "Minutes to move forward."
     hours: Count | None = None
+    "Hours to move forward."
     days: Count | None = None
+    "Days of 24 hours to move forward."
     until: Timestamp | None = None
+    "Business time to move to, in Lagos time if it names no zone. Not together with a duration, and not in the past."
 
 
 class AdvanceReply(msgspec.Struct, kw_only=True):
-    """`ran` counts the jobs that ran, by kind. `more` is present if the request timed out before all of them ran:
-    business time is then `now`, and an advance to `until` continues."""
+    """The business time that was reached, and the jobs that ran on the way."""
 
     status: Literal[200] = 200
+    "200."
     now: str
+    "Business time that was reached, in Lagos time with its offset."
     ran: dict[str, int]
+    "Number of jobs that ran, by kind, such as `payment`, `recurrent` or `webhook`."
     more: Literal[True] | msgspec.UnsetType = msgspec.UNSET
+    "True if the time limit of the request was over before all jobs had run: advance to `until` to go on. Else absent."
     until: str | msgspec.UnsetType = msgspec.UNSET
+    "The business time to send as `until` to go on, in Lagos time. Present with `more`."
 
 
 class FaultRequest(msgspec.Struct, kw_only=True):
     """Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all."""
 
     rail: RailName | None = None
+    """The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`, `identity`
+    (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all rails."""
     kind: FaultKind
+    """`timeout`: done, but the answer is lost. `reset`: it never arrived. `unavailable`: refused before anything was
+    done. `decline`: declined. `none`: clears planned faults."""
     times: Annotated[int, Meta(ge=1, le=1_000_000, description="1 to 1,000,000")] = 1
+    "Number of the next calls that the fault applies to. Default 1."
     probability: Probability | None = None
+    "Probability from 0 to 1 with which each of these calls fails. Default 1."

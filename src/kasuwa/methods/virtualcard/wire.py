@@ -32,62 +32,93 @@ class CardCurrency(ChosenCurrency):
 
 
 class Billing(msgspec.Struct, kw_only=True):
+    """The cardholder and the billing address of a card."""
+
     address: Line
+    "Street address of the cardholder."
     name: Line
+    "Name of the cardholder, returned as `name_on_card`."
     city: Line
+    "City of the cardholder."
     state: Line
+    "State or province of the cardholder."
     postal_code: PostalText | PostalNumber
+    "Postal code of the cardholder."
 
 
 class SpendingLimits(msgspec.Struct, kw_only=True):
-    """Limits of what may be spent with a card per transaction, per Lagos day and per month, and the allowed categories
-    of shops. A missing amount means no limit, missing categories mean all."""
+    """Limits of what may be spent with a card. At least one of them is required."""
 
     per_transaction: Amount | None = None
+    "Most that one purchase may cost, in the card's currency. Left out: no limit."
     per_day: Amount | None = None
+    """Most that may be spent on one day in Lagos, in the card's currency. Refunds do not lower what was spent. Left
+    out: no limit."""
     per_month: Amount | None = None
+    "Most that may be spent in one calendar month in Lagos, in the card's currency. Left out: no limit."
     categories: Categories | None = None
+    "Merchant category codes (MCC) of the shops that the card may pay. Left out or empty: all shops."
 
 
 class CreateRequest(msgspec.Struct, kw_only=True):
+    """A new card for a customer, with an initial balance from the wallet."""
+
     billing: Billing
+    "The cardholder and the billing address."
     amount: Amount
+    "Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT."
     currency: CardCurrency
+    "Currency of the card. A USD card is paid for from the USD wallet if there is one, else from NGN at the sell rate."
     country: Country | None = None
+    "Country of the cardholder. Default `NG`."
     card_type: CardType | None = None
+    "Card network, such as `visa`. Default: the first network that the service issues."
     limits: SpendingLimits | None = None
+    "Limits of what may be spent with the card. Left out: no limits."
     dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and makes no card."
 
 
 class CardRequest(msgspec.Struct, kw_only=True):
     """Names a card by the reference that its creation returned."""
 
     reference: Reference
+    "The card, by the `reference` that `create` returned."
     dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and changes nothing."
 
 
 class AmountRequest(msgspec.Struct, kw_only=True):
     """Names a card and an amount in its currency. If `currency` is given, it must be that of the card."""
 
     reference: Reference
+    "The card, by the `reference` that `create` returned."
     amount: Amount
+    "Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has one."
     currency: CardCurrency | None = None
+    "The card's currency. May be left out; another one is refused."
     dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and moves no money."
 
 
 class LimitsRequest(msgspec.Struct, kw_only=True):
     """Replaces all limits of a card."""
 
     reference: Reference
+    "The card, by the `reference` that `create` returned."
     limits: SpendingLimits
+    "The new limits. Those that are left out no longer apply."
     dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and changes nothing."
 
 
 class GetRequest(msgspec.Struct, kw_only=True):
     """Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail."""
 
     reference: Reference
+    "The card, by the `reference` that `create` returned."
     reveal: bool | None = None
+    "If true, the reply has the full number and the CVV, and the audit trail records it. Default false."
 
 
 class TransactionsRequest(Paged, kw_only=True):
@@ -95,9 +126,13 @@ class TransactionsRequest(Paged, kw_only=True):
     `end_date` is an alias of `to_date`."""
 
     reference: Reference
+    "The card, by the `reference` that `create` returned."
     from_date: LagosDate | None = None
+    "First day to list, in Lagos. Default: 30 days before the last day."
     to_date: LagosDate | None = None
+    "Last day to list, in Lagos. Default: today."
     end_date: LagosDate | None = None
+    "Another name of `to_date`, which counts if both are sent."
 
 
 # --- replies ------------------------------------------------------------------------------------------------
@@ -110,105 +145,178 @@ class CardData(msgspec.Struct, kw_only=True):
     """
 
     reference: str
+    "Identifier of the card, made by the service. All other card actions take it."
     balance: str
+    "Money on the card, in its currency, with thousands separators."
     currency: Literal["USD", "NGN"]
-    cardpan: str | UnsetType = UNSET  # full number when created or revealed, else masked
+    "Currency of the card."
+    cardpan: str | UnsetType = UNSET
+    """Card number: in full when the card is created or revealed, else masked. Absent if `create` is repeated with the
+    same Idempotency-Key."""
     maskedpan: str
+    "Card number with all but its first six and last four digits masked."
     city: str
+    "City of the cardholder."
     state: str
+    "State or province of the cardholder."
     address: str
+    "Street address of the cardholder."
     postal_code: str
+    "Postal code of the cardholder."
     cvv: str | UnsetType = UNSET
+    """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
+    same Idempotency-Key."""
     expiration: str
+    "Month until whose end the card is valid, as YYYY-MM."
     card_type: str
+    "Card network in lower case, such as `visa`."
     name_on_card: str
+    "Name of the cardholder: `billing.name`."
     card_owner: Literal["customer"] = "customer"
+    "Kind of owner: always `customer`."
     status: Literal["active", "blocked", "terminated"]
+    """`active`: can pay. `blocked`: by you, or after three unpaid monthly fees; purchases are declined until `unblock`.
+    `terminated`: for good."""
 
 
 class LimitsShown(msgspec.Struct, kw_only=True):
+    """The limits of what may be spent with a card."""
+
     per_transaction: str | None = None
+    "Most that one purchase may cost, in the card's currency. Null: no limit."
     per_day: str | None = None
+    "Most that may be spent on one day in Lagos. Null: no limit."
     per_month: str | None = None
+    "Most that may be spent in one calendar month in Lagos. Null: no limit."
     categories: list[str] = []
+    "Merchant category codes (MCC) of the shops that the card may pay. Empty: all shops."
 
 
 class CardReply(msgspec.Struct, kw_only=True):
+    """A card, new or as it is now."""
+
     status: Literal[200] = 200
+    "200."
     message: str
+    "The outcome in words."
     card_data: CardData
+    "The card."
     limits: LimitsShown | UnsetType = UNSET
+    "The limits of the card. Absent if it has none."
 
 
 class LimitsReply(msgspec.Struct, kw_only=True):
+    """The limits of a card after a change."""
+
     status: Literal[200] = 200
+    "200: the limits apply from now on."
     message: str
+    "The outcome in words."
     data: LimitsShown
+    "The limits."
 
 
 class DoneReply(msgspec.Struct, kw_only=True):
+    """The confirmation of a change of a card."""
+
     status: Literal[200] = 200
+    "200: the change was made."
     message: str
+    "The outcome in words."
 
 
 class TransactionLine(msgspec.Struct, kw_only=True):
-    """A transaction of a card. Amount and fee are in `currency`: the card's, or that of the shop for a purchase that
-    was declined in another currency. `effect` is the change of the card's balance, negative if money was spent. All
-    effects add up to the balance. Purchases and refunds have a txnRef. `refundOf` is the txnRef of the purchase."""
+    """A transaction of a card: a purchase or refund, a movement between wallet and card, or a fee."""
 
     id: int
+    "Number of the record, made by the service."
     amount: float
+    "Amount, always positive, in `currency`."
     fee: float
+    "Fee without VAT that the wallet paid for this movement, in `currency`. Its VAT is a record of its own."
     narration: str
-    description: str  # same as narration
+    "Kind of the record, such as `Card Purchase`, `Card Funding` or `Monthly Fee`."
+    description: str
+    "Same as `narration`."
     date_created: str = field(name="dateCreated")
+    "Time of the record, in UTC."
     status: Literal["Successful", "Failed"]
+    "`Successful`, or `Failed` for a declined purchase or a monthly fee that the card could not pay."
     currency: str
-    reference: str  # of the card
+    "The card's currency; of a declined purchase, that of the shop."
+    reference: str
+    "The card."
     effect: float
+    """Change of the card's balance: negative if money left the card, 0 for failed records and those about the wallet.
+    All effects add up to the balance."""
     txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    "Reference of the purchase or refund. Absent for other records."
     refund_of: str | UnsetType = field(name="refundOf", default=UNSET)
+    "The `txnRef` of the purchase that was refunded. Absent for other records."
 
 
 class TransactionsReply(msgspec.Struct, kw_only=True):
+    """One page of a card's transactions, newest first."""
+
     status: Literal[200] = 200
+    "200."
     reference: str
+    "The card."
     data: list[TransactionLine]
+    "The transactions."
     total: int
+    "Number of transactions on all pages."
     offset: int
+    "Number of transactions that were skipped."
     limit: int
+    "Largest number of transactions on this page. The next page begins at `offset` + `limit`."
 
 
 # --- sandbox: purchases and refunds by a simulated shop -----------------------------------------------------
 
 
 class PurchaseRequest(msgspec.Struct, kw_only=True):
-    """A shop charges a card, named by its reference or its number. The default currency is the card's. CVV and expiry
-    are checked if they are sent. `mcc` is an alias of `category`."""
+    """Simulates a shop that charges a card, in the test environment."""
 
     reference: Reference | None = None
+    "The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are sent."
     cardpan: CardNumber | None = None
+    "The card, by its number."
     amount: Amount
+    "Amount of the purchase, in `currency`."
     currency: Currency | None = None
+    "Currency of the shop. Default: the card's. Another one is converted at the operator's rate, if there is one."
     merchant_name: Line | None = None
+    "Name of the shop."
     category: Category | None = None
+    "Merchant category code (MCC) of the shop, compared with the card's limits."
     mcc: Category | None = None
+    "Another name of `category`, which counts if both are sent."
     cvv: Cvv | None = None
+    "Security code that the payer entered. A wrong one is declined. Left out: not checked."
     expiry: Expiry | None = None
+    "Month of expiry that the payer entered, as YYYY-MM. Another one is declined. Left out: not checked."
 
 
 class PurchaseReply(msgspec.Struct, kw_only=True):
-    """The result of a purchase or refund. `message` of a declined purchase says who declined it and why."""
+    """The result of a purchase or refund, in the test environment."""
 
     status: Literal[200] = 200
+    "200, also for a declined purchase."
     txn_status: Literal["successful", "failed"] = field(name="txnStatus")
+    "`successful`, or `failed` if the purchase was declined. Both are final."
     txn_ref: str = field(name="txnRef")
+    "Reference of the purchase or refund, made by the service."
     bank_message: str
+    "Answer of the card's issuer in its own words."
     message: str | UnsetType = UNSET
+    "Of a declined purchase, who declined it and why. Else absent."
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):
-    """A shop refunds a purchase, or `amount` of it in the shop's currency."""
+    """Simulates a shop that refunds a purchase, in the test environment."""
 
     txn_ref: Reference = field(name="txnRef")
+    "The purchase to refund."
     amount: Amount | None = None
+    "Amount to refund, in the shop's currency. Default: all that is left of the purchase."

@@ -61,22 +61,40 @@ class PayerFields(msgspec.Struct, kw_only=True):
     """The payer fields of all payment methods. The request's `payment_method` says which of them apply."""
 
     card: Card | None = None
+    "The card to charge. Required for `card`."
     token: Reference | None = None
+    "The `cardToken` of an earlier successful payment. Required for `token`."
     account: Account | None = None
+    "The bank account to debit. Required for `account`."
     bank: Literal["gtb", "zenith"] | None = None
+    "Bank of the payer, whose USSD service is dialed. Required for `ussd`."
     phonenumber: Phone | None = None
+    "Telephone number of the payer. Required for `phone`, and for `ussd` with `zenith`."
     accountnumber: AccountNumber | None = None
+    "Bank account of the payer. Required for `ussd` with `zenith`."
     business_name: ShortText | None = None
+    "Name that the payer sees with `qrpay` and `bank_transfer`. Default: the merchant's name."
     type: Literal["paga", "paga_connect", "ghana", "mpesa"] | None = None
+    """The mobile-money provider: `paga` or `paga_connect`. Required for `mobile_money`. `ghana` and `mpesa` are
+    refused, because loans and savings are kept in NGN."""
     network: ShortText | None = None
+    "Mobile network of the payer. Used by `ghana` alone."
     redirect_url: Url | None = None
+    "Address to which the payer is sent after a page of ours (3-D Secure, paga). Required for paga."
     country: Country | None = None
+    "Country of the payment. Default `NG`. It must fit the payment type, as for `charge` of `/payment`."
     currency: Currency | None = None
+    "Currency of the amount. Only `NGN`, which is the default, is accepted."
     user: User | None = None
+    "The payer."
     ip: ShortText | None = None
+    "IP address of the payer. Kept with the payment and part of the client's data export."
     fingerprint: ShortText | None = None
+    "Fingerprint of the payer's device. Kept with the payment and part of the client's data export."
     customer_txnref: Reference | None = None
+    "Your reference of the payment, which `verify` of `/payment` takes. It need not be unique."
     meta: Document | None = None
+    "An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB."
 
 
 # Fields that each payment method requires.
