@@ -19,7 +19,8 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     txn_ref: str = field(name="txnRef")
     "Reference of the transaction, made by the service. Verify it before you act on the event."
     charged_amount: str = field(name="chargedAmount")
-    "Amount that was charged, paid out or given back, in major units of the currency; 0.00 if the transaction failed."
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed."""
     payment_method: str = field(name="paymentMethod")
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event."""

@@ -38,6 +38,22 @@ SIGNATURE_HEADERS = (
         {"type": "string"},
     ),
 )
+# Test events do not have these.
+ORDER_HEADERS = (
+    (
+        "WebhookObject",
+        "webhook-object",
+        "The `txnRef` of what the event belongs to, such as the payment of a refund.",
+        {"type": "string"},
+    ),
+    (
+        "WebhookSequence",
+        "webhook-sequence",
+        "Number of the event among those of the same object, from 1. An event may arrive before an earlier one.",
+        {"type": "string", "pattern": "^[0-9]+$"},
+    ),
+)
+REQUIRED_HEADERS = frozenset(component for component, *_ in SIGNATURE_HEADERS)
 
 
 def event_structs() -> list[Struct]:
@@ -47,8 +63,14 @@ def event_structs() -> list[Struct]:
 def webhook_parameters() -> dict[str, Any]:
     """Returns the headers of a delivery, as components."""
     return {
-        component: {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
-        for component, name, description, schema in SIGNATURE_HEADERS
+        component: {
+            "name": name,
+            "in": "header",
+            "required": component in REQUIRED_HEADERS,
+            "description": description,
+            "schema": schema,
+        }
+        for component, name, description, schema in (*SIGNATURE_HEADERS, *ORDER_HEADERS)
     }
 
 
