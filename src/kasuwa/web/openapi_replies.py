@@ -42,9 +42,9 @@ HEADERS: dict[str, Any] = {
         "required": True,
     },
     "RetryAfter": {
-        "description": "Seconds to wait before the next attempt.",
+        "description": "Seconds to wait before the next attempt. HTTP 503 may be without it.",
         "schema": {"type": "integer"},
-        "required": True,
+        "required": False,
     },
 }
 
@@ -66,8 +66,8 @@ STRICT_REPLIES = {
     "502": "The answer of a rail could not be read (status 201), with strict codes.",
 }
 OK = "The reply. Errors also have HTTP 200 unless strict codes are set: `status` tells."
-# The reply that says when to try again.
-RATE_LIMITED = "RateLimited"
+# Replies that say when to try again.
+RETRIED = ("RateLimited", "Unavailable")
 
 
 def describe_error(schema: Schema) -> Schema:
@@ -106,8 +106,7 @@ def answer(description: str, schema: Schema, has_retry_after: bool = False) -> d
 
 
 ERROR_RESPONSES = {
-    name: answer(meaning, reference_to(ERROR_BODY), name == RATE_LIMITED)
-    for name, (_, meaning) in ERROR_REPLIES.items()
+    name: answer(meaning, reference_to(ERROR_BODY), name in RETRIED) for name, (_, meaning) in ERROR_REPLIES.items()
 }
 
 
