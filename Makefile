@@ -74,6 +74,7 @@ PIN = env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null CUS
 pin: $(TOOLS)/bin/pip-compile
 	$(PIN) --output-file requirements.txt requirements.in requirements-build.in
 	$(PIN) --output-file requirements-dev.txt requirements-dev.in
+	$(PIN) --output-file tests/generators/requirements.txt tests/generators/requirements.in
 
 # The wheel and the source distribution of the service and of the Python client, built with the pinned setuptools.
 dist: .venv/.stamp-dev

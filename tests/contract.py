@@ -1,7 +1,7 @@
 """The reference sections of docs/contract: `python -m tests.contract` writes them, tests/test_contract.py compares.
 
 Each page holds prose and, between two comments, one section per action of its path: the fields of the request from its
-type, the fields of the reply from the recorded example, the example itself, and the refusals of the path's rules.
+type, the example, the fields of the reply from its type, the recorded reply, and the refusals of the path's rules.
 """
 
 import ast
@@ -11,17 +11,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from kasuwa.core import codes
-from kasuwa.core.fields import scalar_schema
 from tests.examples import file_of, parse_reply, pretty, read
+from tests.walk.openapi_documents import ERROR_BODY, action_operation, actions_document, json_of, resolved
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "contract"
 SLICES = ROOT / "src" / "kasuwa" / "methods"
 BLOCK = re.compile(r"(<!-- reference -->\n).*?(<!-- end -->\n)", re.DOTALL)
+# A bar inside a cell of a table.
+BAR = "\\|"
 CODES = {name: value for name, value in vars(codes).items() if isinstance(value, int)}
 
 
@@ -36,38 +36,39 @@ class FieldLine(NamedTuple):
 
 
 @cache
-def all_requests() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """The schema of every request, and the components that they refer to."""
-    kinds = [row.action.request for row in ACTION_ROWS]
-    schemas, components = msgspec.json.schema_components(kinds, schema_hook=scalar_schema)
-    return {row.title: schema for row, schema in zip(ACTION_ROWS, schemas, strict=True)}, dict(components)
+def document() -> Any:
+    return actions_document()
 
 
 def request_fields(row: ActionRow) -> list[FieldLine]:
-    schemas, components = all_requests()
-    return list(flatten(schemas[row.title], components, ""))
+    """Returns the fields of a request, without those that select its action."""
+    schema = resolved(document(), json_of(action_operation(document(), row)["requestBody"])["schema"])
+    selecting = {row.selector, *([row.action.variant[0]] if row.action.variant else [])}
+    others = {name: found for name, found in schema["properties"].items() if name not in selecting}
+    return list(flatten({**schema, "properties": others}, ""))
 
 
-def flatten(schema: dict[str, Any], components: dict[str, Any], prefix: str) -> Iterator[FieldLine]:
+def reply_fields(row: ActionRow) -> list[FieldLine]:
+    """Returns the fields of a reply. Those of a list are marked with `[]`."""
+    options = json_of(action_operation(document(), row)["responses"]["200"])["schema"]["anyOf"]
+    [schema] = [resolved(document(), option) for option in options if option["$ref"] != ERROR_BODY]
+    return list(flatten(schema["items"], "[].") if schema["type"] == "array" else flatten(schema, ""))
+
+
+def flatten(schema: dict[str, Any], prefix: str) -> Iterator[FieldLine]:
     """Every property of an object, nested ones by their path; `[]` marks the elements of an array."""
-    schema = resolve(schema, components)
+    schema = resolved(document(), schema)
     required = schema.get("required", ())
     for name, found in schema.get("properties", {}).items():
-        options = [resolve(option, components) for option in found.get("anyOf", [found])]
-        options = [option for option in options if option.get("type") != "null"]
+        options = [resolved(document(), option) for option in found.get("anyOf", [found])]
         path = f"{prefix}{name}"
-        meaning = found.get("description") or next((o["description"] for o in options if "description" in o), "")
-        yield FieldLine(path, " or ".join(dict.fromkeys(map(kind_of, options))), name in required, meaning)
+        kinds = " or ".join(dict.fromkeys(map(kind_of, options)))
+        yield FieldLine(path, kinds, name in required, found.get("description", ""))
         for option in options:
             if option.get("type") == "array" and isinstance(option.get("items"), dict):
-                yield from flatten(option["items"], components, f"{path}[].")
+                yield from flatten(option["items"], f"{path}[].")
             else:
-                yield from flatten(option, components, f"{path}.")
-
-
-def resolve(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    reference = schema.get("$ref")
-    return components[reference.rpartition("/")[2]] if reference else schema
+                yield from flatten(option, f"{path}.")
 
 
 def kind_of(schema: dict[str, Any]) -> str:
@@ -79,14 +80,22 @@ def kind_of(schema: dict[str, Any]) -> str:
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
-def table(lines: list[FieldLine]) -> list[str]:
-    if not lines:
-        return ["No fields besides the ones that select it.", ""]
+def table(lines: list[FieldLine], column: str) -> list[str]:
     rows = [
-        f"| `{line.name}` | {line.kind} | {'yes' if line.required else ''} | {line.meaning} |".replace("\n", " ")
+        f"| `{line.name}` | {line.kind} | {'yes' if line.required else ''} | {line.meaning.replace('|', BAR)} |"
         for line in lines
     ]
-    return ["| Field | Type | Required | Meaning |", "|---|---|---|---|", *rows, ""]
+    return [f"| Field | Type | {column} | Meaning |", "|---|---|---|---|", *rows, ""]
+
+
+def request_table(row: ActionRow) -> list[str]:
+    fields = request_fields(row)
+    return table(fields, "Required") if fields else ["No fields besides the ones that select it.", ""]
+
+
+def reply_table(row: ActionRow) -> list[str]:
+    fields = reply_fields(row)
+    return table(fields, "Always") if fields else ["A map from text to text.", ""]
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------
@@ -122,9 +131,10 @@ def reference_of(method: str) -> str:
         name = row.title.removeprefix(f"{method}-")
         recorded = file_of(row).read_text()
         lines += [f'<a id="reference-{name}"></a>', f"### {name}", "", f"{row.action.summary}.", ""]
-        lines += table(request_fields(row))
+        lines += request_table(row)
         lines += ["```json", pretty(read(recorded).fields), "```", ""]
-        lines += ["Reply:", "", "```json", pretty(parse_reply(recorded)), "```", ""]
+        lines += ["Reply:", "", *reply_table(row)]
+        lines += ["```json", pretty(parse_reply(recorded)), "```", ""]
     refusals = refusals_of(method)
     if refusals:
         lines += ["### Refusals", "", "| `status` | `message` |", "|---|---|"]

@@ -3,7 +3,8 @@
 import re
 
 from kasuwa.api_methods import methods_of
-from tests.contract import BLOCK, FOLDER, ROOT, build
+from tests.contract import BLOCK, FOLDER, ROOT, build, reply_fields, request_fields
+from tests.walk.rows import ACTION_ROWS
 
 STALE = "run `python -m tests.contract`, and look at what has changed"
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
@@ -25,6 +26,13 @@ def test_every_path_has_its_page_with_a_reference() -> None:
 def test_the_reference_sections_are_current() -> None:
     for page in FOLDER.glob("*.md"):
         assert build(page) == page.read_text(), STALE
+
+
+def test_every_field_of_the_reference_sections_has_a_meaning() -> None:
+    for row in ACTION_ROWS:
+        lines = [*request_fields(row), *reply_fields(row)]
+        assert [line.name for line in lines if not line.meaning.strip()] == [], row.title
+        assert reply_fields(row) or row.title == "resources-banks", row.title
 
 
 def test_anchors_are_unique_within_their_page() -> None:

@@ -9,6 +9,7 @@ metrics  serves the metrics of the other processes, if a port is set
 import asyncio
 import gc
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
@@ -34,9 +35,9 @@ from kasuwa.settings import (
 )
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.dispatch import Dispatch, DispatchServices
-from kasuwa.web.openapi import describe
+from kasuwa.web.openapi_documents import BuiltOnce, build_documents
 from kasuwa.web.routes import make_routes
-from kasuwa.web.server import Server, ServerServices, encode_openapi
+from kasuwa.web.server import Server, ServerServices
 from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
@@ -123,7 +124,6 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
 
 
 def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -> Server:
-    openapi = encode_openapi(describe(services.methods, services.settings.environment))
     request_log = make_request_log(services.settings)
     dispatch = make_dispatch(services, operations)
     checkout = CheckoutPayments(
@@ -134,7 +134,7 @@ def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -
     parts = ServerServices(
         routes=make_routes(services.methods),
         dispatch=dispatch,
-        openapi=openapi,
+        documents=BuiltOnce(partial(build_documents, services.methods, services.settings.environment)),
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,

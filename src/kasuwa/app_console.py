@@ -25,7 +25,7 @@ from kasuwa.settings import (
     trusted_proxies_of,
 )
 from kasuwa.web.dispatch import Dispatch
-from kasuwa.web.openapi import describe
+from kasuwa.web.openapi_documents import BuiltOnce, build_reference
 from kasuwa.web.routes import find_action, make_routes
 from kasuwa.work.mail import LinkSender
 from kasuwa.work.steps import rail_kinds_of
@@ -68,7 +68,7 @@ def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, re
         vault=services.vault,
         methods=services.methods,
         rail_job_kinds=rail_kinds_of(step for method in services.methods for step in method.steps),
-        openapi=describe(services.methods, settings.environment),
+        read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
         run_action=act,
         find_action=find,
         send_test_event=ping,

@@ -10,8 +10,10 @@ import pytest
 
 from kasuwa.console.transfers import MAX_ORDERS
 from tests.console.visitor import Visitor, link_for, sign_in_as
+from tests.contract import reply_fields, request_fields
 from tests.merchant_client import MerchantClient, to_minor_units
 from tests.running import Deployment
+from tests.walk.rows import ACTION_ROWS
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -288,6 +290,13 @@ def test_every_action_has_a_page_and_can_be_tried(owner: Visitor, shop: Merchant
     assert "10000000.00" in owner.post("/docs/resources/wallet", body=body).words
     assert "must be one JSON object" in owner.post("/docs/resources/wallet", body="[").words
     assert owner.get("/docs/resources/no-such").http == 404
+
+
+def test_the_reference_shows_the_meaning_of_every_field(owner: Visitor) -> None:
+    for row in ACTION_ROWS:
+        shown = owner.get(f"/docs/{row.method}/{row.title.removeprefix(f'{row.method}-')}").words
+        for line in [*request_fields(row), *reply_fields(row)]:
+            assert line.meaning in shown, (row.title, line.name)
 
 
 def test_the_sandbox_page_advances_the_clock_and_funds_the_wallet(owner: Visitor, shop: MerchantClient) -> None:

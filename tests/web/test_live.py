@@ -7,6 +7,7 @@ import base64
 
 from tests.merchant_client import MerchantClient
 from tests.running import DEMO_KEY, DEMO_MID, Deployments
+from tests.walk.openapi_documents import actions_document, paths_document
 from tests.work.event_log import wait_until
 
 SECRET = base64.b64encode(bytes(range(32))).decode()
@@ -21,7 +22,8 @@ def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> Non
         shop = MerchantClient(wire, mid, key)
         reply = shop.send_fields("sandbox", {"action": "clock"})
         assert (reply.http, reply.body["status"]) == (404, 102)
-        assert "/sandbox" not in wire.send("GET", "/openapi.json").body["paths"]
+        assert wire.send("GET", "/openapi.json").body == paths_document("live")
+        assert wire.send("GET", "/openapi-actions.json").body == actions_document("live")
         # The first merchant of an empty database has the mid that was just refused: that is forgotten in a second.
         wait_until("the merchant is known", lambda: shop.send_fields("resources", {"inquire": "wallet"}).http == 200)
         assert shop.put("resources", inquire="wallet").body["data"] == [

@@ -1,4 +1,4 @@
-"""The API reference, made from the same document as /openapi.json. Users can try every action as their merchant."""
+"""The API reference, made from the document of /openapi-actions.json. Users can try every action as their merchant."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.action import Action, ApiMethod, title_of
 
 MAX_DEPTH = 4
+# Name of the component that describes errors, which every action may reply with.
+ERROR_BODY = "/ErrorBody"
 
 
 class SchemaField(msgspec.Struct):
@@ -40,15 +42,17 @@ async def show_reference(visit: Visit) -> Response:
 async def show_action(visit: Visit, status: int = 200, **values: Any) -> Response:
     method, action = find_documented_action(visit)
     example = msgspec.json.format(msgspec.json.encode(dict(action.example)), indent=2).decode()
-    request, reply = action_schemas(visit.services.openapi, method, action)
+    openapi = await visit.services.read_openapi()
+    operation = openapi["paths"][f"/{method.name}#{action_slug(action)}"]["put"]
+    request, reply = action_schemas(openapi, operation)
     shared: dict[str, Any] = {
         "method": method,
         "action": action,
         "slug": action_slug(action),
-        "fields": list_fields(visit.services.openapi, request),
-        "reply_fields": list_fields(visit.services.openapi, reply),
+        "fields": list_fields(openapi, request),
+        "reply_fields": list_fields(openapi, reply),
         "example": example,
-        "reply": recorded_reply(visit.services.openapi, method, action),
+        "reply": recorded_reply(operation, action),
         "body": example,
         "live_reply": None,
         "can_try": visit.is_allowed(action),
@@ -76,16 +80,18 @@ async def try_action(visit: Visit) -> Response:
 # --- schemas as tables --------------------------------------------------------------------------------------------
 
 
-def action_schemas(openapi: dict[str, Any], method: ApiMethod, action: Action) -> tuple[Any, Any]:
-    """Returns the request and reply schemas of an action."""
-    components = openapi["components"]["schemas"]
-    reply = action.reply
-    return components.get(action.request.__name__, {}), components.get(getattr(reply, "__name__", ""), {})
+def action_schemas(openapi: dict[str, Any], operation: dict[str, Any]) -> tuple[Any, Any]:
+    """Returns the request and reply schemas of an action. The fields of a list are those of its elements."""
+    body = operation["requestBody"]["content"]["application/json"]["schema"]
+    answers = operation["responses"]["200"]["content"]["application/json"]["schema"]["anyOf"]
+    reply = resolve_schema(openapi, next(answer for answer in answers if not answer["$ref"].endswith(ERROR_BODY)))
+    element = resolve_schema(openapi, reply["items"]) if reply.get("type") == "array" else reply
+    return resolve_schema(openapi, body), element
 
 
-def recorded_reply(openapi: dict[str, Any], method: ApiMethod, action: Action) -> Any:
+def recorded_reply(operation: dict[str, Any], action: Action) -> Any:
     """Returns the example reply of an action."""
-    content = openapi["paths"][f"/{method.name}"]["put"]["responses"]["200"]["content"]["application/json"]
+    content = operation["responses"]["200"]["content"]["application/json"]
     return content["examples"][title_of(action)]["value"]
 
 
@@ -108,7 +114,7 @@ def resolve_schema(openapi: dict[str, Any], schema: dict[str, Any]) -> dict[str,
     """Follows references, and unwraps a choice between one schema and null."""
     if "$ref" in schema:
         target = openapi["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
-        return resolve_schema(openapi, target)
+        return {**resolve_schema(openapi, target), **{k: v for k, v in schema.items() if k == "description"}}
     choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
     if len(choices) == 1:
         return {**resolve_schema(openapi, choices[0]), **{k: v for k, v in schema.items() if k == "description"}}

@@ -74,8 +74,8 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     methods: tuple[ApiMethod, ...]
     # Kinds of jobs that query a rail. An operator may run these at once.
     rail_job_kinds: list[str]
-    # The document that the API serves at /openapi.json.
-    openapi: dict[str, Any]
+    # Returns the document that the API serves at /openapi-actions.json.
+    read_openapi: Callable[[], Awaitable[dict[str, Any]]]
     # Runs an API action as a merchant, under the API's rules. Reads in the given snapshot, if any.
     run_action: RunAction
     # Returns the action that a method and a request body select, or None.

@@ -13,6 +13,7 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Decision, Event, Job, OperatorNotice, Row
+from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
 from kasuwa.core.scenario import Scenario, webhook_delay
@@ -152,23 +153,6 @@ def trail_entry(at: datetime, step: str, message: str) -> str:
 DELIVER_EVENT = "webhook.deliver"
 
 
-class EventPayload(msgspec.Struct, omit_defaults=True, rename="camel"):
-    """The payload of a transaction's event. Contract: events#payload"""
-
-    status: int  # always 200
-    txn_status: str
-    txn_ref: str
-    charged_amount: str  # in major units; 0.00 if the transaction failed
-    payment_method: str
-    endpoint: str  # the environment: live or test
-    order_ref: str | None = None  # absent if other fields identify the transaction to the merchant
-    currency: str | None = None
-
-
-# Wire names of the payload's own fields, but for orderRef, which extra fields replace.
-PAYLOAD_NAMES = frozenset(EventPayload.__struct_encode_fields__) - {"orderRef"}
-
-
 class FinalTransaction(msgspec.Struct):
     """A transaction that has become final."""
 
@@ -186,7 +170,8 @@ class TransactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario  # test environment: how the delivery of the event behaves
     code: str | None = None  # response code of the rail
     charged: int | None = None  # charged amount in the event, if it is not the transaction's amount
-    event_fields: Mapping[str, str] | None = None  # extra fields of the event, in place of orderRef
+    # Fields that only events of this kind have (core/event_payloads.py). Without them it has the order reference.
+    event_fields: Mapping[str, str] | None = None
 
 
 def end_transaction(context: Context, row: Transaction, outcome: TransactionOutcome) -> FinalTransaction:
@@ -201,32 +186,22 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
         trail=extend_trail(row.trail, context.now, status, outcome.message),
     )
     paid = row.amount if outcome.charged is None else outcome.charged
-    payload = EventPayload(
-        status=200,
-        txn_status=status,
-        txn_ref=row.txn_ref,
-        charged_amount=format_minor(paid if status == SUCCESSFUL else 0),
-        payment_method=outcome.method,
-        endpoint=context.merchant.environment,
-        order_ref=row.order_ref if event_fields is None else None,
-        currency=row.currency,
-    )
-    event = Event(row.txn_ref, row.kind, encode_payload(payload, event_fields))
+    payload = {
+        "status": 200,
+        "txn_status": status,
+        "txn_ref": row.txn_ref,
+        "charged_amount": format_minor(paid if status == SUCCESSFUL else 0),
+        "payment_method": outcome.method,
+        "endpoint": context.merchant.environment,
+        "currency": row.currency,
+        **({"order_ref": row.order_ref} if event_fields is None else event_fields),
+    }
+    event = Event(row.txn_ref, row.kind, msgspec.json.encode(build_event(row.kind, payload)))
     if not context.has_webhook:
         return FinalTransaction(ended, event, ())
     job = make_transaction_job(context, DELIVER_EVENT, "webhook", row, encode_text(outcome.scenario))
     job.due += webhook_delay(outcome.scenario)
     return FinalTransaction(ended, event, (job,))
-
-
-def encode_payload(payload: EventPayload, extra_fields: Mapping[str, str] | None) -> bytes:
-    """Encodes the payload with extra fields after its own."""
-    text = msgspec.json.encode(payload)
-    if not extra_fields:
-        return text
-    if not PAYLOAD_NAMES.isdisjoint(extra_fields):
-        return msgspec.json.encode({**msgspec.to_builtins(payload), **extra_fields})
-    return text[:-1] + b"," + msgspec.json.encode(extra_fields)[1:]
 
 
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:

@@ -1,154 +1,257 @@
-"""Builds the OpenAPI 3.1 document from the action tables: one request and reply schema per action.
+"""Builds the OpenAPI 3.1 documents from the action tables.
 
-The example replies are recorded by the tests (tests/examples.py)."""
+- `describe_paths`: one operation per path, as HTTP has them. A body is one of the path's requests.
+- `describe_actions`: one operation per action, for code generators. OpenAPI allows one operation per path and verb, so
+  the action is the fragment of the path (`/disburse#transfer`), which clients do not send.
 
-import re
-from collections.abc import Sequence
+Both have the same components. The example replies are recorded by the tests (tests/examples.py).
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-
 from kasuwa.core.action import Action, ApiMethod, Write, title_of
-from kasuwa.core.fields import scalar_schema
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.web.replies import ErrorBody
-from kasuwa.web.server import API_VERSION
+from kasuwa.web.openapi_replies import (
+    ERROR_BODY,
+    ERROR_RESPONSES,
+    HEADERS,
+    HEALTH,
+    describe_error,
+    describe_replies,
+    plain_paths,
+)
+from kasuwa.web.openapi_schemas import Schema, SchemaSet, action_slug, name_of, operation_id, pascal_case, reference_to
+from kasuwa.web.openapi_webhooks import describe_webhooks, event_structs, webhook_parameters
+from kasuwa.web.replies import API_VERSION, ErrorBody
 
-REFERENCES = "#/components/schemas/{name}"
-# Docstrings of request and reply types become descriptions, without the marks of the contract in them.
-CONTRACT_MARK = re.compile(r"\s*\(?Contract: [\w#/, -]+\)?\.?")
+INTRODUCTION = """\
+Merchant payments, cards, transfers, bills, lending and savings. Every operation is a PUT of one JSON object; this is \
+the {environment} environment.
+
+The field `action` of the body selects the action of a path; on `/resources` it is `inquire` or `request`. Amounts are \
+in major units: send them as text, such as "1500.00". Times are UTC. An error has its code in `status`."""
+BY_ACTION = """
+
+Each action is an operation of its own here. The fragment of a path names the action and is not sent: the body selects \
+it. The same API with one operation per path is described by `/openapi.json`."""
+BY_PATH = """
+
+Each path is one operation here. The same API with one operation per action is described by `/openapi-actions.json`."""
+
+PATH_SUMMARIES = {
+    "payment": "Collect money by card, saved card, bank account, USSD, phone, QR, bank transfer, mobile money",
+    "disburse": "Send money to bank accounts, one or many at a time",
+    "bills": "Airtime, electricity, television and other bills",
+    "virtualcard": "Issue and manage cards",
+    "clients": "People who borrow and save",
+    "cashcode": "Codes that draw cash",
+    "loans": "Lend and collect",
+    "investments": "Savings accounts and thrift plans",
+    "resources": "Lookups, wallet, events",
+    "sandbox": "Drive the test environment",
+}
+
+SECURITY_SCHEMES = {
+    "mid": {"type": "apiKey", "in": "header", "name": "mid", "description": "Id of the merchant, such as GP0000001."},
+    "key": {"type": "apiKey", "in": "header", "name": "key", "description": "Secret key of the merchant."},
+}
+
+PARAMETERS: dict[str, Any] = {
+    "RequestId": {
+        "name": "x-request-id",
+        "in": "header",
+        "required": False,
+        "description": "An id of the request, for logs. It is returned in the reply, which has one in any case.",
+        "schema": {"type": "string"},
+    },
+    "IdempotencyKey": {
+        "name": "idempotency-key",
+        "in": "header",
+        "required": False,
+        "description": "1 to 255 ASCII characters. The same key with the same request returns the stored reply for 24 "
+        "hours; with another request it is refused.",
+        "schema": {"type": "string"},
+    },
+    "Scenario": {
+        "name": "x-sandbox-scenario",
+        "in": "header",
+        "required": False,
+        "description": "How the rails behave for this request, such as `rr=91;delay=5;http=timeout`.",
+        "schema": {"type": "string"},
+    },
+}
 
 
-def describe(methods: Sequence[ApiMethod], environment: str) -> dict[str, Any]:
-    kinds = [kind for method in methods for action in method.actions for kind in (action.request, action.reply)]
-    schemas, components = msgspec.json.schema_components(
-        [*kinds, ErrorBody], ref_template=REFERENCES, schema_hook=scalar_schema
-    )
-    found = iter(schemas)
-    paths = {f"/{method.name}": {"put": describe_method(method, found, environment)} for method in methods}
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Kasuwa",
-            "version": API_VERSION,
-            "description": "Merchant payments, cards, transfers, bills, lending and savings. Every operation is a "
-            f"PUT of one JSON object; this is the {environment} environment.",
-        },
-        "paths": paths | plain_paths(),
-        "components": {
-            "schemas": {name: without_marks(component) for name, component in components.items()},
-            "securitySchemes": {
-                "mid": {"type": "apiKey", "in": "header", "name": "mid"},
-                "key": {"type": "apiKey", "in": "header", "name": "key"},
-            },
-        },
-        "security": [{"mid": [], "key": []}],
-    }
+class ApiDescription:
+    """The parts that both documents share, built once."""
 
+    def __init__(self, methods: Sequence[ApiMethod], environment: str) -> None:
+        self.methods = methods
+        self.environment = environment
+        self.schemas = SchemaSet(methods, [ErrorBody, *event_structs()])
+        self.components = {**self.schemas.components, "Health": {"title": "Health", **HEALTH}}
+        self.components[ERROR_BODY] = describe_error(self.components[ERROR_BODY])
+        self._recorded = load_reference_data("replies")
 
-def without_marks(schema: Any) -> Any:
-    """Returns a schema whose descriptions are one line each, without marks of the contract."""
-    if isinstance(schema, list):
-        return [without_marks(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: " ".join(CONTRACT_MARK.sub("", part).split())
-        if name == "description" and isinstance(part, str)
-        else without_marks(part)
-        for name, part in schema.items()
-    }
+    def reply_examples(self, method: ApiMethod, actions: Iterable[Action]) -> dict[str, Any]:
+        """Returns the recorded replies. An action without one is described without an example."""
+        found = {}
+        for action in actions:
+            name = f"{method.name}-{action_slug(action)}"
+            if name in self._recorded:
+                found[title_of(action)] = {"summary": f"To {title_of(action)}", "value": self._recorded[name]}
+        return found
 
+    def reply_options(self, replies: list[Schema]) -> list[Schema]:
+        """Returns the bodies that a reply may have, in the order in which generated code should try them.
 
-def parameters(method: ApiMethod, environment: str) -> list[dict[str, Any]]:
-    """Returns the optional headers of a request, besides mid and key."""
+        A map of texts comes after the error: it would accept an error, too.
+        """
+        unique = [reply for n, reply in enumerate(replies) if reply not in replies[:n]]
+        maps = [reply for reply in unique if "additionalProperties" in self.components[name_of(reply)]]
+        return [*(reply for reply in unique if reply not in maps), reference_to(ERROR_BODY), *maps]
 
-    def header(name: str, description: str) -> dict[str, Any]:
+    def parameters(self, actions: Iterable[Action]) -> list[Schema]:
+        """Returns references to the optional headers of a request, besides mid and key."""
+        names = ["RequestId"]
+        if any(isinstance(action, Write) and action.accepts_idempotency_key for action in actions):
+            names.append("IdempotencyKey")
+        if self.environment == "test":
+            names.append("Scenario")
+        return [{"$ref": f"#/components/parameters/{name}"} for name in names]
+
+    def operation(
+        self, method: ApiMethod, actions: Sequence[Action], body: Schema, replies: list[Schema]
+    ) -> dict[str, Any]:
+        """Returns what the operation of a path and that of an action have in common."""
+        examples = {title_of(action): {"summary": action.summary, "value": dict(action.example)} for action in actions}
         return {
-            "name": name,
-            "in": "header",
-            "required": False,
-            "description": description,
-            "schema": {"type": "string"},
+            "tags": [method.name],
+            "parameters": self.parameters(actions),
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": body, "examples": examples}},
+            },
+            "responses": describe_replies(self.reply_options(replies), self.reply_examples(method, actions)),
         }
 
-    found = [header("x-request-id", "Echoed in the reply; made where it is missing")]
-    if any(isinstance(action, Write) and action.accepts_idempotency_key for action in method.actions):
-        found.append(header("idempotency-key", "1 to 255 ASCII characters: the same request gets the kept reply"))
-    if environment == "test":
-        found.append(header("x-sandbox-scenario", "How the outside behaves, such as rr=91;delay=5;http=timeout"))
-    return found
+    def document(self, paths: dict[str, Any], components: dict[str, Any], about: str) -> dict[str, Any]:
+        parameters = {
+            name: found for name, found in PARAMETERS.items() if name != "Scenario" or self.environment == "test"
+        }
+        tags = [{"name": method.name, "description": PATH_SUMMARIES[method.name]} for method in self.methods]
+        return {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Kasuwa",
+                "version": API_VERSION,
+                "summary": "Merchant payments with double-entry books",
+                "description": INTRODUCTION.format(environment=self.environment) + about,
+                "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [
+                {"url": "/", "description": f"The deployment that this document came from: {self.environment}"}
+            ],
+            "tags": [
+                *tags,
+                {"name": "events", "description": "What the service sends to your endpoint"},
+                {"name": "health", "description": "Whether the service works"},
+            ],
+            "paths": paths | plain_paths(),
+            "webhooks": describe_webhooks(self.schemas),
+            "components": {
+                "schemas": dict(sorted(components.items())),
+                "parameters": parameters | webhook_parameters(),
+                "responses": ERROR_RESPONSES,
+                "headers": HEADERS,
+                "securitySchemes": SECURITY_SCHEMES,
+            },
+            "security": [{"mid": [], "key": []}],
+        }
 
 
-def describe_method(method: ApiMethod, schemas: Any, environment: str) -> dict[str, Any]:
-    requests, replies, examples, answers = [], [], {}, {}
-    recorded = load_reference_data("replies")
+# --- one operation per action -------------------------------------------------------------------------------------
+
+
+def describe_actions(api: ApiDescription) -> dict[str, Any]:
+    paths = {}
+    for method in api.methods:
+        for action in method.actions:
+            body, reply = api.schemas.request(method, action), api.schemas.reply(method, action)
+            operation = {
+                "operationId": operation_id(method, action),
+                "summary": action.summary,
+                **api.operation(method, [action], body, [reply]),
+            }
+            paths[f"/{method.name}#{action_slug(action)}"] = {"put": operation}
+    return api.document(paths, api.components, BY_ACTION)
+
+
+# --- one operation per path ---------------------------------------------------------------------------------------
+
+
+def describe_paths(api: ApiDescription) -> dict[str, Any]:
+    paths, components = {}, dict(api.components)
+    for method in api.methods:
+        body = describe_body(api, method, components)
+        lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
+        replies = [api.schemas.reply(method, action) for action in method.actions]
+        operation = {
+            "operationId": method.name,
+            "summary": PATH_SUMMARIES[method.name],
+            "description": "\n".join(lines),
+            **api.operation(method, method.actions, body, replies),
+        }
+        paths[f"/{method.name}"] = {"put": operation}
+    return api.document(paths, components, BY_PATH)
+
+
+def describe_body(api: ApiDescription, method: ApiMethod, components: dict[str, Any]) -> Schema:
+    """Returns the body of a path: the requests of its actions, told apart by the field that selects the action.
+
+    Adds the components that this takes: one per selector, and one per action of several forms.
+    """
+    choices: dict[str, dict[str, list[Action]]] = {}
     for action in method.actions:
-        request, reply = next(schemas), next(schemas)
-        requests.append(describe_request(method, action, request))
-        replies.append(reply)
-        title = title_of(action)
-        examples[title] = {"summary": action.summary, "value": dict(action.example)}
-        name = f"{method.name}-{title.replace(' ', '-')}"
-        if name in recorded:
-            # An action without a recorded reply is described without an example.
-            answers[title] = {"summary": f"To {title}", "value": recorded[name]}
-    lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
-    return {
-        "operationId": method.name,
-        "summary": f"Actions of {method.name}",
-        "description": "\n".join(lines),
-        "parameters": parameters(method, environment),
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": {"anyOf": requests}, "examples": examples}},
-        },
-        "responses": responses(replies, answers),
+        selected = choices.setdefault(action.selector or method.selectors[0], {})
+        selected.setdefault(action.name, []).append(action)
+    bodies = []
+    for selector, by_name in choices.items():
+        mapping = {name: describe_forms(api, method, actions, components) for name, actions in by_name.items()}
+        name = f"{method.name.capitalize()}Body" + (pascal_case(selector) if len(choices) > 1 else "")
+        components[name] = {"title": name, **choice_by(selector, mapping)}
+        bodies.append(reference_to(name))
+    return bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
+
+
+def describe_forms(api: ApiDescription, method: ApiMethod, actions: list[Action], components: dict[str, Any]) -> Schema:
+    """Returns the request of an action: one schema, or a component that chooses among the action's forms."""
+    if len(actions) == 1:
+        return api.schemas.request(method, actions[0])
+    name = pascal_case(f"{method.name} {actions[0].name}") + "Forms"
+    fields = {action.variant[0] for action in actions if action.variant is not None}
+    mapping = {
+        action.variant[1]: api.schemas.request(method, action) for action in actions if action.variant is not None
     }
-
-
-def describe_request(method: ApiMethod, action: Action, schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns the schema of an action's request: its own fields, and those that select the action."""
-    selector = action.selector or method.selectors[0]
-    words: dict[str, Any] = {selector: {"const": action.name}}
-    if action.variant is not None:
-        words[action.variant[0]] = {"const": action.variant[1]}
-    selecting = {"type": "object", "properties": words, "required": list(words)}
-    return {"title": title_of(action), "description": action.summary, "allOf": [selecting, schema]}
-
-
-def responses(replies: list[dict[str, Any]], recorded: dict[str, Any]) -> dict[str, Any]:
-    error = {"$ref": REFERENCES.format(name="ErrorBody")}
-    unique = [reply for n, reply in enumerate(replies) if reply not in replies[:n]]
-
-    def answer(description: str, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-    good = answer("The reply, or an error with its code in `status`", {"anyOf": [*unique, error]})
-    good["content"]["application/json"]["examples"] = recorded
-    return {
-        "200": good,
-        "400": answer("The body broke off (103); or, with strict codes, it is not JSON (103)", error),
-        "402": answer("Not covered (301) or not validated (203), with strict codes", error),
-        "404": answer("No such action (102), with strict codes", error),
-        "408": answer("The body took too long (103)", error),
-        "422": answer("Some fields are not valid (104), with strict codes", error),
-        "502": answer("A rail's answer could not be read (201), with strict codes", error),
-        "401": answer("Merchant authentication failed (101)", error),
-        "413": answer("The body is too large (103)", error),
-        "429": answer("Too many requests (204)", error),
-        "500": answer("An error of ours (204); the message says whether anything was changed", error),
-        "503": answer("The database cannot be reached, or too many large bodies at once (204)", error),
+    plain = [api.schemas.request(method, action) for action in actions if action.variant is None]
+    selector = actions[0].selector or method.selectors[0]
+    forms: Schema = {
+        "title": name,
+        "type": "object",
+        "properties": {selector: {"type": "string", "const": actions[0].name, "description": "Selects the action."}},
+        "required": [selector],
     }
+    if plain:
+        # Without the field, the body is that of the plain form: no discriminator could name it.
+        components[name] = {**forms, "oneOf": [*mapping.values(), *plain]}
+    else:
+        [field] = fields
+        components[name] = {**forms, **choice_by(field, mapping)}
+    return reference_to(name)
 
 
-def plain_paths() -> dict[str, Any]:
-    def plain(summary: str) -> dict[str, Any]:
-        content = {"application/json": {"schema": {"type": "object"}}}
-        answers = {
-            "200": {"description": "yes", "content": content},
-            "503": {"description": "no", "content": content},
-        }
-        return {"get": {"summary": summary, "security": [], "responses": answers}}
-
-    return {"/healthz": plain("Is the process up?"), "/readyz": plain("Can it serve?")}
+def choice_by(field: str, mapping: dict[str, Schema]) -> Schema:
+    """Returns a choice between schemas by the value of a field, which is a constant in each of them."""
+    targets = {value: schema["$ref"] for value, schema in mapping.items()}
+    return {"oneOf": list(mapping.values()), "discriminator": {"propertyName": field, "mapping": targets}}

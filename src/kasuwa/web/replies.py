@@ -15,6 +15,8 @@ from kasuwa.core.paging import MAX_PAGE_BYTES, truncate_page
 # A long reply is encoded in pieces of this size, and other tasks run in between.
 ENCODED_AT_ONCE_BYTES = 64 * 1024
 
+API_VERSION = "1"
+
 ENCODER = msgspec.json.Encoder()
 
 JSON_HEADERS = (("content-type", "application/json"),)

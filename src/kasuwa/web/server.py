@@ -25,10 +25,10 @@ from kasuwa.web.bodies import (
     RequestBody,
 )
 from kasuwa.web.dispatch import Dispatch
-from kasuwa.web.replies import HttpReply, refusal_reply
+from kasuwa.web.openapi_documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
+from kasuwa.web.replies import API_VERSION, HttpReply, refusal_reply
 from kasuwa.web.routes import Route
 
-API_VERSION = "1"
 # At shutdown the process waits this long for requests in flight.
 DRAIN_SECONDS = 15.0
 
@@ -77,7 +77,7 @@ class ServerServices(msgspec.Struct, frozen=True):
 
     routes: dict[str, Route]  # by path
     dispatch: Dispatch
-    openapi: bytes  # the document of /openapi.json
+    documents: BuiltOnce[dict[str, StaticDocument]]  # the OpenAPI documents by path
     check_readiness: Callable[[], Awaitable[str | None]]  # returns the problem that keeps us from serving, or None
     request_log: RequestLog
     pages: Pages  # the payers' pages
@@ -91,7 +91,7 @@ class Server:
     def __init__(self, services: ServerServices) -> None:
         self._routes = services.routes
         self._dispatch = services.dispatch
-        self._openapi = services.openapi
+        self._documents = services.documents
         self._check_readiness = services.check_readiness
         self._log = services.request_log
         self._pages = services.pages
@@ -157,7 +157,7 @@ class Server:
                 return await self._answer_page(scope.method, path, protocol, headers)
             if path.startswith(RAILS):
                 return await self._answer_callback(scope.method, path, protocol, headers)
-            return await self._answer_plain(scope.method, path)
+            return await self._answer_plain(scope.method, path, headers)
         if scope.method not in ("PUT", "POST"):
             return USE_PUT_REPLY
         if self.stopping:
@@ -196,13 +196,14 @@ class Server:
         reply = await self._callbacks.receive(path, headers.get, body)
         return HttpReply(reply.http, reply.body, reply.http, action="callback")
 
-    async def _answer_plain(self, method: str, path: str) -> HttpReply:
-        if path not in ("/healthz", "/readyz", "/openapi.json"):
+    async def _answer_plain(self, method: str, path: str, headers: Any) -> HttpReply:
+        if path not in ("/healthz", "/readyz") and path not in DOCUMENT_PATHS:
             return NO_PATH
         if method not in ("GET", "HEAD"):
             return ONLY_GET
-        if path == "/openapi.json":
-            return HttpReply(200, self._openapi)
+        if path in DOCUMENT_PATHS:
+            document = (await self._documents.read())[path]
+            return document.reply(headers.get("accept-encoding"), headers.get("if-none-match"))
         if path == "/healthz":
             return HttpReply(200, b'{"status":200,"message":"up"}')
         trouble = "stopping" if self.stopping else await self._check_readiness()
@@ -216,7 +217,3 @@ class Server:
         while self._in_flight and time.monotonic() < until:
             await asyncio.sleep(0.02)
         self._log.flush()
-
-
-def encode_openapi(document: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(document)

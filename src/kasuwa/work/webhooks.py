@@ -17,9 +17,9 @@ import msgspec
 import structlog
 
 from kasuwa.core.decision import Job
+from kasuwa.core.event_payloads import build_test_event
 from kasuwa.core.events import DISABLE_AFTER, LONGEST_WAIT, NO_ENDPOINT, event_id, retry_delay, sign
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.transactions import EventPayload
 from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db import connections as connections_module
 from kasuwa.db import deliveries
@@ -287,7 +287,7 @@ class WebhookSender:
             self._pinging.discard(merchant_id)
 
     async def _send_ping(self, merchant_id: int, url: str) -> str:
-        body = msgspec.json.encode(EventPayload(200, "successful", "TEST", "0.00", "test", self._environment))
+        body = msgspec.json.encode(build_test_event(self._environment))
         key = self._key_of(merchant_id)
         headers = sign(
             body, key, "evt_test", int(self._clock.now().timestamp()), self._hash_header, has_bad_signature=False

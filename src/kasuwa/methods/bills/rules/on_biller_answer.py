@@ -108,7 +108,7 @@ def end_bill(
     job_data = JOB_DATA_DECODER.decode(job.work)
     message = MESSAGES[SUCCESSFUL] if is_successful else f"{BILLER_SAYS}{answer.message}"
     commission = format_minor(job_data.order.commission if is_successful else 0)
-    event_fields = {"orderRef": row.order_ref, "commission": commission}
+    event_fields = {"order_ref": row.order_ref, "commission": commission}
     end = end_transaction(
         context,
         row,

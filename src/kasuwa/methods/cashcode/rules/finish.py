@@ -162,8 +162,8 @@ def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> 
     Contract: events#payload
     """
     if purpose is not None:
-        return {"txnRef": row.txn_ref, **subject_of(purpose)}
-    return {"txnRef": row.order_ref, "orderRef": row.order_ref}
+        return {"txn_ref": row.txn_ref, **subject_of(purpose)}
+    return {"txn_ref": row.order_ref, "order_ref": row.order_ref}
 
 
 def end_holds(code: Cashcode, row: Transaction, paid: int, effects: PurposeEffects) -> tuple[PostingGroup, ...]:

@@ -110,7 +110,7 @@ def end_transfer(
     # The bank's words alone ("No sufficient funds") could be read as being about the merchant's own wallet.
     message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{BANK_SAYS}{answer.message}"
     job_data = decode_job_data(job.work)
-    event_fields = {"orderRef": row.order_ref, **subject_of(job_data.order.purpose)}
+    event_fields = {"order_ref": row.order_ref, **subject_of(job_data.order.purpose)}
     end = end_transaction(
         context,
         row,

@@ -204,7 +204,7 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
     row = new_repayment(amount, context, detail_of(request), request.customer_txnref)
     event_fields = {"loan_id": request.loan_id}
     event_fields |= (
-        {"orderRef": row.order_ref} if request.customer_txnref is None else {"customer_txnref": row.order_ref}
+        {"order_ref": row.order_ref} if request.customer_txnref is None else {"customer_txnref": row.order_ref}
     )
     end = end_transaction(
         context,

@@ -89,7 +89,7 @@ def end_payment(
     done, saved = tokenize_card(payment, end.row, detail, context) if paid else (discard_card(payment), ())
     added = effects_of_purpose(end.row, detail.purpose, context, seen)
     if isinstance(added, PurposeEffects) and added.surplus:
-        event_fields = {**event_fields, "unappliedAmount": format_minor(added.surplus)}
+        event_fields = {**event_fields, "unapplied_amount": format_minor(added.surplus)}
         end = end_transaction(context, row, msgspec.structs.replace(ending, event_fields=event_fields))
         done = record_surplus(done, added.surplus)
     settling = settle_payment(end.row, done, detail, context, seen) if paid else SettlementEffects()
@@ -132,9 +132,9 @@ def build_event_fields(row: Transaction, detail: PaymentDetail) -> dict[str, str
         return fields
     return {
         **fields,
-        "accountReference": detail.account_reference,
+        "account_reference": detail.account_reference,
         "account": detail.inbound_account_number,
-        "accountDetails": detail.business_name,
+        "account_details": detail.business_name,
         "bankname": detail.provider,
     }
 

@@ -274,7 +274,7 @@ def end_refund(
     paid_back = ending == SUCCESSFUL
     message = MESSAGES[SUCCESSFUL] if paid_back else f"{MESSAGES[FAILED]}: {answer.message}"
     work = JOB_DATA_DECODER.decode(job.work)
-    event_fields = {"refundOf": payment.txn_ref, **subject_of(purpose)}
+    event_fields = {"refund_of": payment.txn_ref, **subject_of(purpose)}
     added: PurposeEffects | NeedsMore = NO_EFFECTS
     if paid_back and purpose is not None and not is_merchant_payment(payment.detail):
         purpose_rules = rules_of(purpose, context)

@@ -128,7 +128,7 @@ def refund_purchase(
     if isinstance(posts, Refusal):
         return posts
     row = begin_refund(refund, key, context)
-    event_fields = {"reference": card.reference, "refundOf": refund.row.txn_ref}
+    event_fields = {"reference": card.reference, "refund_of": refund.row.txn_ref}
     end = end_transaction(
         context,
         row,

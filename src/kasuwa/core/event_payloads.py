@@ -1,0 +1,178 @@
+"""The payloads of webhook events: one struct per kind of transaction. Contract: events#payload
+
+`end_transaction` builds them. The OpenAPI documents and the generated clients describe events by these structs.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import field
+
+
+class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The fields of every event."""
+
+    status: Literal[200]
+    "Always 200, also for a failed transaction: `txnStatus` has the outcome."
+    txn_status: Literal["successful", "failed"] = field(name="txnStatus")
+    "The final state of the transaction. It never changes after the event."
+    txn_ref: str = field(name="txnRef")
+    "Reference of the transaction, made by the service. Verify it before you act on the event."
+    charged_amount: str = field(name="chargedAmount")
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed."""
+    payment_method: str = field(name="paymentMethod")
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event."""
+    endpoint: Literal["test", "live"]
+    "The environment that sent the event. Ignore events of the test environment in production."
+
+
+class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
+    """The fields of every event of a transaction."""
+
+    currency: str
+    "Currency of the amount, as its ISO 4217 code."
+
+
+class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A payment was completed or has failed, also one of a plan, a loan repayment or a savings deposit."""
+
+    customer_txnref: str | None = None
+    "Your reference of the payment, if the request had one."
+    loan_id: str | None = None
+    "The loan that the payment repays. Absent for other payments."
+    savings_id: str | None = None
+    "The savings account that the payment was deposited into. Absent for other payments."
+    account_reference: str | None = field(name="accountReference", default=None)
+    "Your reference of the personalized account that received the money. Absent for other payments."
+    account: str | None = None
+    "Number of the personalized account that received the money. Absent for other payments."
+    account_details: str | None = field(name="accountDetails", default=None)
+    "Name of the personalized account that received the money. Absent for other payments."
+    bankname: str | None = None
+    "Bank of the personalized account that received the money. Absent for other payments."
+    unapplied_amount: str | None = field(name="unappliedAmount", default=None)
+    """Part of the payment that its purpose could not use, such as what exceeds the debt of a loan, in major units. It
+    can be refunded. Absent if everything was used."""
+
+
+class TransferEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A transfer was paid out or has failed, also the disbursement of a loan or a cash-out to a bank account."""
+
+    order_ref: str = field(name="orderRef")
+    "Your reference of the transfer, or its `txnRef` if the request had none."
+    loan_id: str | None = None
+    "The loan that the transfer disburses. Absent for other transfers."
+    savings_id: str | None = None
+    "The savings account that the transfer pays out. Absent for other transfers."
+
+
+class BillEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A bill was paid or has failed."""
+
+    order_ref: str = field(name="orderRef")
+    "Your reference of the bill, or its `txnRef` if the request had none."
+    commission: str
+    "Your commission on the bill, in major units of the currency; 0.00 if the bill failed."
+
+
+class RefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A refund of a payment was completed or has failed."""
+
+    refund_of: str = field(name="refundOf")
+    "The `txnRef` of the payment that is refunded."
+    loan_id: str | None = None
+    "The loan that the refunded payment repaid. Absent for other payments."
+    savings_id: str | None = None
+    "The savings account that the refunded payment was deposited into. Absent for other payments."
+
+
+class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A cashcode was redeemed (`successful`), or has expired or was cancelled (`failed`).
+
+    Its `txnRef` is the `orderRef` of the cashcode, unless the code cashes out a savings account.
+    """
+
+    order_ref: str | None = field(name="orderRef", default=None)
+    "Your reference of the cashcode. Absent if the code cashes out a savings account."
+    savings_id: str | None = None
+    "The savings account that the code cashes out. Absent for other cashcodes."
+
+
+class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A purchase with a virtual card was authorized or declined."""
+
+    reference: str
+    "Reference of the virtual card."
+
+
+class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A purchase with a virtual card was refunded, in part or in full."""
+
+    reference: str
+    "Reference of the virtual card."
+    refund_of: str = field(name="refundOf")
+    "The `txnRef` of the purchase that is refunded."
+
+
+class RepaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A loan was repaid from the wallet. A repayment by a payer has the event of its payment."""
+
+    loan_id: str
+    "The loan that was repaid."
+    order_ref: str | None = field(name="orderRef", default=None)
+    "Reference of the repayment. Absent if the request had a `customer_txnref`."
+    customer_txnref: str | None = None
+    "Your reference of the repayment, if the request had one."
+
+
+class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """Money moved between a savings account and the wallet, or was paid in or out as cash.
+
+    Deposits by a payer have the event of their payment; cash-outs to a bank account that of their transfer.
+    """
+
+    savings_id: str
+    "The savings account."
+    customer_txnref: str | None = None
+    "Your reference of the movement, if the request had one."
+
+
+class EventKind(msgspec.Struct, frozen=True):
+    """A kind of event: its payload and what it reports."""
+
+    payload: type[TransactionEvent]
+    summary: str
+
+
+# By the kind of the transaction, which the log of events shows as `kind`.
+EVENT_KINDS: dict[str, EventKind] = {
+    "payment": EventKind(PaymentEvent, "A payment is final"),
+    "transfer": EventKind(TransferEvent, "A transfer is final"),
+    "bill": EventKind(BillEvent, "A bill payment is final"),
+    "refund": EventKind(RefundEvent, "A refund of a payment is final"),
+    "cashcode": EventKind(CashcodeEvent, "A cashcode was redeemed, cancelled, or has expired"),
+    "card_purchase": EventKind(CardPurchaseEvent, "A purchase with a virtual card was authorized or declined"),
+    "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
+    "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
+    "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
+    "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
+}
+
+
+def build_event(kind: str, fields: dict[str, Any]) -> TransactionEvent:
+    """Returns the payload of a transaction of this kind. `fields` are those of its struct, by their Python names."""
+    return EVENT_KINDS[kind].payload(**fields)
+
+
+def build_test_event(environment: Any) -> EventPayload:
+    """Returns the event that a merchant sends to its own endpoint from the console."""
+    return EventPayload(
+        status=200,
+        txn_status="successful",
+        txn_ref="TEST",
+        charged_amount="0.00",
+        payment_method="test",
+        endpoint=environment,
+    )

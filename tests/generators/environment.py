@@ -1,0 +1,55 @@
+"""A virtual environment for tools that read the OpenAPI documents, apart from ours: their pins must not bind ours.
+
+It is made once per content of requirements.txt, below our own environment, and used by all later runs.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from hashlib import sha256
+from pathlib import Path
+
+REQUIREMENTS = Path(__file__).parent / "requirements.txt"
+CACHE = Path(sys.prefix) / "generators"
+# Prevents a hanging index or program from blocking the run; both take seconds.
+INSTALL_SECONDS = 600
+RUN_SECONDS = 300
+
+
+class ToolFailed(RuntimeError):
+    """A tool ended with an error. The text is its output."""
+
+
+def tools_directory() -> Path:
+    """Returns the directory of the tools' programs. Makes the environment first if there is none."""
+    place = CACHE / sha256(REQUIREMENTS.read_bytes()).hexdigest()[:16]
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # An environment cannot be renamed: the mark is written last, and one without it is made anew.
+        if not (place / "complete").exists():
+            shutil.rmtree(place, ignore_errors=True)
+            venv.create(place, with_pip=True)
+            options = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(REQUIREMENTS))
+            run_tool([place / "bin" / "python", "-m", "pip", "install", *options], CACHE, INSTALL_SECONDS)
+            (place / "complete").touch()
+    return place / "bin"
+
+
+def run_tool(command: list[str | Path], folder: Path, seconds: float = RUN_SECONDS) -> str:
+    """Runs a program and returns its output, error stream included. Raises ToolFailed with that output."""
+    program = Path(command[0])
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+    with tempfile.TemporaryFile("w+") as output:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, stdout=output, stderr=output, timeout=seconds, check=False
+        )
+        output.seek(0)
+        said = output.read()
+    if done.returncode != 0:
+        raise ToolFailed(f"{program.name} ended with {done.returncode}:\n{said}")
+    return said

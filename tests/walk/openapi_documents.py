@@ -1,0 +1,77 @@
+"""The OpenAPI documents as tests read them: built once per process, and ways to follow their references."""
+
+import copy
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from kasuwa.api_methods import methods_of
+from kasuwa.web.openapi import ApiDescription, describe_actions, describe_paths
+from tests.walk.rows import ActionRow
+
+ERROR_BODY = "#/components/schemas/ErrorBody"
+
+
+@cache
+def _described(environment: str) -> ApiDescription:
+    return ApiDescription(methods_of(environment), environment)
+
+
+def paths_document(environment: str = "test") -> Any:
+    return copy.deepcopy(describe_paths(_described(environment)))
+
+
+def actions_document(environment: str = "test") -> Any:
+    return copy.deepcopy(describe_actions(_described(environment)))
+
+
+def title_in(row: ActionRow) -> str:
+    """Returns the name of the row's example in the documents."""
+    return row.action.name if row.action.variant is None else f"{row.action.name} {row.action.variant[1]}"
+
+
+def path_operation(document: Any, method: str) -> Any:
+    return document["paths"][f"/{method}"]["put"]
+
+
+def action_operation(document: Any, row: ActionRow) -> Any:
+    return document["paths"][f"/{row.method}#{title_in(row).replace(' ', '-')}"]["put"]
+
+
+def json_of(part: Any) -> Any:
+    """Returns the JSON content of a request body or response."""
+    return part["content"]["application/json"]
+
+
+def schema_within(document: Any, schema: Any) -> Any:
+    """Returns a schema of the document that can stand alone: what it refers to comes along."""
+    return {**schema, "components": document["components"]}
+
+
+def resolved(document: Any, schema: Any) -> Any:
+    """Returns the component that a reference leads to, or the schema itself."""
+    if "$ref" not in schema:
+        return schema
+    return resolved(document, document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+
+
+def parts_of(part: Any) -> Iterator[dict[str, Any]]:
+    """Yields every object of a document, at any depth."""
+    if isinstance(part, dict):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from parts_of(inner)
+
+
+def properties_of(document: Any, schema: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields every property of a schema with its path, those of nested objects, lists and maps too."""
+    found = resolved(document, schema)
+    for name, inner in found.get("properties", {}).items():
+        yield f"{path}{name}", inner
+        yield from properties_of(document, inner, f"{path}{name}.")
+    for options in ("anyOf", "oneOf", "allOf"):
+        for option in found.get(options, ()):
+            yield from properties_of(document, option, path)
+    for inside in ("items", "additionalProperties"):
+        if isinstance(found.get(inside), dict):
+            yield from properties_of(document, found[inside], path)

@@ -1,0 +1,197 @@
+"""The OpenAPI documents describe every row of the action tables, so that generators make usable clients."""
+
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+
+from kasuwa.api_methods import methods_of
+from kasuwa.core.decoding import decoder
+from kasuwa.core.event_payloads import EVENT_KINDS
+from kasuwa.core.fields import Amount, scalar_schema
+from kasuwa.core.money import AMOUNT_PATTERN
+from tests.walk.openapi_documents import (
+    ERROR_BODY,
+    action_operation,
+    actions_document,
+    json_of,
+    parts_of,
+    path_operation,
+    paths_document,
+    properties_of,
+    resolved,
+    schema_within,
+    title_in,
+)
+from tests.walk.rows import ACTION_ROWS, ActionRow
+
+PATHS: Any = paths_document()
+ACTIONS: Any = actions_document()
+BOTH = {"paths": PATHS, "actions": ACTIONS}
+
+
+# --- what a client can rely on ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_every_action_has_an_operation_with_its_request_reply_and_example(row: ActionRow) -> None:
+    operation = action_operation(ACTIONS, row)
+    content = json_of(operation["requestBody"])
+    request = resolved(ACTIONS, content["schema"])
+    example = content["examples"][title_in(row)]["value"]
+    assert example == row.example
+    jsonschema_rs.validate(schema_within(ACTIONS, request), example)
+    assert set(row.action.request.__struct_encode_fields__) <= set(request["properties"])
+    request_type: Any = row.action.request
+    assert isinstance(decoder(request_type).decode(msgspec.json.encode(example)), request_type)
+    assert operation["summary"] == row.action.summary
+    assert {"$ref": ERROR_BODY} in json_of(operation["responses"]["200"])["schema"]["anyOf"]
+
+
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_every_request_selects_its_action_by_constants(row: ActionRow) -> None:
+    request = resolved(ACTIONS, json_of(action_operation(ACTIONS, row)["requestBody"])["schema"])
+    constants = {name: found["const"] for name, found in request["properties"].items() if "const" in found}
+    expected = {row.selector: row.action.name} | dict([row.action.variant] if row.action.variant else [])
+    assert constants.items() >= expected.items()
+    assert set(expected) <= set(request["required"])
+
+
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_the_body_of_a_path_takes_the_example_of_each_action(row: ActionRow) -> None:
+    operation = path_operation(PATHS, row.method)
+    content = json_of(operation["requestBody"])
+    assert content["examples"][title_in(row)]["value"] == row.example
+    jsonschema_rs.validate(schema_within(PATHS, content["schema"]), row.example)
+    assert row.action.summary in operation["description"]
+
+
+def test_operations_components_and_titles_have_unique_names() -> None:
+    for document in BOTH.values():
+        operations = [item[verb]["operationId"] for item in document["paths"].values() for verb in item]
+        operations += [item["post"]["operationId"] for item in document["webhooks"].values()]
+        assert len(operations) == len(set(operations))
+        assert all(name.isidentifier() for name in operations)
+        titles = [part["title"] for part in parts_of(document["components"]["schemas"]) if is_titled(part)]
+        assert sorted(titles) == sorted(document["components"]["schemas"])
+
+
+def is_titled(part: dict[str, Any]) -> bool:
+    return isinstance(part.get("title"), str)
+
+
+def test_both_documents_have_the_same_components_for_requests_replies_and_events() -> None:
+    paths, actions = PATHS["components"], ACTIONS["components"]
+    assert {name: paths["schemas"][name] for name in actions["schemas"]} == actions["schemas"]
+    assert {part: paths[part] for part in paths if part != "schemas"} == {
+        part: actions[part] for part in actions if part != "schemas"
+    }
+
+
+def test_every_discriminator_names_a_required_constant_of_each_schema() -> None:
+    found = [part for part in parts_of(PATHS) if "discriminator" in part]
+    selectors = {part["discriminator"]["propertyName"] for part in found}
+    assert selectors == {"action", "inquire", "request", "paymentType"}
+    for part in found:
+        name, mapping = part["discriminator"]["propertyName"], part["discriminator"]["mapping"]
+        assert [option["$ref"] for option in part["oneOf"]] == list(mapping.values())
+        for value, reference in mapping.items():
+            schema = resolved(PATHS, {"$ref": reference})
+            assert schema["properties"][name]["const"] == value
+            assert name in schema["required"]
+
+
+def test_every_reference_leads_to_a_component_and_every_component_is_used() -> None:
+    for document in BOTH.values():
+        wanted = {part["$ref"] for part in parts_of(document) if isinstance(part.get("$ref"), str)}
+        wanted |= {target for part in parts_of(document) for target in mapped(part)}
+        there = {f"#/components/{kind}/{name}" for kind in REFERENCED for name in document["components"][kind]}
+        assert wanted == there
+
+
+REFERENCED = ("schemas", "parameters", "responses", "headers")
+
+
+def mapped(part: dict[str, Any]) -> list[str]:
+    discriminator = part.get("discriminator")
+    return list(discriminator["mapping"].values()) if isinstance(discriminator, dict) else []
+
+
+def test_fields_that_a_reply_always_has_are_required() -> None:
+    schemas = ACTIONS["components"]["schemas"]
+    assert set(schemas["DisburseTransferReply"]["required"]) == {
+        *("status", "txnStatus", "txnRef", "orderRef", "message")
+    }
+    assert "batchRef" not in schemas["DisburseVerifyReply"]["required"]
+
+
+def test_an_order_of_a_bulk_is_described_as_a_transfer_without_its_selector() -> None:
+    schemas = ACTIONS["components"]["schemas"]
+    orders = resolved(ACTIONS, schemas["DisburseTransferBulkRequest"]["properties"]["data"]["items"])
+    transfer = schemas["DisburseTransferRequest"]["properties"]
+    assert orders["properties"] == {name: found for name, found in transfer.items() if name != "action"}
+
+
+def test_optional_fields_of_a_request_have_no_default_and_no_null() -> None:
+    for row in ACTION_ROWS:
+        request = json_of(action_operation(ACTIONS, row)["requestBody"])["schema"]
+        for path, found in properties_of(ACTIONS, request):
+            assert "default" not in found or "const" in found, (row.title, path)
+            assert {"type": "null"} not in found.get("anyOf", ()), (row.title, path)
+
+
+def test_every_amount_of_the_documents_is_described_alike() -> None:
+    plain = {name: part for name, part in scalar_schema(Amount).items() if name != "description"}
+    found = [part for part in parts_of(ACTIONS) if part.get("anyOf") == plain["anyOf"]]
+    assert len(found) > 10
+    bounds = [part for part in parts_of(ACTIONS) if "[0-9]{1,13}" in str(part.get("pattern", ""))]
+    assert {part["pattern"] for part in bounds} == {f"^({AMOUNT_PATTERN})$"}
+
+
+def test_every_operation_parameter_header_and_tag_has_a_description() -> None:
+    for document in BOTH.values():
+        operations = [item[verb] for item in document["paths"].values() for verb in item]
+        operations += [item["post"] for item in document["webhooks"].values()]
+        assert all(operation["summary"].strip() for operation in operations)
+        components = document["components"]
+        described = [*components["parameters"].values(), *components["headers"].values(), *document["tags"]]
+        described += [*components["responses"].values(), *components["securitySchemes"].values()]
+        assert all(part["description"].strip() for part in described)
+
+
+# --- environments -----------------------------------------------------------------------------------------------
+
+
+def test_the_documents_of_live_show_nothing_of_the_test_environment() -> None:
+    for document in (paths_document("live"), actions_document("live")):
+        assert {path.partition("#")[0] for path in document["paths"]} == {
+            f"/{method.name}" for method in methods_of("live")
+        } | {"/healthz", "/readyz"}
+        assert [name for name in document["components"]["schemas"] if name.startswith("Sandbox")] == []
+        assert "sandbox" not in {tag["name"] for tag in document["tags"]}
+        assert "x-sandbox-scenario" not in str(document)
+
+
+def test_the_documents_of_test_have_every_path_and_no_other() -> None:
+    methods = {f"/{method.name}" for method in methods_of("test")}
+    assert set(PATHS["paths"]) == methods | {"/healthz", "/readyz"}
+    assert {path.partition("#")[0] for path in ACTIONS["paths"]} == methods | {"/healthz", "/readyz"}
+    assert len(ACTIONS["paths"]) == len(ACTION_ROWS) + 2
+
+
+def test_there_is_a_webhook_for_every_kind_of_event() -> None:
+    for document in BOTH.values():
+        assert set(document["webhooks"]) == {*EVENT_KINDS, "test"}
+        for item in document["webhooks"].values():
+            headers = [document["components"]["parameters"][name_of(part)] for part in item["post"]["parameters"]]
+            assert {header["name"] for header in headers if header["required"]} == {
+                *("service-hash", "webhook-id", "webhook-timestamp", "webhook-signature")
+            }
+            assert {header["name"] for header in headers if not header["required"]} == {
+                *("webhook-object", "webhook-sequence")
+            }
+
+
+def name_of(reference: dict[str, str]) -> str:
+    return reference["$ref"].rpartition("/")[2]
