@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "observe": {"observe"},
     "settings": {"core"},
     "supervisor_watch": set(),
+    "systemd_notify": set(),
     "readiness": {"db", "observe", "settings"},
 }
 COMPOSITION_ROOTS = {
