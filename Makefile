@@ -8,7 +8,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos audit-deps pin release clean
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos test-deploy audit-deps pin release clean
 
 setup: .venv/.stamp
 
@@ -60,6 +60,11 @@ bench-setup: .venv/.stamp-dev
 # The long form of the tests that break things: hours, not minutes.
 chaos: .venv/.stamp-dev
 	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
+
+# Builds the image of deploy/Dockerfile in a Debian of its own and runs it, as root and without Docker. The first build takes
+# minutes, later ones half a minute: .venv/deploy keeps what does not depend on the sources.
+test-deploy: .venv/.stamp-dev
+	$(BIN)/python -m pytest -n 0 tests/deploy tests/deploy/image_checks.py
 
 # The list of what runs in production, sbom.json, and the known holes in it. Strict: what could not be looked up
 # is not passed over as if it were sound.
