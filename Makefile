@@ -61,10 +61,10 @@ bench-setup: .venv/.stamp-dev
 chaos: .venv/.stamp-dev
 	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
 
-# Builds the image of deploy/Dockerfile in a Debian of its own and runs it, as root and without Docker. The first build takes
-# minutes, later ones half a minute: .venv/deploy keeps what does not depend on the sources.
+# Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
+# systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.
 test-deploy: .venv/.stamp-dev
-	$(BIN)/python -m pytest -n 0 tests/deploy tests/deploy/image_checks.py
+	$(BIN)/python -m pytest -n 0 tests/deploy/image_checks.py tests/deploy/machine_checks.py
 
 # The list of what runs in production, sbom.json, and the known holes in it. Strict: what could not be looked up
 # is not passed over as if it were sound.

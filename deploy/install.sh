@@ -2,7 +2,7 @@
 # Installs Kasuwa below $PREFIX (/opt/kasuwa) on Debian 12. The Dockerfile runs these steps one by one, so that a change
 # of the sources repeats only the last of them. On a machine, as root, from a copy of the repository:
 #
-#     sh deploy/install.sh build-packages runtime-packages dependencies package
+#     sh deploy/install.sh build-packages runtime-packages user dependencies package
 set -eu
 
 PREFIX=${PREFIX:-/opt/kasuwa}
@@ -27,8 +27,8 @@ for step in "$@"; do
         ;;
     user)
         # The number is fixed, because volumes and secrets of a container belong to numbers and not to names.
-        groupadd --system --gid 10001 kasuwa
-        useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/kasuwa --shell /usr/sbin/nologin kasuwa
+        groupadd --gid 10001 kasuwa
+        useradd --no-create-home --uid 10001 --gid 10001 --home-dir /var/lib/kasuwa --shell /usr/sbin/nologin kasuwa
         install --directory --owner=10001 --group=10001 --mode=0700 /var/lib/kasuwa
         ;;
     dependencies)

@@ -157,8 +157,8 @@ def test_all_files_are_of_the_version_of_the_package() -> None:
 def test_the_user_of_the_image_is_the_same_everywhere() -> None:
     user, group = read_stages()[-1].only("USER").arguments[0].split(":")
     install = (DEPLOY / "install.sh").read_text()
-    assert f"groupadd --system --gid {group} " in install
-    assert f"useradd --system --uid {user} --gid {group} " in install
+    assert f"groupadd --gid {group} " in install
+    assert f"useradd --no-create-home --uid {user} --gid {group} " in install
     assert f"\nuser={user}\n" in (DEPLOY / "make-secrets.sh").read_text()
     for manifest in render_chart({"existingSecret": "x"}):
         if manifest["kind"] in ("Deployment", "Job"):
