@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -31,6 +32,7 @@ CACHE = REPOSITORY / ".venv" / "deploy"
 BASE, SUITE, PYTHON = "debian:bookworm-slim", "bookworm", "3.11"
 # Where wheels and secrets are mounted. The first directory is part of every Debian.
 WHEELS, SECRETS = "/mnt", "/run/secrets"
+FORK_SECONDS = 10.0
 BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 # Arguments: root, wheels, working directory, command.
@@ -220,6 +222,14 @@ class Container:
         (first,) = psutil.Process(self.process.pid).children()
         return first
 
+    def kill(self) -> None:
+        """Ends the container with all its processes, which the system does when its process 1 is killed.
+
+        unshare cannot do it: a process that changes its user no longer gets a signal when its parent dies."""
+        with contextlib.suppress(psutil.NoSuchProcess, ValueError):
+            self.first_process().kill()
+        self.process.wait()
+
     def processes(self) -> list[psutil.Process]:
         first = self.first_process()
         return [first, *first.children(recursive=True)]
@@ -252,12 +262,21 @@ def running_container(image: Image, mounts: Mounts, environment: Mapping[str, st
     command = container_command(image, mounts, environment, image.command())
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+    container = Container(process)
     try:
-        with terminated_with_us(process.pid, signal.SIGKILL):
-            yield Container(process)
+        with terminated_with_us(wait_for_child(process).pid, signal.SIGKILL):
+            yield container
     finally:
-        process.kill()
-        process.wait()
+        container.kill()
+
+
+def wait_for_child(process: "subprocess.Popen[bytes]") -> psutil.Process:
+    """Returns the process that unshare forks, which becomes process 1 of the container."""
+    until = time.monotonic() + FORK_SECONDS
+    while not (children := psutil.Process(process.pid).children()):
+        assert time.monotonic() < until, "unshare has started nothing"
+        time.sleep(0.01)
+    return children[0]
 
 
 def run_in_container(

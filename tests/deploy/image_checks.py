@@ -184,6 +184,19 @@ def test_a_stop_under_load_answers_what_is_in_flight_and_ends_well(
     assert [text for text in broken if "refused" not in text and "reset" not in text] == []
 
 
+def test_a_container_that_is_killed_leaves_no_process(
+    image: Image, mounts: Mounts, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The checks must leave no servers on the machine that runs them."""
+    with running_container(image, mounts, environment, tmp_path / "log") as running:
+        until = time.monotonic() + READY_SECONDS
+        while len(left := running.processes()) < 3:
+            assert time.monotonic() < until, (tmp_path / "log").read_text()
+            time.sleep(0.02)
+    _, alive = psutil.wait_procs(left, timeout=READY_SECONDS)
+    assert alive == []
+
+
 def test_a_stop_during_the_start_ends_the_container(
     image: Image, mounts: Mounts, environment: dict[str, str], tmp_path: Path
 ) -> None:
