@@ -7,7 +7,8 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos audit-deps pin dist release clean
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos test-deploy audit-deps pin dist release \
+	clean
 
 setup: .venv/.stamp
 
@@ -59,6 +60,11 @@ bench-setup: .venv/.stamp-dev
 # The long form of the fault tests. Takes hours.
 chaos: .venv/.stamp-dev
 	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
+
+# Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
+# systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.
+test-deploy: .venv/.stamp-dev
+	$(BIN)/python -m pytest -n 0 tests/deploy/image_checks.py tests/deploy/machine_checks.py
 
 # Writes sbom.json, the list of production dependencies, and looks for known vulnerabilities. Strict: a dependency that
 # cannot be looked up is an error.

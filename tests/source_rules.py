@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "twins": {"twins"},
     "settings": {"core", "db.private_files"},
     "supervisor_watch": set(),
+    "systemd_notify": set(),
     "readiness": {"db", "observe", "settings"},
     "ports": {"settings"},
     "server_records": {"db"},

@@ -21,6 +21,15 @@ from kasuwa.db.private_files import sync_directory
 SECRET_FILE = "secret.key"
 PREFIX = "KASUWA_"
 
+# Settings that are, or may contain, a secret. Each can also be read from the file that KASUWA_..._FILE names, so that
+# it is in no process's environment: secrets of Docker and Kubernetes and credentials of systemd are files.
+SECRET_SETTINGS = (
+    *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
+    *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
+)
+FILE_SUFFIX = "_FILE"
+MAX_SECRET_BYTES = 65_536
+
 # The demo merchant of the test environment. Live starts with none. Contract: #authentication
 DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
 
@@ -30,7 +39,7 @@ class SettingsError(Exception):
 
 
 class Settings(msgspec.Struct, kw_only=True):
-    """The settings of a deployment. Each is set by KASUWA_ and its name in capitals."""
+    """The settings of a deployment. Each is set by KASUWA_ and its name in capitals, secrets also by a file."""
 
     environment: str = "test"  # test or live
     host: str = "127.0.0.1"
@@ -246,7 +255,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     for name in Settings.__struct_fields__:
         value = given.get(name)
         if value is None:
-            value = environ.get(PREFIX + name.upper()) or None
+            value = read_variable(environ, name)
         if value is not None:
             found[name] = whole_number(name, value) if name in WHOLE_NUMBERS else value
     settings = Settings(**found)  # type: ignore[arg-type]
@@ -271,6 +280,37 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     trusted_proxies_of(settings)
     check_rails(settings)
     return settings
+
+
+def read_variable(environ: Mapping[str, str], name: str) -> str | None:
+    """Returns the value of KASUWA_<NAME>, for a secret else the content of the file that KASUWA_<NAME>_FILE names, or
+    None. Raises SettingsError if both are set, or a _FILE variable names a setting that is no secret."""
+    variable = PREFIX + name.upper()
+    value, path = environ.get(variable) or None, environ.get(variable + FILE_SUFFIX) or None
+    if path is None:
+        return value
+    if name not in SECRET_SETTINGS:
+        raise SettingsError(f"{variable}{FILE_SUFFIX} is not a setting: only secrets are read from files")
+    if value is not None:
+        raise SettingsError(f"{variable} and {variable}{FILE_SUFFIX} are both set: remove one of them")
+    return read_secret_file(variable + FILE_SUFFIX, Path(path))
+
+
+def read_secret_file(variable: str, path: Path) -> str:
+    """Returns the one line of a file, without the whitespace around it. Errors name the file and never quote it."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_SECRET_BYTES + 1)
+        text = content.decode().strip()
+    except OSError as error:
+        raise SettingsError(f"{variable}: {path} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise SettingsError(f"{variable}: {path} must hold one line of text") from None
+    if not text:
+        raise SettingsError(f"{variable}: {path} is empty")
+    if len(content) > MAX_SECRET_BYTES or len(text.splitlines()) != 1:
+        raise SettingsError(f"{variable}: {path} must hold one line of text")
+    return text
 
 
 def whole_number(name: str, raw: object) -> int:

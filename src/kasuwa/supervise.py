@@ -36,8 +36,14 @@ from kasuwa.db.shared_cluster import has_cluster, use_cluster
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.settings import Settings, SettingsError, local_url
+from kasuwa.systemd_notify import notify_systemd
 
+# Processes of one kind stop at the same time, one kind after the other. Each kind has this long until it is killed.
 STOP_SECONDS = 20.0
+STOP_ORDER = ("console", "api", "worker", "metrics")
+# The longest time from SIGTERM until the last process is gone. A service manager must not kill the supervisor earlier.
+# The embedded database stops after that, within embedded.LONGEST_STOP_SECONDS.
+LONGEST_STOP_SECONDS = STOP_SECONDS * len(STOP_ORDER)
 READY_SECONDS = 30.0
 POLL_SECONDS = 0.05
 # The shortest time between two starts of a process that keeps dying.
@@ -153,6 +159,7 @@ class Supervisor:
             self._parts += [self._start(counters) for counters in self._counters]
             if self._wait_ready():
                 announce()
+                notify_systemd("READY=1")
             while not self._stopping:
                 time.sleep(POLL_SECONDS)
                 self._restart_dead()
@@ -220,12 +227,14 @@ class Supervisor:
             self._database_trouble = None
 
     def _stop(self) -> None:
-        for wanted in ("console", "api", "worker", "metrics"):
+        notify_systemd("STOPPING=1")
+        for wanted in STOP_ORDER:
             stopped = [part.process for part in self._parts if process_kind(part.counters.process_name) == wanted]
             for process in stopped:
                 process.terminate()
+            until = time.monotonic() + STOP_SECONDS
             for process in stopped:
-                process.join(STOP_SECONDS)
+                process.join(max(0.0, until - time.monotonic()))
                 if process.exitcode is None:
                     process.kill()
                     process.join()

@@ -72,6 +72,7 @@ START_SECONDS = 600
 # A fast stop writes the changed pages in shared_buffers to disk. After this time the server is stopped at once, which
 # loses nothing: the next start replays the log.
 STOP_SECONDS = 60
+LONGEST_STOP_SECONDS = 2 * STOP_SECONDS
 
 # Messages of PostgreSQL's protocol 3.0 for probing the server, and the timeout of a probe.
 PROTOCOL = 3 << 16

@@ -1,0 +1,293 @@
+"""Builds and runs the image of deploy/Dockerfile without Docker. Needs root.
+
+Each stage is a directory with a Debian of its own, made by mmdebstrap, and each RUN is a command in a chroot there.
+The part that does not depend on the sources is kept in .venv/deploy for the next run, under a name made of the
+instructions and the files that they copy, like the layers of an image.
+
+A container runs in namespaces of its own: its root is mounted read-only, with one volume and the secrets mounted into
+it, and its processes belong to the user of the image, without capabilities. The network is that of the machine.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from tests.deploy.dockerfile import Instruction, Stage, context_files, copied_files, read_stages
+from tests.running import install_package, terminated_with_us
+from tests.source_rules import REPOSITORY
+
+CACHE = REPOSITORY / ".venv" / "deploy"
+# The Debian of the Dockerfile's FROM, and its Python, for which the wheels are fetched.
+BASE, SUITE, PYTHON = "debian:bookworm-slim", "bookworm", "3.11"
+# Where wheels and secrets are mounted. The first directory is part of every Debian.
+WHEELS, SECRETS = "/mnt", "/run/secrets"
+FORK_SECONDS = 10.0
+BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+# Arguments: root, wheels, working directory, command.
+RUN_SCRIPT = """
+set -eu
+root=$1 wheels=$2 directory=$3
+shift 3
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount --bind -o ro "$wheels" "$root/mnt"
+exec chroot "$root" sh -c 'cd "$0" && exec "$@"' "$directory" "$@"
+"""
+
+# Arguments: root, volume, its mount point, secrets, user, group, working directory, command.
+START_SCRIPT = """
+set -eu
+root=$1 volume=$2 mount_point=$3 secrets=$4 user=$5 group=$6 directory=$7
+shift 7
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o size=64m,mode=1777 shm "$root/dev/shm"
+mount --bind "$volume" "$root$mount_point"
+mkdir -p "$root/run/secrets"
+mount --bind -o ro "$secrets" "$root/run/secrets"
+mount -o remount,bind,ro "$root"
+exec chroot "$root" setpriv --reuid="$user" --regid="$group" --clear-groups --no-new-privs \
+    --bounding-set=-all --inh-caps=-all sh -c 'cd "$0" && exec "$@"' "$directory" "$@"
+"""
+
+
+class Image(msgspec.Struct):
+    """A built image: its files, and the stage of the Dockerfile that says how it is started."""
+
+    root: Path
+    stage: Stage
+
+    @property
+    def user(self) -> tuple[int, int]:
+        user, group = self.stage.only("USER").arguments[0].split(":")
+        return int(user), int(group)
+
+    @property
+    def working_directory(self) -> str:
+        return self.stage.every("WORKDIR")[-1].arguments[0]
+
+    def command(self, *arguments: str) -> list[str]:
+        """Returns the entry point with the given arguments, or with those of CMD."""
+        return [*self.stage.only("ENTRYPOINT").arguments, *(arguments or self.stage.only("CMD").arguments)]
+
+
+# --- building -------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def built_image() -> Iterator[Image]:
+    """Builds the image in a temporary directory."""
+    install_package("mmdebstrap", Path("/usr/bin/mmdebstrap"))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="image-", dir=CACHE) as place:
+        built: dict[str, Path] = {}
+        files = context_files()
+        for stage in read_stages():
+            assert stage.base == BASE, f"the Dockerfile is built on {stage.base}: tests/deploy knows {BASE}"
+            root = Path(place, stage.name or "image")
+            stable, changing = split_stage(stage)
+            copy_tree(stable_root(stage, stable, files), root)
+            apply_instructions(root, stage, changing, files, built)
+            built[stage.name] = root
+        yield Image(built[""], stage)
+
+
+def split_stage(stage: Stage) -> tuple[list[Instruction], list[Instruction]]:
+    """Splits a stage before the first instruction that depends on the sources."""
+    for n, instruction in enumerate(stage.instructions):
+        if instruction.name == "COPY" and (instruction.options or "src/" in instruction.arguments):
+            return stage.instructions[:n], stage.instructions[n:]
+    return stage.instructions, []
+
+
+def stable_root(stage: Stage, instructions: list[Instruction], files: list[Path]) -> Path:
+    """Returns the directory with the first part of a stage, made if the kept one is of other instructions or files."""
+    name = stage.name or "image"
+    kept = CACHE / f"kept-{name}-{digest(stage.base, instructions, files)}"
+    if not kept.exists():
+        for old in CACHE.glob(f"kept-{name}-*"):
+            shutil.rmtree(old)
+        with tempfile.TemporaryDirectory(prefix="stage-", dir=CACHE) as place:
+            root = Path(place, "root")
+            root.mkdir()
+            subprocess.run(["tar", "--extract", "--file", debian_base(), "--directory", root], check=True)
+            apply_instructions(root, stage, instructions, files, {})
+            root.rename(kept)
+    return kept
+
+
+def digest(base: str, instructions: list[Instruction], files: list[Path]) -> str:
+    found = hashlib.sha256(msgspec.json.encode([base, instructions]))
+    for instruction in instructions:
+        if instruction.name == "COPY":
+            for path, _ in copied_files(instruction, files):
+                found.update((REPOSITORY / path).read_bytes())
+    return found.hexdigest()[:16]
+
+
+def debian_base() -> Path:
+    """Returns the archive of a minimal Debian, made once."""
+    archive = CACHE / f"{SUITE}.tar"
+    if not archive.exists():
+        unfinished = archive.with_suffix(".unfinished.tar")
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", SUITE, unfinished], check=True)
+        unfinished.rename(archive)
+    return archive
+
+
+def wheels() -> Path:
+    """Returns a directory with the pinned wheels, fetched once by the pip of this machine with its own settings."""
+    pins = (REPOSITORY / "requirements.txt").read_bytes()
+    directory = CACHE / f"wheels-{hashlib.sha256(pins).hexdigest()[:16]}"
+    if not directory.exists():
+        for old in CACHE.glob("wheels-*"):
+            shutil.rmtree(old)
+        unfinished = CACHE / "unfinished-wheels"
+        words = ["--require-hashes", "--only-binary=:all:", "--python-version", PYTHON, "--dest", str(unfinished)]
+        command = [sys.executable, "-m", "pip", "--quiet", "download", *words, "-r", "requirements.txt"]
+        subprocess.run(command, check=True, cwd=REPOSITORY)
+        unfinished.rename(directory)
+    return directory
+
+
+def apply_instructions(
+    root: Path, stage: Stage, instructions: list[Instruction], files: list[Path], built: Mapping[str, Path]
+) -> None:
+    directory = "/"
+    for instruction in stage.instructions:
+        is_wanted = instruction in instructions
+        if instruction.name == "WORKDIR":
+            directory = instruction.arguments[0]
+            (root / directory.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        elif instruction.name == "COPY" and is_wanted:
+            copy_into(root, directory, instruction, files, built)
+        elif instruction.name == "RUN" and is_wanted:
+            run_step(root, directory, instruction.arguments)
+
+
+def copy_into(
+    root: Path, directory: str, instruction: Instruction, files: list[Path], built: Mapping[str, Path]
+) -> None:
+    target = root / Path(directory, instruction.arguments[-1]).as_posix().lstrip("/")
+    if stage := instruction.options.get("from"):
+        source = built[stage] / instruction.arguments[0].lstrip("/")
+        copy_tree(source, target)
+        return
+    for path, below in copied_files(instruction, files):
+        copy = target / below
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / path, copy)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    subprocess.run(["cp", "--archive", "--reflink=auto", source, target], check=True)
+
+
+def run_step(root: Path, directory: str, command: tuple[str, ...]) -> None:
+    """Runs a command of a RUN instruction. pip takes the wheels from a directory, and still checks their hashes."""
+    environment = {"PATH": BUILD_PATH, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELS}
+    words = ["sh", "-c", RUN_SCRIPT, "sh", str(root), str(wheels()), directory, *command]
+    done = subprocess.run(
+        ["unshare", "--mount", "--pid", "--fork", "--kill-child", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
+
+
+# --- running --------------------------------------------------------------------------------------------------
+
+
+class Container:
+    """A running container. `process` waits for it, and ends with its exit code."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+
+    def first_process(self) -> psutil.Process:
+        """Returns process 1 of the container, as the machine sees it."""
+        (first,) = psutil.Process(self.process.pid).children()
+        return first
+
+    def kill(self) -> None:
+        """Ends the container with all its processes, which the system does when its process 1 is killed.
+
+        unshare cannot do it: a process that changes its user no longer gets a signal when its parent dies."""
+        with contextlib.suppress(psutil.NoSuchProcess, ValueError):
+            self.first_process().kill()
+        self.process.wait()
+
+    def processes(self) -> list[psutil.Process]:
+        first = self.first_process()
+        return [first, *first.children(recursive=True)]
+
+    def send_stop_signal(self, image: Image) -> None:
+        self.first_process().send_signal(signal.Signals[image.stage.only("STOPSIGNAL").arguments[0]])
+
+
+class Mounts(msgspec.Struct):
+    """The directories of the machine that a container gets."""
+
+    volume: Path
+    secrets: Path
+
+
+def container_command(image: Image, mounts: Mounts, environment: Mapping[str, str], arguments: list[str]) -> list[str]:
+    (mount_point,) = image.stage.only("VOLUME").arguments
+    user, group = image.user
+    variables = {**image.stage.environment(), **environment}
+    script = [START_SCRIPT, "sh", str(image.root), str(mounts.volume), mount_point, str(mounts.secrets)]
+    settings = ["env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+    return [
+        *("unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c"),
+        *(*script, str(user), str(group), image.working_directory, *settings, *arguments),
+    ]
+
+
+@contextlib.contextmanager
+def running_container(image: Image, mounts: Mounts, environment: Mapping[str, str], log: Path) -> Iterator[Container]:
+    command = container_command(image, mounts, environment, image.command())
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+    container = Container(process)
+    try:
+        with terminated_with_us(wait_for_child(process).pid, signal.SIGKILL):
+            yield container
+    finally:
+        container.kill()
+
+
+def wait_for_child(process: "subprocess.Popen[bytes]") -> psutil.Process:
+    """Returns the process that unshare forks, which becomes process 1 of the container."""
+    until = time.monotonic() + FORK_SECONDS
+    while not (children := psutil.Process(process.pid).children()):
+        assert time.monotonic() < until, "unshare has started nothing"
+        time.sleep(0.01)
+    return children[0]
+
+
+def run_in_container(
+    image: Image, mounts: Mounts, environment: Mapping[str, str], arguments: list[str]
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a command in a container of its own, and returns how it ended."""
+    return subprocess.run(container_command(image, mounts, environment, arguments), capture_output=True, text=True)
+
+
+def give_to(directory: Path, user: tuple[int, int]) -> None:
+    """Makes a directory and its files readable for one user alone, as secrets of a container should be."""
+    for path in (directory, *directory.iterdir()):
+        os.chown(path, *user)
+        path.chmod(0o700 if path.is_dir() else 0o400)

@@ -1,0 +1,225 @@
+"""The image of deploy/Dockerfile, built and run in a Debian of its own. `make test-deploy` runs this file, as root.
+
+It is not part of `make test`, because a first build takes minutes. test_dockerfile.py has what can be said without one.
+"""
+
+import base64
+import http.client
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kasuwa import supervise
+from kasuwa.db import embedded
+from tests.deploy.image import (
+    SECRETS,
+    Container,
+    Image,
+    Mounts,
+    built_image,
+    give_to,
+    run_in_container,
+    running_container,
+)
+from tests.merchant_client import HttpConnection, MerchantClient
+from tests.running import DEMO_KEY, DEMO_MID, free_port
+
+READY_SECONDS = 120.0
+# Programs that have no use in a container that only runs.
+BUILD_TOOLS = ("pip", "pip3", "gcc", "cc", "make", "git", "curl", "wget")
+TRANSFER = {"bankcode": "058", "accountnumber": "0000000000", "amount": "10.00"}
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[Image]:
+    with built_image() as built:
+        yield built
+
+
+@pytest.fixture
+def mounts(tmp_path: Path, image: Image) -> Mounts:
+    """An empty volume and a key in a file. Others may pass the directories above, as below /var/lib/docker."""
+    volume, secrets = tmp_path / "volume", tmp_path / "secrets"
+    volume.mkdir()
+    secrets.mkdir()
+    (secrets / "secret_key").write_text(base64.b64encode(bytes(range(32))).decode() + "\n")
+    for directory in (volume, secrets):
+        give_to(directory, image.user)
+    return Mounts(volume, secrets)
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return {
+        "KASUWA_PORT": str(free_port()),
+        "KASUWA_CONSOLE_PORT": str(free_port()),
+        "KASUWA_SECRET_KEY_FILE": f"{SECRETS}/secret_key",
+    }
+
+
+@pytest.fixture
+def container(image: Image, mounts: Mounts, environment: dict[str, str], tmp_path: Path) -> Iterator[Container]:
+    log = tmp_path / "log"
+    with running_container(image, mounts, environment, log) as running:
+        until = time.monotonic() + READY_SECONDS
+        while not is_ready(int(environment["KASUWA_PORT"])):
+            assert running.process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.1)
+        yield running
+
+
+def is_ready(port: int) -> bool:
+    try:
+        with HttpConnection("127.0.0.1", port) as wire:
+            return wire.send("GET", "/readyz").http == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def status_fields(process: psutil.Process) -> dict[str, str]:
+    lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+# --- what is in it ---------------------------------------------------------------------------------------------
+
+
+def test_the_image_has_the_service_and_no_build_tools(image: Image) -> None:
+    assert (image.root / "opt/kasuwa/bin/kasuwa").exists()
+    folders = ("opt/kasuwa/bin", "usr/local/bin", "usr/bin", "bin", "usr/sbin")
+    found = [path for folder in folders for name in BUILD_TOOLS if (path := image.root / folder / name).exists()]
+    assert found == []
+    assert list(image.root.glob("opt/kasuwa/lib/python3*/site-packages/pip")) == []
+    assert not (image.root / "src").exists()
+    assert list((image.root / "var/lib/apt/lists").iterdir()) == []
+
+
+def test_the_user_of_the_image_can_write_to_its_volume_only(image: Image) -> None:
+    user, group = image.user
+    shared = stat.S_ISVTX  # /tmp, which is everyone's
+    writable = [
+        path.relative_to(image.root).as_posix()
+        for path in image.root.rglob("*")
+        if not path.is_symlink()
+        and (path.is_dir() or path.is_file())
+        and ((found := path.stat()).st_uid == user or found.st_gid == group or found.st_mode & stat.S_IWOTH)
+        and not found.st_mode & shared
+    ]
+    assert writable == ["var/lib/kasuwa"]
+
+
+def test_the_image_is_no_larger_than_it_needs_to_be(image: Image) -> None:
+    """A third of it is Debian and Python, a third the embedded PostgreSQL."""
+    said = subprocess.run(["du", "--summarize", "--block-size=M", image.root], capture_output=True, text=True)
+    assert int(said.stdout.split("M")[0]) < 550
+
+
+# --- how it runs -----------------------------------------------------------------------------------------------
+
+
+def test_it_serves_from_a_read_only_root_as_its_user(
+    container: Container, image: Image, mounts: Mounts, environment: dict[str, str]
+) -> None:
+    with HttpConnection("127.0.0.1", int(environment["KASUWA_PORT"])) as wire:
+        shop = MerchantClient(wire, DEMO_MID, DEMO_KEY)
+        assert shop.transfer(amount="10.00")["status"] == 200
+    names = {process.name() for process in container.processes()}
+    assert {"tini", "kasuwa api", "kasuwa worker", "kasuwa console", "postgres"} <= names
+    for process in container.processes():
+        fields = status_fields(process)
+        assert fields["Uid"].split() == [str(image.user[0])] * 4
+        assert fields["Gid"].split() == [str(image.user[1])] * 4
+        assert {fields[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
+        assert fields["NoNewPrivs"] == "1"
+    first = container.first_process()
+    mounted = [line.split() for line in Path(f"/proc/{first.pid}/mounts").read_text().splitlines()]
+    root = [options.split(",") for _, place, _, options, *_ in mounted if place == "/"]
+    assert "ro" in root[-1]
+    assert not (mounts.volume / "secret.key").exists()
+
+
+def test_a_container_cannot_write_to_its_root(image: Image, mounts: Mounts) -> None:
+    done = run_in_container(image, mounts, {}, ["sh", "-c", "touch /var/lib/kasuwa/x && touch /tmp/x"])
+    assert done.returncode != 0
+    assert done.stderr == "touch: cannot touch '/tmp/x': Read-only file system\n"
+    assert (mounts.volume / "x").exists()
+
+
+def test_a_stop_under_load_answers_what_is_in_flight_and_ends_well(
+    container: Container, image: Image, environment: dict[str, str]
+) -> None:
+    """Every reply is complete. A connection that is refused or closed before a request was sent is no loss."""
+    statuses: list[int] = []
+    broken: list[str] = []
+
+    def send_until_closed() -> None:
+        try:
+            with HttpConnection("127.0.0.1", int(environment["KASUWA_PORT"])) as wire:
+                shop = MerchantClient(wire, DEMO_MID, DEMO_KEY)
+                while True:
+                    statuses.append(shop.send_fields("disburse", {"action": "transfer", **TRANSFER}).http)
+        except http.client.RemoteDisconnected:
+            pass  # closed between two requests
+        except (OSError, http.client.HTTPException) as error:
+            broken.append(repr(error))
+
+    threads = [threading.Thread(target=send_until_closed) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while len(statuses) < 20:
+        time.sleep(0.01)
+    container.send_stop_signal(image)
+    longest = supervise.LONGEST_STOP_SECONDS + embedded.LONGEST_STOP_SECONDS
+    assert container.process.wait(longest) == 0
+    for thread in threads:
+        thread.join(longest)
+    assert set(statuses) <= {200, 503}
+    assert [text for text in broken if "refused" not in text and "reset" not in text] == []
+
+
+def test_a_container_that_is_killed_leaves_no_process(
+    image: Image, mounts: Mounts, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The checks must leave no servers on the machine that runs them."""
+    with running_container(image, mounts, environment, tmp_path / "log") as running:
+        until = time.monotonic() + READY_SECONDS
+        while len(left := running.processes()) < 3:
+            assert time.monotonic() < until, (tmp_path / "log").read_text()
+            time.sleep(0.02)
+    _, alive = psutil.wait_procs(left, timeout=READY_SECONDS)
+    assert alive == []
+
+
+def test_a_stop_during_the_start_ends_the_container(
+    image: Image, mounts: Mounts, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Process 1 ignores signals that it does not handle, and Python handles SIGTERM only when it serves."""
+    with running_container(image, mounts, environment, tmp_path / "log") as running:
+        until = time.monotonic() + READY_SECONDS
+        while not (mounts.volume / "cluster").exists():
+            assert time.monotonic() < until, (tmp_path / "log").read_text()
+            time.sleep(0.02)
+        running.send_stop_signal(image)
+        assert running.process.wait(supervise.LONGEST_STOP_SECONDS) in (0, 128 + 15)
+
+
+def test_migrations_run_as_a_command_of_the_image(image: Image, mounts: Mounts) -> None:
+    key = {"KASUWA_SECRET_KEY_FILE": f"{SECRETS}/secret_key"}
+    first = run_in_container(image, mounts, key, image.command("migrate"))
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout.startswith("applied 0001")
+    second = run_in_container(image, mounts, key, image.command("migrate"))
+    assert second.stdout == "nothing to do: the schema is up to date\n"
+
+
+def test_live_does_not_start_without_a_key(image: Image, mounts: Mounts) -> None:
+    done = run_in_container(image, mounts, {"KASUWA_ENVIRONMENT": "live"}, image.command())
+    assert done.returncode == 1
+    assert done.stderr.startswith("kasuwa: KASUWA_SECRET_KEY is not set")
