@@ -93,21 +93,26 @@ class Source:
         return in_slice or self.path == "console/manual_posting.py"
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the syntax tree. Kept, because every rule walks them."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def docstrings(self) -> set[int]:
-        owners = [node for node in ast.walk(self.tree) if isinstance(node, DOCUMENTED) and node.body]
+        owners = [node for node in self.nodes if isinstance(node, DOCUMENTED) and node.body]
         first = [owner.body[0] for owner in owners]
         return {id(node.value) for node in first if isinstance(node, ast.Expr)}
 
     def imports(self) -> Iterator[tuple[str, str]]:
         """Yields each import as (module, name). The name is empty for a plain import."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from ((alias.name, "") for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 yield from ((node.module or "", alias.name) for alias in node.names)
 
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return [node for node in self.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -155,7 +160,7 @@ def relative_imports(sources: Iterable[Source]) -> list[str]:
     return [
         f"{source.path}:{node.lineno} imports relative to itself"
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ImportFrom) and node.level
     ]
 
@@ -191,10 +196,10 @@ def reexports(source: Source) -> list[str]:
     """Returns the places where a file offers another module's names as its own."""
     aliases = [
         node.lineno
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Import | ast.ImportFrom) and any(a.asname == a.name for a in node.names)
     ]
-    lists = [n.lineno for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == "__all__"]
+    lists = [n.lineno for n in source.nodes if isinstance(n, ast.Name) and n.id == "__all__"]
     return [f"{source.path}:{line} re-exports names of other modules" for line in (*aliases, *lists)]
 
 
@@ -270,7 +275,7 @@ def unbounded_connections(source: Source) -> list[str]:
     if source.path in CONNECTION_MODULES:
         return []
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call):
             called = node.func
             plain = (
@@ -295,7 +300,7 @@ def unbounded_connections(source: Source) -> list[str]:
 def impurities(source: Source) -> list[str]:
     """Returns the impure parts of a file: imports, clocks, I/O, and coroutines that are more than a signature."""
     found = [f"imports {module}" for module, _ in source.imports() if module.partition(".")[0] in IMPURE_MODULES]
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call):
             called = node.func
             if isinstance(called, ast.Attribute) and called.attr in CLOCK_FUNCTIONS:
@@ -315,7 +320,7 @@ def is_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def function_bodies(source: Source) -> list[str]:
-    nodes = [node for node in ast.walk(source.tree) if isinstance(node, FUNCTIONS)]
+    nodes = [node for node in source.nodes if isinstance(node, FUNCTIONS)]
     return [f"{source.path}:{node.lineno} has a function" for node in nodes]
 
 
@@ -325,7 +330,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 def floats(source: Source) -> list[str]:
     return [
         f"{source.path}:{node.lineno} has a float"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if (isinstance(node, ast.Constant) and isinstance(node.value, float))
         or (isinstance(node, ast.Name) and node.id == "float")
     ]
@@ -342,7 +347,7 @@ LOGGABLE_ERRORS = {"EmbeddedError", "InvalidCatalogue"}
 def error_texts_in_logs(source: Source) -> list[str]:
     """Returns log calls with the text of an exception, which may quote a request. Its type and places may be logged."""
     found = []
-    for handler in ast.walk(source.tree):
+    for handler in source.nodes:
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
             continue
         if not named_in(handler.type) & LOGGABLE_ERRORS:
@@ -394,7 +399,7 @@ def reads_without_the_visit(source: Source) -> list[str]:
     found = [
         f"{source.path} imports snapshot" for made in source.imports() if made == ("kasuwa.db.reading", "snapshot")
     ]
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("reader", "operators"):
             of = node.value
             if (isinstance(of, ast.Attribute) and of.attr == "parts") or (

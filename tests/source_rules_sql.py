@@ -51,7 +51,7 @@ def sql_of(source: Source) -> list[tuple[int, str]]:
     known = constants(source)
     texts = [
         (node.lineno, text_of(node, known) or "")
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in source.docstrings
     ]
     return [(line, text) for line, text in texts if SQL.search(text)]
@@ -85,7 +85,7 @@ def unsafe_reads(source: Source) -> list[str]:
     """Returns what a store may not do: write, lock, or query without its merchant."""
     known = constants(source)
     found = [f"line {line} writes or locks" for line, text in sql_of(source) if WRITING_SQL.search(text)]
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in QUERY_METHODS:
             query = text_of(node.args[0], known) if node.args else None
             if query is None:
@@ -140,7 +140,7 @@ def partial_orders(source: Source) -> list[str]:
     """Every ORDER BY that leaves the order of some rows open."""
     known = constants(source)
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Constant | ast.JoinedStr) or id(node) in source.docstrings:
             continue
         text = text_of(node, known) or ""

@@ -122,7 +122,7 @@ def long_signatures(source: Source) -> list[str]:
 def riddles(source: Source) -> list[str]:
     """Docstrings of classes and functions that begin without a subject or a verb."""
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, DOCUMENTED) and not isinstance(node, ast.Module):
             first = (ast.get_docstring(node) or "").partition(" ")[0].strip("`'\".,:;")
             if first in RIDDLE_STARTS:
