@@ -20,7 +20,9 @@ from tests.simulate.processes import query, wait_until
 pytestmark = pytest.mark.xdist_group("console")
 
 ORDER = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "rent"}
-LOCK_BOOK = "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
+LOCK_MERCHANT = (
+    "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
+)
 WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
 SENT = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1 and kind = 'transfer'"
 
@@ -32,7 +34,7 @@ def hidden(seen: PageReply, name: str) -> str:
 def send_while_cut(dsn: str, cable: DatabaseProxy, shop: MerchantClient, owner: Visitor, **order: str) -> PageReply:
     """The page after a form that was being worked on when the database went away."""
 
-    with ThreadPoolExecutor(1) as thread, locked_book(dsn, shop):
+    with ThreadPoolExecutor(1) as thread, locked_merchant(dsn, shop):
         sending = thread.submit(owner.post, "/transfers/send", **order)
         try:
             wait_until("the writer waits for the book", lambda: query(dsn, WAITING)[0][0])
@@ -42,11 +44,11 @@ def send_while_cut(dsn: str, cable: DatabaseProxy, shop: MerchantClient, owner: 
 
 
 @contextmanager
-def locked_book(dsn: str, shop: MerchantClient) -> Iterator[None]:
+def locked_merchant(dsn: str, shop: MerchantClient) -> Iterator[None]:
     with asyncio.Runner() as runner:
         connection: Any = runner.run(asyncpg.connect(dsn))
         runner.run(connection.execute("begin"))
-        runner.run(connection.fetch(LOCK_BOOK, shop.mid))
+        runner.run(connection.fetch(LOCK_MERCHANT, shop.mid))
         try:
             yield
         finally:

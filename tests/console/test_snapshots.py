@@ -67,20 +67,20 @@ def visiting(deployment: Deployment, shop: MerchantClient, verb: str, work: Call
 
     async def run() -> Any:
         settings = read_settings({}, data=deployment.directory)
-        house = await Services.build(settings, deployment.dsn)
+        services = await Services.build(settings, deployment.dsn)
         operators = await connections.open_operator_pool(deployment.dsn)
         readers = await connections.open_console_pool(deployment.dsn)
-        house.writer.start()
+        services.writer.start()
         try:
             parts = make_console_services(
-                house, make_dispatch(house, make_admin_operations(house, operators)), operators, readers
+                services, make_dispatch(services, make_admin_operations(services, operators)), operators, readers
             )
             merchant_id = await operators.fetchval(
                 "select merchant_id from merchant where mid = $1 and current", shop.mid
             )
-            return await work(visit_of(parts, await house.merchant_directory.get_by_id(merchant_id)))
+            return await work(visit_of(parts, await services.merchant_directory.get_by_id(merchant_id)))
         finally:
-            await house.close()
+            await services.close()
             await readers.close()
             await operators.close()
 

@@ -52,7 +52,9 @@ def prepared(place: Path) -> Iterator[Ground]:
 
         yield Ground(cluster, asyncio.run(prepare()), settings)
         # The submissions below hold money for no transaction.
-        assert [law for law in broken_invariants(cluster.dsn) if "without a live job" not in law] == []
+        assert [
+            invariant for invariant in broken_invariants(cluster.dsn) if "without a live job" not in invariant
+        ] == []
 
 
 async def new_merchant(ground: Ground) -> Merchant:

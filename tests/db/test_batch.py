@@ -15,12 +15,12 @@ from tests.hypothesis_settings import without_deadline
 UNTIMED = without_deadline(150)
 
 
-# --- the laws -------------------------------------------------------------------------------------------------
+# --- the invariants -------------------------------------------------------------------------------------------
 
 
 @UNTIMED
 @given(st.lists(st.lists(anything, max_size=8), max_size=5))
-def test_any_batches_in_any_order_keep_the_laws(batches: list[list[ToyRequest]]) -> None:
+def test_any_batches_in_any_order_keep_the_invariants(batches: list[list[ToyRequest]]) -> None:
     database = funded()
     for n, chosen in enumerate(batches):
         results = database.run(submissions(chosen, n * 100))
@@ -30,7 +30,7 @@ def test_any_batches_in_any_order_keep_the_laws(batches: list[list[ToyRequest]])
 
 @UNTIMED
 @given(st.lists(anything, max_size=10), st.randoms(use_true_random=False))
-def test_any_order_of_arrival_keeps_the_laws(chosen: list[ToyRequest], chance: Any) -> None:
+def test_any_order_of_arrival_keeps_the_invariants(chosen: list[ToyRequest], chance: Any) -> None:
     chance.shuffle(chosen)
     database = funded()
     database.run(submissions(chosen))
@@ -107,7 +107,7 @@ def test_who_asks_for_more_is_decided_after_its_mates_and_otherwise_alike(chosen
 
 @UNTIMED
 @given(st.lists(st.lists(anything, max_size=6), max_size=4))
-def test_the_version_of_a_book_moves_exactly_when_something_of_it_was_written(batches: list[list[ToyRequest]]) -> None:
+def test_the_version_of_a_merchant_rises_exactly_when_it_was_written(batches: list[list[ToyRequest]]) -> None:
     database = funded()
     for n, chosen in enumerate(batches):
         before = {merchant_id: written(database, merchant_id) for merchant_id in MERCHANTS}

@@ -312,7 +312,7 @@ def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
 
 
 @pytest.mark.parametrize("clock", [{"clock_offset_us": -5}, {"clock_fixed_at": WALL - HOUR}])
-def test_a_moved_clock_is_seen_by_the_next_and_written_to_its_book(clock: dict[str, Any]) -> None:
+def test_a_moved_clock_is_seen_by_the_next_and_written_to_the_state_row(clock: dict[str, Any]) -> None:
     database, seen_times = funded(), []
     set_clock(database, **clock)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa import composition as services
+from kasuwa import composition
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
 from kasuwa.db.batch import Submission
@@ -145,22 +145,22 @@ def numbering(merchant: Merchant) -> Submission:
     return Submission(merchant, Needs(((Job, key),)), rule, bytes(32), claim)
 
 
-def with_writer(place: Path, work: Callable[[Writer, Merchant, services.Services, list[float]], Any]) -> str:
+def with_writer(place: Path, work: Callable[[Writer, Merchant, composition.Services, list[float]], Any]) -> str:
     """Returns the address of a database that a writer used whose process clock is `ahead` by so many seconds."""
     ahead = [0.0]
 
     async def run(dsn: str) -> None:
         settings = Settings(data=place)
         await prepare(settings, dsn)
-        house = await services.Services.build(settings, dsn)
+        services = await composition.Services.build(settings, dsn)
         clock = DatabaseClock(lambda: datetime.now(UTC).timestamp() + ahead[0])
-        writer = Writer(dsn, house.deployment, clock=clock)
+        writer = Writer(dsn, services.deployment, clock=clock)
         writer.start()
         try:
-            await work(writer, await house.merchant_directory.get_by_id(1), house, ahead)
+            await work(writer, await services.merchant_directory.get_by_id(1), services, ahead)
         finally:
             await writer.close()
-            await house.close()
+            await services.close()
 
     with running_database(place / "pg") as cluster:
         asyncio.run(run(cluster.dsn))
@@ -173,7 +173,7 @@ def with_writer(place: Path, work: Callable[[Writer, Merchant, services.Services
 def test_a_jump_of_a_day_voids_no_idempotency_key_and_lets_no_job_wait(tmp_path: Path) -> None:
     replies: list[Any] = []
 
-    async def work(writer: Writer, merchant: Merchant, house: services.Services, ahead: list[float]) -> None:
+    async def work(writer: Writer, merchant: Merchant, services: composition.Services, ahead: list[float]) -> None:
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]
         ahead[0] = 25 * 3600.0
         replies.append((await writer.submit(numbering(merchant))).reply)  # type: ignore[union-attr]

@@ -15,7 +15,7 @@ import asyncpg
 import msgspec
 import pytest
 
-from kasuwa import composition as services
+from kasuwa import composition
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, PostingGroup, Refusal
 from kasuwa.db import embedded, jobs
@@ -287,32 +287,32 @@ def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submis
     return Submission(merchant, needs, rule, os.urandom(32))
 
 
-async def with_houses(dsn: str, data: Path, count: int, work: Callable[..., Any]) -> Any:
+async def with_processes(dsn: str, data: Path, count: int, work: Callable[..., Any]) -> Any:
     """Opens several writers of one database, as several processes would, with the demo merchant."""
     settings = Settings(data=data)
     await prepare(settings, dsn)
-    houses = [await services.Services.build(settings, dsn) for _ in range(count)]
-    for house in houses:
-        house.writer.start()
+    all_services = [await composition.Services.build(settings, dsn) for _ in range(count)]
+    for services in all_services:
+        services.writer.start()
     try:
-        return await work(houses, await houses[0].merchant_directory.get_by_id(1))
+        return await work(all_services, await all_services[0].merchant_directory.get_by_id(1))
     finally:
-        for house in houses:
-            await house.close()
+        for services in all_services:
+            await services.close()
 
 
 def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> None:
     """Guards the lock and the version of a merchant's state row: without them a writer overwrites what others wrote."""
 
-    async def race(houses: list[services.Services], merchant: Merchant) -> None:
-        async def add(house: services.Services) -> None:
+    async def race(all_services: list[composition.Services], merchant: Merchant) -> None:
+        async def add(services: composition.Services) -> None:
             for _ in range(60):
-                await house.writer.submit(fund(merchant, 1))
+                await services.writer.submit(fund(merchant, 1))
 
-        await asyncio.gather(*(add(house) for house in houses for _ in range(3)))
+        await asyncio.gather(*(add(services) for services in all_services for _ in range(3)))
 
     with running_database(tmp_path) as cluster:
-        asyncio.run(with_houses(cluster.dsn, tmp_path, 3, race))
+        asyncio.run(with_processes(cluster.dsn, tmp_path, 3, race))
         added = query(cluster.dsn, "select count(*), sum(amount) from posting where reference = 'one kobo'")
         assert tuple(added[0]) == (3 * 3 * 60, 3 * 3 * 60)
         assert broken_invariants(cluster.dsn) == []
@@ -322,14 +322,14 @@ def test_a_rule_that_raises_fails_alone_and_leaves_nothing(tmp_path: Path) -> No
     def raises(context: Context, seen: LoadedRows) -> Decision:
         raise ZeroDivisionError
 
-    async def mix(houses: list[services.Services], merchant: Merchant) -> list[Any]:
+    async def mix(all_services: list[composition.Services], merchant: Merchant) -> list[Any]:
         bad = [Submission(merchant, Needs(), raises, os.urandom(32)) for _ in range(5)]
         good = [fund(merchant, 1, f"good {n}") for n in range(5)]
         mixed = [submission for pair in zip(bad, good, strict=True) for submission in pair]
-        return list(await asyncio.gather(*(houses[0].writer.submit(submission) for submission in mixed)))
+        return list(await asyncio.gather(*(all_services[0].writer.submit(submission) for submission in mixed)))
 
     with running_database(tmp_path) as cluster:
-        results = asyncio.run(with_houses(cluster.dsn, tmp_path, 1, mix))
+        results = asyncio.run(with_processes(cluster.dsn, tmp_path, 1, mix))
         assert [isinstance(result, RuleFailure) for result in results] == [True, False] * 5
         kept = query(cluster.dsn, "select reference from posting where reference like 'good%' order by seq")
         assert [row[0] for row in kept] == [f"good {n}" for n in range(5)]

@@ -121,7 +121,7 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground
     assert (len(times), moved(ground, made[0])) == (2, [100])
 
 
-def test_a_commit_lost_on_memory_with_the_database_away_past_patience_is_not_known(ground: Ground) -> None:
+def test_a_commit_lost_in_an_outage_beyond_the_timeout_has_an_unknown_outcome(ground: Ground) -> None:
     """The outcome is reported as unknown, whether or not the commit happened."""
     line = FaultyProxy(ground.cluster)
 
@@ -158,7 +158,7 @@ def test_a_silent_database_is_reported_within_the_timeout_and_used_again_later(g
     assert (moved(ground, made[0]), moved(ground, made[0], "after")) == ([], [7])
 
 
-def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: Ground) -> None:
+def test_a_submission_behind_a_stuck_batch_is_answered_at_its_timeout(ground: Ground) -> None:
     """A statement without a timeout of its own blocks the writer. Other submissions do not wait for its end."""
     line = FaultyProxy(ground.cluster)
 
@@ -180,7 +180,7 @@ def test_who_waits_behind_a_stuck_batch_is_answered_when_patience_ends(ground: G
 
 # --- locks ------------------------------------------------------------------------------------------------------------
 
-HOLD_BOOK = "select 1 from merchant_state where merchant_id = $1 for update"
+LOCK_MERCHANT = "select 1 from merchant_state where merchant_id = $1 for update"
 
 
 @asynccontextmanager
@@ -189,14 +189,14 @@ async def holding(ground: Ground, merchant: Merchant) -> AsyncIterator[None]:
     connection = await asyncpg.connect(ground.cluster.dsn)
     try:
         await connection.execute("begin")
-        await connection.fetch(HOLD_BOOK, merchant.merchant_id)
+        await connection.fetch(LOCK_MERCHANT, merchant.merchant_id)
         yield
     finally:
         await connection.close()
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_held_book_holds_up_no_other_merchant(ground: Ground, way: str) -> None:
+def test_a_locked_merchant_delays_no_other(ground: Ground, way: str) -> None:
     made: list[Merchant] = []
 
     async def work() -> None:
@@ -222,7 +222,7 @@ def test_a_held_book_holds_up_no_other_merchant(ground: Ground, way: str) -> Non
     assert [moved(ground, merchant) for merchant in made[1:]] == [[1, 2, 3, 4, 5]] * 3
 
 
-def test_a_submission_that_waits_too_long_for_a_held_book_did_nothing(ground: Ground) -> None:
+def test_a_submission_that_waits_too_long_for_a_lock_changes_nothing(ground: Ground) -> None:
     made = []
 
     async def work() -> None:
@@ -243,7 +243,7 @@ def test_more_merchants_with_held_books_than_lanes_are_all_answered(ground: Grou
             connection = await asyncpg.connect(ground.cluster.dsn)
             await connection.execute("begin")
             for merchant in made:
-                await connection.fetch(HOLD_BOOK, merchant.merchant_id)
+                await connection.fetch(LOCK_MERCHANT, merchant.merchant_id)
             waiting = [writer.submit(fund(merchant)) for merchant in made]
             other = await new_merchant(ground)
             assert await outcome_of(writer.submit(fund(other))) == "fund"
@@ -253,7 +253,7 @@ def test_more_merchants_with_held_books_than_lanes_are_all_answered(ground: Grou
     run(work)
 
 
-def test_books_that_stay_held_keep_no_lane_from_a_book_that_is_free_again(ground: Ground) -> None:
+def test_merchants_that_stay_locked_do_not_delay_one_that_is_free_again(ground: Ground) -> None:
     """MAX_SESSIONS merchants wait for locks that stay held, and one more waits for a lock that is soon released."""
 
     async def work() -> None:
@@ -284,7 +284,7 @@ def test_a_stopped_writers_session_is_ended_by_the_server(ground: Ground) -> Non
         held = await new_merchant(ground)
         stopped = await connections.connect(ground.cluster.dsn, connections.WRITER_SETTINGS)
         await stopped.execute("begin")
-        await stopped.fetch(HOLD_BOOK, held.merchant_id)
+        await stopped.fetch(LOCK_MERCHANT, held.merchant_id)
         limits = {"statement_seconds": 5.0, "timeout_seconds": 20.0}
         async with writing(ground, ground.cluster.dsn, **limits) as writer:
             assert await outcome_of(writer.submit(fund(held))) == "fund"

@@ -167,7 +167,7 @@ class Books(RuleBasedStateMachine):
         with pytest.raises(LedgerError):
             apply_group(self.accounts, self.holds, group, MERCHANT)
 
-    # --- the laws ---------------------------------------------------------------------------------------------
+    # --- the invariants ---------------------------------------------------------------------------------------
 
     @invariant()
     def all_balances_of_a_currency_sum_to_zero(self) -> None:
@@ -207,5 +207,5 @@ class Books(RuleBasedStateMachine):
         assert all(0 <= hold.taken <= hold.amount for hold in self.holds.values())
 
 
-TestAnySequenceOfGroupsKeepsTheLaws = Books.TestCase
-TestAnySequenceOfGroupsKeepsTheLaws.settings = settings(without_deadline(60), stateful_step_count=40)
+TestAnySequenceOfGroupsKeepsTheInvariants = Books.TestCase
+TestAnySequenceOfGroupsKeepsTheInvariants.settings = settings(without_deadline(60), stateful_step_count=40)

@@ -131,7 +131,7 @@ def test_airtime_for_a_magic_phone_ends_as_and_when_its_table_says(code: str, pr
     ],
     ids=str,
 )
-def test_a_scenario_overrides_the_reference_and_ends_at_the_next_rung(
+def test_a_scenario_overrides_the_reference_and_ends_at_the_next_query(
     scenario: Scenario, age: int, status: str
 ) -> None:
     for reference in ("45012345678", "0000000016"):

@@ -278,7 +278,7 @@ def test_every_call_meets_its_fault(call: str, method: str, http: str) -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("method", RAILS)
-def test_a_rail_that_was_away_is_back_by_the_first_rung(call: str, method: str) -> None:
+def test_a_rail_that_was_away_is_back_by_the_first_query(call: str, method: str) -> None:
     away = Scenario(http="unavailable")
     payer = "08000000000" if method == "phone" else "0000000000"
     asked = order(method, session="sbx-00-00-PIN", payer=payer, scenario=away, age_seconds=REQUERY_SECONDS)

@@ -50,7 +50,7 @@ def percentage_of(amount: int, hundredths_of_percent: int) -> int:
 
 def next_requery_age(seconds: int) -> int:
     """Returns the age of the first re-query at or after this age."""
-    return next((rung for rung in REQUERY_AGES if rung >= seconds), -(-seconds // HOUR) * HOUR)
+    return next((query_age for query_age in REQUERY_AGES if query_age >= seconds), -(-seconds // HOUR) * HOUR)
 
 
 def add_months(day: date, months: int) -> date:

@@ -46,10 +46,10 @@ PLANNER_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan
 def combine_invariants() -> str:
     """Returns all invariants as one statement, whose rows are the violations."""
     parts = []
-    for number, law in enumerate(INVARIANTS):
-        query, found = SCOPE.subn(r"\1 = $1", law.query)
-        assert found, law.description
-        parts.append(f"(select {number} as law, found.place from ({query}) found)")
+    for number, checked in enumerate(INVARIANTS):
+        query, found = SCOPE.subn(r"\1 = $1", checked.query)
+        assert found, checked.description
+        parts.append(f"(select {number} as number, found.place from ({query}) found)")
     return " union all ".join(parts)
 
 
@@ -58,7 +58,7 @@ class AuditedDeployment:
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
-        self._laws: Any = None
+        self._invariants: Any = None
         self._accounts: Any = None
 
     def open_shop(self) -> tuple[MerchantClient, int]:
@@ -70,14 +70,14 @@ class AuditedDeployment:
         """Returns the violated invariants of a merchant's books, and the balance and holds of its accounts."""
 
         async def read(connection: Any) -> Any:
-            if self._laws is None:
+            if self._invariants is None:
                 await connection.execute(PLANNER_SETTINGS)
-                self._laws = await connection.prepare(combine_invariants())
+                self._invariants = await connection.prepare(combine_invariants())
                 self._accounts = await connection.prepare(ACCOUNTS)
-            return await self._laws.fetch(merchant_id), await self._accounts.fetch(merchant_id)
+            return await self._invariants.fetch(merchant_id), await self._accounts.fetch(merchant_id)
 
         broken, accounts = self.deployment.run_on_connection(read)
-        return [f"{INVARIANTS[law].description}: {place}" for law, place in broken], {
+        return [f"{INVARIANTS[number].description}: {place}" for number, place in broken], {
             row[0]: (row[1], row[2]) for row in accounts
         }
 

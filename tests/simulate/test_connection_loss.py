@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa import composition as services
+from kasuwa import composition
 from kasuwa.core.decision import Context, Decision, LoadedRows, Needs
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.db import embedded
@@ -231,9 +231,9 @@ def order(context: Context, seen: LoadedRows, order_ref: str, amount: int) -> De
 async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[Any]:
     settings = Settings(data=data)
     await prepare(settings, dsn)
-    house = await services.Services.build(settings, dsn)
-    house.writer.start()
-    merchant = await house.merchant_directory.get_by_id(1)
+    services = await composition.Services.build(settings, dsn)
+    services.writer.start()
+    merchant = await services.merchant_directory.get_by_id(1)
 
     def submission(n: int) -> Submission:
         amount = -1 if n in poisoned else 1
@@ -241,9 +241,9 @@ async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[A
         return Submission(merchant, needs, lambda c, s: order(c, s, str(n), amount), os.urandom(32))
 
     try:
-        return list(await asyncio.gather(*(house.writer.submit(submission(n)) for n in range(50))))
+        return list(await asyncio.gather(*(services.writer.submit(submission(n)) for n in range(50))))
     finally:
-        await house.close()
+        await services.close()
 
 
 def test_a_decision_that_the_database_refuses_does_not_fail_its_neighbours(tmp_path: Path) -> None:
@@ -256,4 +256,4 @@ def test_a_decision_that_the_database_refuses_does_not_fail_its_neighbours(tmp_p
         ]
         kept = query(cluster.dsn, "select order_ref from transaction where kind = 'probe'")
         assert {int(row[0]) for row in kept} == set(range(50)) - poisoned
-        assert not [law for law in broken_invariants(cluster.dsn) if "event" not in law]
+        assert not [invariant for invariant in broken_invariants(cluster.dsn) if "event" not in invariant]

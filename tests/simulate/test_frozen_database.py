@@ -59,7 +59,7 @@ HOLD = "select 1 from merchant_state b join merchant m using (merchant_id) where
 
 
 @contextmanager
-def holding_book(dsn: str, merchant: Merchant) -> Iterator[None]:
+def locked_merchant(dsn: str, merchant: Merchant) -> Iterator[None]:
     """Locks a merchant's state row in another session."""
     held, over = threading.Event(), threading.Event()
 
@@ -80,14 +80,14 @@ def holding_book(dsn: str, merchant: Merchant) -> Iterator[None]:
             holding.result()
 
 
-def test_a_merchant_whose_book_is_held_does_not_hold_up_the_others_over_http(tmp_path: Path) -> None:
+def test_a_locked_merchant_does_not_delay_the_others_over_http(tmp_path: Path) -> None:
     with (
         running_database(tmp_path / "pg") as cluster,
         running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": cluster.dsn}) as service,
         ThreadPoolExecutor(1) as thread,
     ):
         held, *others = [new_merchant(service.port) for _ in range(4)]
-        with holding_book(cluster.dsn, held):
+        with locked_merchant(cluster.dsn, held):
             waiting = thread.submit(fund, service, held)
             for _ in range(3):
                 assert [fund(service, merchant) for merchant in others] == [(200, 200)] * 3

@@ -39,7 +39,9 @@ pytestmark = pytest.mark.chaos
 
 BOOKS = "select * from {} order by 1, 2"
 TABLES = ("transaction", "posting", "event", "hold", "account", "merchant", "merchant_key")
-LOCK_BOOK = "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
+LOCK_MERCHANT = (
+    "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
+)
 WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'kasuwa writer'"
 
 
@@ -74,7 +76,7 @@ def held_books(dsn: str, merchant: Merchant) -> Iterator[Callable[[], None]]:
 async def take_lock(dsn: str, merchant: Merchant) -> Any:
     connection = await asyncpg.connect(dsn)
     await connection.execute("begin")
-    await connection.execute(LOCK_BOOK, merchant.mid)
+    await connection.execute(LOCK_MERCHANT, merchant.mid)
     return connection
 
 

@@ -160,7 +160,7 @@ def test_a_refused_request_is_tried_again_under_its_key(service: Service, how: s
         check_alone(world, "one", reply["txnRef"], "successful")
 
 
-def test_a_late_answer_is_known_at_the_first_rung_after_it(service: Service) -> None:
+def test_a_late_answer_is_known_at_the_first_query_after_it(service: Service) -> None:
     with World(service) as world:
         reply = world.transfer("one", "delay=90")
         assert reply["txnStatus"] in OPEN

@@ -9,17 +9,19 @@ from tests.running import Deployment
 from tests.walk.invariant_violations import NOW, VIOLATIONS, make_history
 
 
-def offenders_of(law: Invariant) -> list[str]:
-    return [harm for words, harms in VIOLATIONS.items() if law.description.startswith(words) for harm in harms]
+def offenders_of(invariant: Invariant) -> list[str]:
+    return [harm for words, harms in VIOLATIONS.items() if invariant.description.startswith(words) for harm in harms]
 
 
-def test_every_law_has_an_offender_and_every_offender_its_law() -> None:
-    assert [law.description for law in INVARIANTS if not offenders_of(law)] == []
+def test_every_invariant_has_a_violation_and_every_violation_one() -> None:
+    assert [invariant.description for invariant in INVARIANTS if not offenders_of(invariant)] == []
     for words in VIOLATIONS:
-        assert len([law for law in INVARIANTS if law.description.startswith(words)]) == 1, words
+        assert len([invariant for invariant in INVARIANTS if invariant.description.startswith(words)]) == 1, words
 
 
-def test_every_law_finds_what_breaks_it(open_shop: Callable[..., MerchantClient], deployment: Deployment) -> None:
+def test_every_invariant_reports_its_violations(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
     shop = open_shop(now=NOW)
     make_history(shop, deployment)
     assert deployment.broken_invariants([shop.mid]) == []
@@ -27,14 +29,14 @@ def test_every_law_finds_what_breaks_it(open_shop: Callable[..., MerchantClient]
 
     async def look(connection: Any) -> list[tuple[str, str]]:
         overlooked = []
-        planted = [(law, harm) for law in INVARIANTS for harm in offenders_of(law)]
-        for law, harm in planted:
+        planted = [(invariant, harm) for invariant in INVARIANTS for harm in offenders_of(invariant)]
+        for invariant, harm in planted:
             attempt = connection.transaction()
             await attempt.start()
             try:
                 await do_harm(connection, harm, merchant_id)
-                if not await connection.fetch(law.query, [merchant_id]):
-                    overlooked.append((law.description, harm))
+                if not await connection.fetch(invariant.query, [merchant_id]):
+                    overlooked.append((invariant.description, harm))
             finally:
                 await attempt.rollback()
         return overlooked

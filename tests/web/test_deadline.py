@@ -1,6 +1,6 @@
 """A rail that never answers: whoever asks it is told so at the deadline, and nothing has changed.
 
-The house is put together here, in the test's own process, so that the world's edge can be one that hangs. All rows
+The services is put together here, in the test's own process, so that the world's edge can be one that hangs. All rows
 of the tables that ask a rail before they answer are walked.
 """
 
@@ -55,21 +55,21 @@ def deployment(deployments: Deployments) -> Deployment:
 
 async def ask_in_vain(deployment: Deployment, shop: MerchantClient, row: ActionRow) -> Any:
     environment = {"KASUWA_DATABASE_URL": deployment.dsn, "KASUWA_DATA": str(deployment.directory)}
-    house = await Services.build(read_settings(environment), deployment.dsn)
-    house.writer.start()
-    rails = {name: Hanging() for name in RailName.__args__ if hasattr(house.rails, name)}  # type: ignore[attr-defined]
+    services = await Services.build(read_settings(environment), deployment.dsn)
+    services.writer.start()
+    rails = {name: Hanging() for name in RailName.__args__ if hasattr(services.rails, name)}  # type: ignore[attr-defined]
     parts = DispatchServices(
-        directory=house.merchant_directory,
-        writer=house.writer,
-        reader=DatabaseReaderFactory(house.reader, house.vault),
-        steps=house.step_runner,
-        rails=msgspec.structs.replace(house.rails, **rails),
+        directory=services.merchant_directory,
+        writer=services.writer,
+        reader=DatabaseReaderFactory(services.reader, services.vault),
+        steps=services.step_runner,
+        rails=msgspec.structs.replace(services.rails, **rails),
         admin_operations=None,
-        vault=house.vault,
+        vault=services.vault,
         environment="test",
         deadline_seconds=DEADLINE_SECONDS,
     )
-    path = make_routes(house.methods)[f"/{row.method}"]
+    path = make_routes(services.methods)[f"/{row.method}"]
     try:
         async with asyncio.timeout(30):
             dispatch = Dispatch(parts)
@@ -77,7 +77,7 @@ async def ask_in_vain(deployment: Deployment, shop: MerchantClient, row: ActionR
             assert isinstance(merchant, Merchant), merchant
             answered = await dispatch.answer(path, shop.headers, msgspec.json.encode(row.example), merchant)
     finally:
-        await house.close()
+        await services.close()
     return msgspec.json.decode(answered.body)
 
 

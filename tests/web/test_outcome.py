@@ -110,42 +110,42 @@ class LocalService:
 
     async def _open(self, fail: Fail, rule: Any) -> None:
         environment = {"KASUWA_DATABASE_URL": self._dsn, "KASUWA_DATA": str(self._deployment.directory)}
-        house = self._house = await Services.build(read_settings(environment), self._dsn)
-        house.writer.start()
-        await house.catalogue_cache.refresh()
+        services = self._services = await Services.build(read_settings(environment), self._dsn)
+        services.writer.start()
+        await services.catalogue_cache.refresh()
         self._operators = await open_operator_pool(self._dsn)
 
         def fail_soon() -> None:
             self.shorten_timeout()
             fail()
 
-        failing = {name: FailingRail(getattr(house.rails, name), fail_soon) for name in CALLED_BY_STEPS}
-        steps = steps_of(house.methods)
+        failing = {name: FailingRail(getattr(services.rails, name), fail_soon) for name in CALLED_BY_STEPS}
+        steps = steps_of(services.methods)
         if rule is not None:
             steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
-        rails = msgspec.structs.replace(house.rails, **failing)
-        stepper = StepRunner(house.writer, rails, steps, house.vault, house.metrics)
+        rails = msgspec.structs.replace(services.rails, **failing)
+        stepper = StepRunner(services.writer, rails, steps, services.vault, services.metrics)
         self.dispatch = Dispatch(
             DispatchServices(
-                directory=house.merchant_directory,
-                writer=house.writer,
-                reader=DatabaseReaderFactory(house.reader, house.vault),
+                directory=services.merchant_directory,
+                writer=services.writer,
+                reader=DatabaseReaderFactory(services.reader, services.vault),
                 steps=self,
-                rails=house.rails,
-                admin_operations=make_admin_operations(house, self._operators),
-                vault=house.vault,
+                rails=services.rails,
+                admin_operations=make_admin_operations(services, self._operators),
+                vault=services.vault,
                 environment="test",
             )
         )
         self._stepper = stepper
-        self._table = make_routes(house.methods)
+        self._table = make_routes(services.methods)
         self._visits = CheckoutPages(
-            CheckoutPayments(house.reader, house.vault, house.merchant_directory, self.dispatch, "http://pay")
+            CheckoutPayments(services.reader, services.vault, services.merchant_directory, self.dispatch, "http://pay")
         )
 
     def shorten_timeout(self) -> None:
         """Makes writes wait only OUTAGE_TIMEOUT_SECONDS from now on."""
-        self._house.writer.timeout_seconds = OUTAGE_TIMEOUT_SECONDS
+        self._services.writer.timeout_seconds = OUTAGE_TIMEOUT_SECONDS
 
     async def run(self, job: Any, merchant: Any, now: Any, secrets: Any = None) -> Any:
         """Runs a step and records its kind."""
@@ -164,11 +164,11 @@ class LocalService:
         return await self.dispatch.answer(path, headers, body, merchant)
 
     def run_in_worker(self, claimed: Claimed) -> None:
-        worker = Worker(self._operators, self._stepper, self._house.merchant_directory, self._house.writer.clock)
+        worker = Worker(self._operators, self._stepper, self._services.merchant_directory, self._services.writer.clock)
         self._runner.run(self._run_claimed(worker, claimed))
 
     async def _run_claimed(self, worker: Worker, claimed: Claimed) -> None:
-        await worker._run_job(claimed, await self._house.merchant_directory.get_by_id(claimed.job.merchant_id))
+        await worker._run_job(claimed, await self._services.merchant_directory.get_by_id(claimed.job.merchant_id))
 
     def visit(self, path: str, **fields: str) -> Any:
         return self._runner.run(self._visits.serve("POST", path, urlencode(fields).encode()))
@@ -178,7 +178,7 @@ class LocalService:
         self._runner.close()
 
     async def _close(self) -> None:
-        await self._house.close()
+        await self._services.close()
         await self._operators.close()
 
 

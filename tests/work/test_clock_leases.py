@@ -92,27 +92,31 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
             time.sleep(0.05)
         return OK
 
-    async def advance(house: Services, operators: Pool) -> Any:
+    async def advance(services: Services, operators: Pool) -> Any:
         engine = SandboxOperations(
             operators,
             SandboxServices(
-                house.writer, house.step_runner, house.merchant_directory, house.vault, house.webhook_sender
+                services.writer,
+                services.step_runner,
+                services.merchant_directory,
+                services.vault,
+                services.webhook_sender,
             ),
             seed=None,
             loopback_allowed=True,
             lease=SHORT,
         )
-        merchant = await house.merchant_directory.get_by_id(number)
+        merchant = await services.merchant_directory.get_by_id(number)
         return await engine.advance_clock(merchant, lambda now: now + timedelta(days=3))
 
     async def run() -> Any:
-        house = await Services.build(read_settings({}, data=deployment.directory), deployment.dsn)
-        house.writer.start()
+        services = await Services.build(read_settings({}, data=deployment.directory), deployment.dsn)
+        services.writer.start()
         operators = await connections.open_operator_pool(deployment.dsn)
         try:
-            return await advance(house, operators)
+            return await advance(services, operators)
         finally:
-            await house.close()
+            await services.close()
             await operators.close()
 
     with running_inbox() as inbox:

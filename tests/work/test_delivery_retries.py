@@ -17,7 +17,7 @@ from tests.work.inbox import BROKEN, OK, RESET, Answer, Inbox, running_inbox
 
 START = "2026-01-05T09:00:00Z"
 MINUTE, HOUR = 60, 3600
-LADDER = (5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
+RETRY_TIMES = (5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
 
 
 @pytest.fixture
@@ -50,30 +50,30 @@ def moments(event: Any) -> list[float]:
 # --- the ladder -------------------------------------------------------------------------------------------
 
 
-def test_an_event_is_tried_again_on_every_rung_exactly_and_then_stays_in_the_log(
+def test_an_event_is_retried_at_each_time_of_the_schedule_and_then_kept(
     listening: MerchantClient, inbox: Inbox
 ) -> None:
     txn_ref = fail_once(listening, inbox)
-    for wait in LADDER:
+    for wait in RETRY_TIMES:
         assert listening.advance(seconds=wait - 1)["ran"] == {}
         assert listening.advance(seconds=1)["ran"] == {"webhook": 1}
     event = event_of(listening, txn_ref)
     assert event["state"] == "exhausted"
-    assert moments(event) == [sum(LADDER[:n]) for n in range(len(LADDER) + 1)]
+    assert moments(event) == [sum(RETRY_TIMES[:n]) for n in range(len(RETRY_TIMES) + 1)]
     assert {(a["http"], a["error"]) for a in event["attempts"]} == {(500, "HTTP 500")}
     assert [a["number"] for a in event["attempts"]] == list(range(1, 11))
     assert listening.advance(days=1)["ran"] == {}
     assert inbox.ids == [event["event_id"]] * 10
 
 
-def test_the_whole_ladder_runs_in_one_advance(listening: MerchantClient, inbox: Inbox) -> None:
+def test_the_whole_retry_schedule_runs_in_one_advance(listening: MerchantClient, inbox: Inbox) -> None:
     txn_ref = fail_once(listening, inbox)
     assert listening.advance(days=4)["ran"] == {"webhook": 9}
     event = event_of(listening, txn_ref)
-    assert (event["state"], moments(event)[-1]) == ("exhausted", sum(LADDER))
+    assert (event["state"], moments(event)[-1]) == ("exhausted", sum(RETRY_TIMES))
 
 
-def test_an_exhausted_event_can_be_sent_again_and_climbs_from_the_first_rung(
+def test_an_exhausted_event_that_is_sent_again_restarts_its_retry_schedule(
     listening: MerchantClient, inbox: Inbox
 ) -> None:
     txn_ref = fail_once(listening, inbox)
@@ -85,11 +85,11 @@ def test_an_exhausted_event_can_be_sent_again_and_climbs_from_the_first_rung(
     assert event_of(listening, txn_ref)["state"] == "delivered"
 
 
-def test_an_event_that_is_sent_again_on_its_last_rung_climbs_from_the_first(
+def test_an_event_sent_again_before_its_last_retry_restarts_its_schedule(
     listening: MerchantClient, inbox: Inbox
 ) -> None:
     txn_ref = fail_once(listening, inbox)
-    listening.advance(seconds=sum(LADDER[:-1]))
+    listening.advance(seconds=sum(RETRY_TIMES[:-1]))
     resend(listening, event_id=event_of(listening, txn_ref)["event_id"])
     wait_for_state(listening, txn_ref, "scheduled", attempts=10)
     assert listening.advance(seconds=5)["ran"] == {"webhook": 1}

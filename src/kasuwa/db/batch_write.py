@@ -23,11 +23,11 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
 
     raising, looking = version_parts(MerchantState)
     # Sorted by key, the order in which locked batches lock them, so that two batches cannot deadlock.
-    books = sorted(state.merchant_states.values(), key=lambda book: book.key)
+    merchant_states = sorted(state.merchant_states.values(), key=lambda row: row.key)
     for part, touched in ((raising, True), (looking, False)):
-        chosen = [book for book in books if (book.merchant_id in state.written_merchants) is touched]
+        chosen = [row for row in merchant_states if (row.merchant_id in state.written_merchants) is touched]
         if chosen:
-            add(part, [versioned_fields(book, state.expected_versions[book.merchant_id]) for book in chosen])
+            add(part, [versioned_fields(row, state.expected_versions[row.merchant_id]) for row in chosen])
     for kind, new in group_by_table(state.inserted_rows.values()):
         add(insert_part(kind, kind.table), new)
     for kind, changed in group_by_table(
@@ -51,8 +51,8 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
     return tuple(parts), rows
 
 
-def versioned_fields(book: MerchantState, expected: int) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.structs.asdict(book)
+def versioned_fields(merchant_state: MerchantState, expected: int) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.structs.asdict(merchant_state)
     fields["expected"] = expected
     return fields
 

@@ -113,8 +113,8 @@ async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs
     claimed = []
     for record in records:
         job = Job(*record[:width])
-        book = MerchantState(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
-        claimed.append(Claimed(job, business_now(book, wall), record[width + 2]))
+        clock_only = MerchantState(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
+        claimed.append(Claimed(job, business_now(clock_only, wall), record[width + 2]))
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 
 

@@ -137,15 +137,15 @@ class LockedBatchRunner:
         """Locks, reads and decides. Returns the submissions whose merchants could be locked.
 
         Leaves the transaction open. Raises LockNotAvailableError if no merchant could be locked."""
-        books = await (
+        merchant_states = await (
             self._lock_single_merchant(batch, deadline)
             if self._single_merchant
             else self._lock_available_merchants(batch)
         )
         state = BatchState(self._deployment, self._clock.now(), self._clock.earliest_now())
-        for book in books:
-            self._cache.check_version(book)
-            state.add_merchant_state(book)
+        for merchant_state in merchant_states:
+            self._cache.check_version(merchant_state)
+            state.add_merchant_state(merchant_state)
         ours = [entry for entry in batch if entry.merchant_id in state.merchant_states]
         if not ours:
             raise asyncpg.LockNotAvailableError("every merchant is locked by other sessions")

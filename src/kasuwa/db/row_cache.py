@@ -73,8 +73,8 @@ class RowCache:
         """Caches what a batch decided, before its commit: the next batch is decided on top of it."""
         if len(self._merchant_states) > MAX_MERCHANTS or len(self._rows) > MAX_ROWS:
             self.forget_all()
-        for merchant_id, book in state.merchant_states.items():
-            self._merchant_states[merchant_id] = book
+        for merchant_id, merchant_state in state.merchant_states.items():
+            self._merchant_states[merchant_id] = merchant_state
         for row in state.rows.values():
             if isinstance(row, Account):
                 self._rows[row.key] = row

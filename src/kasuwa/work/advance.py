@@ -159,9 +159,9 @@ class ClockAdvance:
 
     async def _read_clock(self) -> datetime:
         [record] = await self._pool.fetch(jobs.SELECT_MERCHANT_STATE, self._merchant.merchant_id)
-        book = MerchantState(*record)
-        self._stands_still = book.clock_fixed_at is not None
-        return business_now(book, self._writer.clock.now())
+        merchant_state = MerchantState(*record)
+        self._stands_still = merchant_state.clock_fixed_at is not None
+        return business_now(merchant_state, self._writer.clock.now())
 
     def _clock_submission(self, to: datetime, *, keeps_job_times: bool = True) -> Submission:
         rule = partial(decide_clock, to, keeps_job_times)

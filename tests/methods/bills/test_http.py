@@ -390,7 +390,7 @@ def test_explain_tells_a_bills_story_by_its_order_reference(shop: MerchantClient
     assert [line["amount"] for line in story if line["what"] == "posting"] == ["5000.00", "100.00", "7.50", "75.00"]
 
 
-# --- the laws ---------------------------------------------------------------------------------------------------
+# --- the invariants ---------------------------------------------------------------------------------------------
 
 COMMISSION_OF = """
     update transaction t set detail = (t.detail::jsonb || jsonb_build_object('commission', $2::bigint))::json
@@ -406,13 +406,13 @@ def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
     txn_ref = pay(shop)["txnRef"]
-    for statement, wrong, right, law in (
+    for statement, wrong, right, invariant in (
         (COMMISSION_OF, COMMISSION - 1, COMMISSION, "gave its commission back"),
         (VOUCHERS_OF, "elsewhere", txn_ref, "what a bill brought is kept"),
     ):
         deployment.fetch(statement, shop.mid, wrong)
         (line,) = deployment.broken_invariants([shop.mid])
-        assert law in line
+        assert invariant in line
         assert line.endswith(txn_ref)
         deployment.fetch(statement, shop.mid, right)
     assert deployment.broken_invariants([shop.mid]) == []

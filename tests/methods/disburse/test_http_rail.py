@@ -26,7 +26,7 @@ NEVER_ENDING = "0000009900"
 PENDING_ACCOUNT = "0000000020"
 
 # Ages at which an unknown outcome is asked after. (Contract: disburse#transfer)
-LADDER = [5, 30, 120, 600, 1800, 3600, 7200, 10800]
+REQUERY_TIMES = [5, 30, 120, 600, 1800, 3600, 7200, 10800]
 
 MAGIC_ACCOUNTS = load_reference_data("magic_values")["accounts"]["list"]
 
@@ -83,10 +83,10 @@ def test_verify_does_not_end_a_transfer(shop: MerchantClient) -> None:
 def test_an_unknown_outcome_is_queried_at_each_scheduled_time_and_at_no_other(shop: MerchantClient) -> None:
     shop.transfer(accountnumber=NEVER_ENDING)
     passed = 0
-    for rung in LADDER:
-        assert shop.advance(seconds=rung - passed - 1)["ran"] == {}, rung
-        assert shop.advance(seconds=1)["ran"] == {"disburse": 1}, rung
-        passed = rung
+    for query_age in REQUERY_TIMES:
+        assert shop.advance(seconds=query_age - passed - 1)["ran"] == {}, query_age
+        assert shop.advance(seconds=1)["ran"] == {"disburse": 1}, query_age
+        passed = query_age
 
 
 # --- final is final -----------------------------------------------------------------------------------------

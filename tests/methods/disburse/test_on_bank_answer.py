@@ -221,7 +221,7 @@ def test_a_contradiction_of_a_final_status_becomes_an_operator_notice(
 
 # --- the ladder -------------------------------------------------------------------------------------------------
 
-LADDER = [5, 30, 120, 600, 1800, *range(3600, DAY + 1, 3600)]
+REQUERY_TIMES = [5, 30, 120, 600, 1800, *range(3600, DAY + 1, 3600)]
 
 starts = st.integers(min_value=0, max_value=60 * 365 * DAY * 10**6).map(
     lambda after: datetime(1975, 1, 1, tzinfo=NOW.tzinfo) + timedelta(microseconds=after)
@@ -244,18 +244,18 @@ def climb(sent: SentTransfer, answer: Answer, rungs: int) -> list[float]:
 @without_deadline(60)
 @given(starts)
 def test_an_unknown_outcome_follows_the_requery_schedule_to_exactly_one_day(start: datetime) -> None:
-    assert climb(SentTransfer.new(context(start)), IN_PROGRESS, len(LADDER)) == LADDER
+    assert climb(SentTransfer.new(context(start)), IN_PROGRESS, len(REQUERY_TIMES)) == REQUERY_TIMES
 
 
 @without_deadline(60)
 @given(starts)
 def test_a_transfer_not_found_by_the_bank_fails_after_exactly_one_day(start: datetime) -> None:
-    assert climb(SentTransfer.new(context(start)), NOT_FOUND, 100) == LADDER
+    assert climb(SentTransfer.new(context(start)), NOT_FOUND, 100) == REQUERY_TIMES
 
 
 @pytest.mark.parametrize("answer", OPEN)
 def test_every_answer_without_a_result_follows_the_same_schedule(answer: Answer) -> None:
-    assert climb(SentTransfer.new(), answer, 12) == LADDER[:12]
+    assert climb(SentTransfer.new(), answer, 12) == REQUERY_TIMES[:12]
 
 
 @NO_DEADLINE
@@ -263,17 +263,17 @@ def test_every_answer_without_a_result_follows_the_same_schedule(answer: Answer)
 def test_the_next_query_is_in_the_future_at_the_next_scheduled_time(age_microseconds: int, start: datetime) -> None:
     now = start + timedelta(microseconds=age_microseconds)
     age = now.timestamp() - start.timestamp()
-    rung = (next_requery_at(now, age) - start) / timedelta(seconds=1)
-    assert rung > age
+    query_age = (next_requery_at(now, age) - start) / timedelta(seconds=1)
+    assert query_age > age
     hourly = (age_microseconds // (3600 * 10**6) + 1) * 3600
-    after = [*LADDER[:5], hourly] if age_microseconds < 1800 * 10**6 else [hourly, hourly + 3600]
-    assert any(abs(rung - step) < 2e-6 for step in after if step > age - 0.002), (rung, after)
+    after = [*REQUERY_TIMES[:5], hourly] if age_microseconds < 1800 * 10**6 else [hourly, hourly + 3600]
+    assert any(abs(query_age - step) < 2e-6 for step in after if step > age - 0.002), (query_age, after)
 
 
 def test_the_requery_schedule_is_that_of_the_contract() -> None:
-    assert LADDER[:6] == [5, 30, 120, 600, 1800, 3600]
-    assert all(later - earlier == 3600 for earlier, later in pairwise(LADDER[5:]))
-    assert LADDER[-1] == DAY
+    assert REQUERY_TIMES[:6] == [5, 30, 120, 600, 1800, 3600]
+    assert all(later - earlier == 3600 for earlier, later in pairwise(REQUERY_TIMES[5:]))
+    assert REQUERY_TIMES[-1] == DAY
 
 
 def times(decision_age: float, answer: Answer, **kwargs: Any) -> datetime:

@@ -107,7 +107,7 @@ def test_only_the_first_call_sends_and_all_others_ask() -> None:
         (Scenario(rr="51", http="timeout"), 5, FAILED),
     ],
 )
-def test_a_scenario_ends_a_transfer_at_the_next_rung(scenario: Scenario, age: int, status: str) -> None:
+def test_a_scenario_ends_a_transfer_at_the_next_query(scenario: Scenario, age: int, status: str) -> None:
     story = follow(SANDBOX, scenario)
     assert (story[-1][0], story[-1][2]) == (age, status)
 

@@ -1,4 +1,4 @@
-"""The laws of cards are seen to be broken when they are: each is planted once behind the service's back."""
+"""Violations of the card invariants are reported: each is made once by SQL."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TOOK = "a card purchase took its amount from a card if it was paid, and gave no 
 
 
 @pytest.mark.parametrize(
-    ("plant", "mend", "law"),
+    ("plant", "mend", "invariant"),
     [
         ("card set state = 'terminated'", "card set state = 'active'", EMPTY),
         ("transaction set status = 'failed'", "transaction set status = 'successful'", TOOK),
@@ -19,13 +19,13 @@ TOOK = "a card purchase took its amount from a card if it was paid, and gave no 
         ("card_record set refunded = 1001", "card_record set refunded = 0", TOOK),
     ],
 )
-def test_a_broken_law_is_named(deployment: Deployment, plant: str, mend: str, law: str) -> None:
+def test_a_violated_invariant_is_named(deployment: Deployment, plant: str, mend: str, invariant: str) -> None:
     shop = deployment.open_shop()
     with shop.connection:
         card = CardClient(shop)
         card.buy("10.00")
         assert deployment.broken_invariants([shop.mid]) == []
         deployment.fetch(f"update {plant} where {MINE}", shop.mid)
-        assert [line for line in deployment.broken_invariants([shop.mid]) if law in line]
+        assert [line for line in deployment.broken_invariants([shop.mid]) if invariant in line]
         deployment.fetch(f"update {mend} where {MINE}", shop.mid)
         assert deployment.broken_invariants([shop.mid]) == []

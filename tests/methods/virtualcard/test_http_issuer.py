@@ -26,12 +26,12 @@ def with_issuer(deployment: Deployment, work: Callable[[IssuerRail], Awaitable[T
 
     async def run() -> T:
         settings = read_settings({}, data=deployment.directory)
-        house = await Services.build(settings, deployment.dsn)
-        house.writer.start()
+        services = await Services.build(settings, deployment.dsn)
+        services.writer.start()
         try:
-            return await work(house.rails.issuer)
+            return await work(services.rails.issuer)
         finally:
-            await house.close()
+            await services.close()
 
     return asyncio.run(run())
 

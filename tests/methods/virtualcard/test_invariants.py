@@ -189,5 +189,5 @@ def minor(amount: str) -> int:
     return int(amount.replace(".", ""))
 
 
-TestWhateverIsDoneToCardsTheLawsHold = Cards.TestCase
-TestWhateverIsDoneToCardsTheLawsHold.settings = settings(without_deadline(40), stateful_step_count=40)
+TestAnySequenceOfCardActionsKeepsTheInvariants = Cards.TestCase
+TestAnySequenceOfCardActionsKeepsTheInvariants.settings = settings(without_deadline(40), stateful_step_count=40)

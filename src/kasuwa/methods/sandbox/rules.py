@@ -34,7 +34,7 @@ LAST_YEAR = 9000
 MAX_WALLET_BALANCE = 10**MAX_DIGITS * MINOR_PER_MAJOR
 WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MAX_DIGITS} digits"))
 
-# Planned faults are stored in the merchant's book row, which every request reads.
+# Injected faults are stored in the merchant's state row, which every request reads.
 MAX_PLANNED_FAULTS = 100
 TOO_MANY_FAULTS = Refusal(INVALID_REQUEST, "So many faults are planned already; clear them with kind none")
 
