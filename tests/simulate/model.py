@@ -8,7 +8,7 @@ What is where: books, tariff and transactions in model_books.py; transfers, bill
 model_rails.py; virtual cards and cashcodes in model_cards.py; savings and loans in model_clients.py; time here.
 
 Not modelled, and so not tried by the machine: payment types other than card, token and bank transfer, 3-D Secure,
-recurrent and instalment plans, split payments and settlement on later days; bulk transfers, whose orders the worker
+recurrent and installment plans, split payments and settlement on later days; bulk transfers, whose orders the worker
 sends in its own time; personalized accounts; cards of a merchant without a USD wallet, purchases in another currency,
 refunds of purchases and spending limits; deposits and repayments by other ways than wallet and card, or whose card
 answers later; penalties and write-offs; thrift; planned faults; Idempotency-Key; events and look-ups.

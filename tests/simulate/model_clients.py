@@ -1,4 +1,4 @@
-"""The model of savings and loans: interest day by day in fractions, and a schedule of instalments."""
+"""The model of savings and loans: interest day by day in fractions, and a schedule of installments."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime

@@ -38,7 +38,7 @@ CLIENT_INDEXES = st.integers(0, len(CLIENTS) - 1)
 
 LOW_WALLET = 100_000_000
 
-# Short stretches end what is open; long ones bring fees, interest and instalments.
+# Short stretches end what is open; long ones bring fees, interest and installments.
 SHORT_WAITS = st.sampled_from([1, 5, 30, 31, 120, 300, 600, 1_800, 7_200, 90_000])
 DAYS = st.sampled_from([1, 3, 27, 31, 62])
 
