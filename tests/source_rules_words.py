@@ -64,6 +64,8 @@ RIDDLE_STARTS = frozenset(
 # The brackets keep this file from matching itself.
 BRITISH = re.compile(
     r"\b(?:authori[s]|behavio[u]r|colo[u]r|neighbo[u]r|recogni[s]|organi[s]|favo[u]r|cent[r]e\b|che[q]ue)\w*"
+    # A quoted one is a stored value.
+    r"|(?<![\"'])\binstal[m]ents?\b"
 )
 
 

@@ -102,7 +102,7 @@ def events_after(account: MerchantClient, sequence: int) -> Iterator[Event]:
 def forward(event: Event, url: str, key: str) -> str:
     """Sends one event to a local application. Returns the result in a few words, such as `HTTP 200`."""
     body = msgspec.json.encode(event.payload)
-    headers = sign(body, key.encode(), event.event_id, int(time.time()), DEFAULT_HASH_HEADER, has_bad_signature=False)
+    headers = sign(body, [key.encode()], event.event_id, int(time.time()), DEFAULT_HASH_HEADER, has_bad_signature=False)
     headers["webhook-object"] = event.txn_ref
     request = urllib.request.Request(url, data=body, method="POST", headers=headers)
     try:

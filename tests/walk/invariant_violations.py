@@ -147,12 +147,12 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update loan_installment set penalty = 1 where merchant_id = $1 and n = 2",
         "update loan set state = 'closed_written_off' where merchant_id = $1",
     ),
-    "no part of an instalment is repaid beyond": (
+    "no part of an installment is repaid beyond": (
         "alter table loan_installment drop constraint loan_line_check1;"
         " update loan_installment set paid_interest = interest + 1 where merchant_id = $1 and n = 1",
         "update loan set state = 'closed_repaid' where merchant_id = $1",
     ),
-    "a loan that was paid out has as many instalments": (
+    "a loan that was paid out has as many installments": (
         "delete from loan_installment where merchant_id = $1 and n = 12",
         "update loan set amount = amount + 1 where merchant_id = $1",
     ),
@@ -160,7 +160,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update loan set state = 'disbursing' where merchant_id = $1",
         "update loan set transfer = null where merchant_id = $1",
     ),
-    "a loan with an instalment that may yet be late": (
+    "a loan with an installment that may yet be late": (
         "delete from scheduled_job where merchant_id = $1 and lane <> 'webhook'",
     ),
     "a client's open accounts are at least the loans": ("update client set open_accounts = 0 where merchant_id = $1",),

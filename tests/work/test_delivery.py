@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from kasuwa.core.events import MAX_SIGNING_KEYS
 from kasuwa.work.webhooks import KEY_CACHE_SECONDS
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
@@ -46,6 +47,19 @@ def verifier(key: str) -> Webhook:
     return Webhook("whsec_" + base64.b64encode(key.encode()).decode())
 
 
+OLD_KEY = """
+    (select merchant_id, min(key_id) from merchant_key join merchant using (merchant_id) where mid = $1 group by 1)
+"""
+DAMAGE_OLD_KEY = f"""
+    update merchant_key set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1)
+    where (merchant_id, key_id) in {OLD_KEY}
+"""
+EXPIRE_OLD_KEY = f"update merchant_key set expires_at = now() where (merchant_id, key_id) in {OLD_KEY}"
+COPY_KEY = """
+    insert into merchant_key (merchant_id, key_id, verifier, sealed)
+    select merchant_id, key_id + n, verifier, sealed from merchant_key join merchant using (merchant_id),
+        generate_series(1, 9) n where mid = $1
+"""
 LOGGED = "select payload from event join merchant using (merchant_id) where mid = $1 and reference = $2"
 
 
@@ -131,7 +145,7 @@ def test_the_name_of_the_hash_header_is_a_setting(deployments: Deployments, inbo
     assert "service-hash" not in letter.headers
 
 
-def test_the_newest_key_signs_after_a_roll_while_the_old_one_still_works(
+def test_both_keys_sign_while_a_rolled_key_still_works(
     deployment: Deployment, listening: MerchantClient, inbox: Inbox
 ) -> None:
     listening.transfer()
@@ -141,8 +155,38 @@ def test_the_newest_key_signs_after_a_roll_while_the_old_one_still_works(
     listening.transfer()
     before, after = inbox.wait_for(2)
     assert before.headers["service-hash"] == hash_of(before, listening.key)
+    assert "service-hash-previous" not in before.headers
     assert after.headers["service-hash"] == hash_of(after, new_key)
-    verifier(new_key).verify(after.body, after.headers)
+    assert after.headers["service-hash-previous"] == hash_of(after, listening.key)
+    assert len(after.headers["webhook-signature"].split(" ")) == 2
+    for key in (new_key, listening.key):
+        assert verifier(key).verify(after.body, after.headers) == after.payload
+    with pytest.raises(WebhookVerificationError):
+        verifier("another key").verify(after.body, after.headers)
+
+
+def test_a_rolled_key_that_has_expired_or_does_not_open_signs_nothing_any_more(
+    deployment: Deployment, listening: MerchantClient, inbox: Inbox
+) -> None:
+    old, listening.key = listening.key, deployment.run_command("merchant", "roll-key", listening.mid).split()[-1]
+    for end_old_key in (DAMAGE_OLD_KEY, EXPIRE_OLD_KEY):
+        deployment.fetch(end_old_key, listening.mid)
+        time.sleep(KEY_CACHE_SECONDS)
+        listening.transfer()
+    for letter in inbox.wait_for(2):
+        assert verifier(listening.key).verify(letter.body, letter.headers) == letter.payload
+        assert "service-hash-previous" not in letter.headers
+        with pytest.raises(WebhookVerificationError):
+            verifier(old).verify(letter.body, letter.headers)
+
+
+def test_a_key_that_is_rolled_often_does_not_add_signatures_without_end(
+    deployment: Deployment, listening: MerchantClient, inbox: Inbox
+) -> None:
+    deployment.fetch(COPY_KEY, listening.mid)
+    listening.transfer()
+    [letter] = inbox.wait_for(1)
+    assert len(letter.headers["webhook-signature"].split(" ")) == MAX_SIGNING_KEYS
 
 
 # --- where there is no endpoint ---------------------------------------------------------------------------

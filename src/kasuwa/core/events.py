@@ -2,6 +2,7 @@
 
 import hmac
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import timedelta
 from hashlib import blake2b, sha256, sha512
 
@@ -17,6 +18,10 @@ LONGEST_WAIT = timedelta(days=1)
 DISABLE_AFTER = timedelta(days=5)
 
 DEFAULT_HASH_HEADER = "service-hash"
+# Appended to the name of that header for the hash by the key that was rolled, while it is still valid.
+PREVIOUS_SUFFIX = "-previous"
+# Keys that an event is signed with, the newest ones. A merchant that rolls its key often has more valid ones.
+MAX_SIGNING_KEYS = 4
 
 # Header names that may not carry the service hash: HTTP, Standard Webhooks or the delivery itself use them.
 RESERVED_HEADERS = frozenset(
@@ -67,17 +72,26 @@ def standard_secret(key: str) -> str:
 
 
 def sign(
-    body: bytes, key: bytes, message_id: str, timestamp: int, hash_header: str, *, has_bad_signature: bool
+    body: bytes, keys: Sequence[bytes], message_id: str, timestamp: int, hash_header: str, *, has_bad_signature: bool
 ) -> dict[str, str]:
-    """Returns the headers of one delivery. `has_bad_signature` breaks the signatures, for the test environment."""
-    signing_key = key if not has_bad_signature else b"not " + key
-    return {
+    """Returns the headers of one delivery. `has_bad_signature` breaks the signatures, for the test environment.
+
+    `keys` are the merchant's valid keys, the newest first: several while a rolled key overlaps with the new one.
+    `webhook-signature` has a signature of each. The service hash is one value, of the newest key; that of the key
+    before it has a header of its own. Contract: events#signatures
+    """
+    signing_keys = [b"not " + key for key in keys] if has_bad_signature else keys
+    signatures = [standard_signature(message_id, timestamp, body, key) for key in signing_keys]
+    headers = {
         "content-type": "application/json",
-        hash_header: service_hash(body, signing_key),
+        hash_header: service_hash(body, signing_keys[0]),
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": standard_signature(message_id, timestamp, body, signing_key),
+        "webhook-signature": " ".join(signatures),
     }
+    if len(signing_keys) > 1:
+        headers[hash_header + PREVIOUS_SUFFIX] = service_hash(body, signing_keys[1])
+    return headers
 
 
 def retry_delay(attempts: int) -> timedelta | None:

@@ -115,8 +115,9 @@ SELECT_BLOCKING_JOB = f"""
 """
 POSTPONE_JOB = "update scheduled_job set due = $3 where key = $1 and merchant_id = $2"
 
+# The valid keys of merchants, the newest first: several while a rolled key overlaps with the new one.
 KEYS = """
-    select distinct on (merchant_id) merchant_id, sealed, verifier from merchant_key
+    select merchant_id, sealed, verifier from merchant_key
     where merchant_id = any($1) and (expires_at is null or expires_at > now())
     order by merchant_id, key_id desc
 """

@@ -303,8 +303,8 @@ INVARIANTS = (
             and coalesce(a.posted, 0) <> case l.state when 'closed_written_off' then 0 else p.owed end""",
     ),
     Invariant(
-        "no part of an instalment is repaid beyond what was due, and a loan that is repaid owes nothing",
-        f"""select n.merchant_id, n.loan_id || ' instalment ' || n.n as place
+        "no part of an installment is repaid beyond what was due, and a loan that is repaid owes nothing",
+        f"""select n.merchant_id, n.loan_id || ' installment ' || n.n as place
             from loan_installment n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
             where {merchant_filter("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
                 or n.paid_tax > n.tax or n.paid_penalty > n.penalty
@@ -312,7 +312,7 @@ INVARIANTS = (
                     <> n.principal + n.interest + n.tax + n.penalty))""",
     ),
     Invariant(
-        "a loan that was paid out has as many instalments as agreed, and their principal is its amount",
+        "a loan that was paid out has as many installments as agreed, and their principal is its amount",
         f"""select l.merchant_id, l.loan_id as place from loan l
             left join loan_installment n on n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
             where {merchant_filter("l")} group by l.merchant_id, l.loan_id, l.disbursed_at, l.amount, l.period
@@ -328,7 +328,7 @@ INVARIANTS = (
                 or (l.disbursed_at is not null) <> (coalesce(t.status, 'none') = 'successful'))""",
     ),
     Invariant(
-        "a loan with an instalment that may yet be late is watched",
+        "a loan with an installment that may yet be late is watched",
         f"""select l.merchant_id, l.loan_id as place from loan l
             where {merchant_filter("l")} and l.state in ('active', 'active_in_arrears')
             and exists (select 1 from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id

@@ -11,14 +11,15 @@ import contextlib
 import random
 import time
 from datetime import datetime, timedelta
-from operator import attrgetter
+from itertools import groupby, islice
+from operator import attrgetter, itemgetter
 
 import msgspec
 import structlog
 
 from kasuwa.core.decision import Job
 from kasuwa.core.event_payloads import build_test_event
-from kasuwa.core.events import DISABLE_AFTER, LONGEST_WAIT, NO_ENDPOINT, event_id, retry_delay, sign
+from kasuwa.core.events import DISABLE_AFTER, LONGEST_WAIT, MAX_SIGNING_KEYS, NO_ENDPOINT, event_id, retry_delay, sign
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db import connections as connections_module
@@ -86,7 +87,7 @@ class WebhookSender:
         self._endpoints = EndpointQueues()
         self._claimed_at = 0.0
         self._pinging: set[int] = set()
-        self._keys: dict[int, tuple[bytes, float]] = {}
+        self._keys: dict[int, tuple[list[bytes], float]] = {}  # valid keys, the newest first, and when they were read
         self._outcomes: list[AttemptResult] = []
         self._to_requeue: list[Delivery] = []
         self._unsendable: list[Delivery] = []
@@ -230,8 +231,9 @@ class WebhookSender:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
     async def _load_keys(self, connection: QueryRunner, merchants: set[int]) -> None:
-        """Loads the newest key of each merchant. Keys are cached for a moment only, so that a rotated key is soon used.
-        `_key_of` raises for a merchant whose key is missing or cannot be decrypted."""
+        """Loads the valid keys of each merchant, at most MAX_SIGNING_KEYS. They are cached for a moment only, so that a
+        rolled key is soon used. `_keys_of` raises for a merchant whose newest key is missing or cannot be decrypted. An
+        older key that cannot be decrypted is left out."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_CACHE_SECONDS]
         if not wanted:
@@ -239,11 +241,16 @@ class WebhookSender:
         found = await connection.fetch(deliveries.KEYS, wanted)
         for merchant_id in wanted:
             self._keys.pop(merchant_id, None)
-        for merchant_id, sealed, verifier in found:
+        for merchant_id, rows in groupby(found, itemgetter(0)):
+            (_, *newest), *older = islice(rows, MAX_SIGNING_KEYS)
             with contextlib.suppress(UnsealError):
-                self._keys[merchant_id] = (unseal_key(self._vault, merchant_id, sealed, verifier), now)
+                keys = [unseal_key(self._vault, merchant_id, *newest)]
+                self._keys[merchant_id] = keys, now
+                for _, sealed, verifier in older:
+                    with contextlib.suppress(UnsealError):
+                        keys.append(unseal_key(self._vault, merchant_id, sealed, verifier))
 
-    def _key_of(self, merchant_id: int) -> bytes:
+    def _keys_of(self, merchant_id: int) -> list[bytes]:
         if merchant_id not in self._keys:
             raise NoSigningKey
         return self._keys[merchant_id][0]
@@ -288,9 +295,9 @@ class WebhookSender:
 
     async def _send_ping(self, merchant_id: int, url: str) -> str:
         body = msgspec.json.encode(build_test_event(self._environment))
-        key = self._key_of(merchant_id)
+        keys = self._keys_of(merchant_id)
         headers = sign(
-            body, key, "evt_test", int(self._clock.now().timestamp()), self._hash_header, has_bad_signature=False
+            body, keys, "evt_test", int(self._clock.now().timestamp()), self._hash_header, has_bad_signature=False
         )
         try:
             sent = await self._egress.post(url, body, headers)
@@ -304,12 +311,12 @@ class WebhookSender:
             return self._untried(item, "dropped, as the scenario said")
         if not item.url:
             return self._untried(item, NO_ENDPOINT)
-        key = self._key_of(item.merchant_id)
+        keys = self._keys_of(item.merchant_id)
         message_id = event_id(item.merchant_id, item.seq)
         badly = scenario == "bad-hash"
         headers = sign(
             item.payload,
-            key,
+            keys,
             message_id,
             int(self._clock.now().timestamp()),
             self._hash_header,

@@ -152,6 +152,29 @@ def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: MerchantClient
     assert balance(shop, savings_id) == 100_000
 
 
+def test_a_wallet_deposit_answers_and_is_verified_like_any_deposit(shop: MerchantClient) -> None:
+    savings_id = open_savings(shop, enroll(shop))
+    done = invest(shop, "deposit", savings_id=savings_id, payment_method="wallet", amount="700.00")
+    paid = {"chargedAmount": "700.00", "currency": "NGN", "payment_method": "wallet", "savings_id": savings_id}
+    assert done.items() >= paid.items()
+    found = shop.put("payment", action="verify", txnRef=savings_id).body
+    assert (found["txnRef"], found["payment_method"], found["chargedAmount"]) == (done["txnRef"], "wallet", 700)
+    by_card = invest(
+        shop, "deposit", savings_id=savings_id, payment_method="card", amount="9.00", card=card(auth="PIN")
+    )
+    assert shop.put("payment", action="verify", txnRef=savings_id).body["txnRef"] == by_card["txnRef"]
+    last = invest(shop, "deposit", savings_id=savings_id, payment_method="wallet", amount="8.00")
+    assert shop.put("payment", action="verify", txnRef=savings_id).body["txnRef"] == last["txnRef"]
+
+
+@pytest.mark.parametrize("provider", ["ghana", "mpesa"])
+def test_a_deposit_in_another_currency_says_which_providers_are_accepted(shop: MerchantClient, provider: str) -> None:
+    given = {"payment_method": "mobile_money", "type": provider, "amount": "700.00", "phonenumber": "0240000000"}
+    refused = invest(shop, "deposit", savings_id="SV1", **given)
+    assert [fault["field"] for fault in refused["errors"]] == ["type"]
+    assert refused["message"].startswith("type: paga or paga_connect: loans and savings are kept in NGN")
+
+
 # --- dry runs ---------------------------------------------------------------------------------------------------------
 
 

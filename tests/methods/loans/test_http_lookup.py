@@ -248,3 +248,15 @@ def test_views_and_lists_never_mix_two_states_of_a_loan(bank: LendingClient, dep
             [line] = bank.loans("list")["data"]
             assert to_minor_units(line["outstanding"]["principal"]) == to_minor_units(line["outstanding"]["payoff"])
         done.result()
+
+
+def test_verify_by_the_loan_finds_repayments_from_the_wallet(bank: LendingClient) -> None:
+    loan_id = bank.lend()
+    first = bank.repay(loan_id, amount="500.00")
+    found = bank.put("payment", action="verify", txnRef=loan_id).body
+    assert (found["txnRef"], found["payment_method"], found["loan_id"]) == (first["txnRef"], "wallet", loan_id)
+    second = bank.repay(loan_id, amount="600.00")
+    assert bank.put("payment", action="verify", txnRef=loan_id).body["txnRef"] == second["txnRef"]
+    other = bank.lend()
+    unknown = bank.put("payment", action="verify", txnRef=other).body
+    assert unknown == {"status": 104, "message": "Invalid Transaction Reference"}

@@ -220,7 +220,8 @@ def test_two_payments_under_way_never_credit_more_than_is_owed(bank: LendingClie
         ("phone", {}, {"phonenumber"}),
         ("mobile_money", {}, {"type"}),
         ("mobile_money", {"type": "paga"}, {"redirect_url"}),
-        ("mobile_money", {"type": "mpesa", "country": "KE", "currency": "KES"}, {"currency"}),
+        ("mobile_money", {"type": "mpesa", "country": "KE", "currency": "KES"}, {"currency", "type"}),
+        ("mobile_money", {"type": "ghana", "phonenumber": "0240000000", "network": "mtn"}, {"type"}),
         ("bank_transfer", {"customer_txnref": "x" * 101}, {"customer_txnref"}),
     ],
 )

@@ -156,12 +156,12 @@ def test_a_dry_run_tells_every_figure_and_keeps_nothing(lender: Lender) -> None:
     assert lender.database.contents() == before
     assert (reply.dry_run, reply.data.loan_id) == (True, None)
     explained = {figure.what: (figure.amount, figure.how) for figure in reply.explained}
-    assert explained["instalment"] == ("315.47", "1000.00 × r ÷ (1 − (1 + r)^−4), half up; r is 10 % every_month")
-    assert explained["instalment 2"] == (
+    assert explained["installment"] == ("315.47", "1000.00 × r ÷ (1 − (1 + r)^−4), half up; r is 10 % every_month")
+    assert explained["installment 2"] == (
         "321.35",
         "interest 10 % of 784.53 = 78.45; principal 315.47 − 78.45 = 237.02; tax 7.5 % of 78.45 = 5.88",
     )
-    assert explained["instalment 4"][1].split("; ")[1] == "principal: all that is left, 286.79"
+    assert explained["installment 4"][1].split("; ")[1] == "principal: all that is left, 286.79"
     assert explained["interest"][0] == "261.88"
     assert explained["total"][0] == "1281.52"
     assert explained["disbursement"] == (
@@ -177,22 +177,22 @@ def test_a_dry_run_tells_every_figure_and_keeps_nothing(lender: Lender) -> None:
     [
         (
             {"method": "flat"},
-            ("principal of an instalment", "250.00", "1000.00 ÷ 4, half up; interest is 10 % every_month"),
-            ("instalment 2", "350.00", "interest 10 % of 1000.00 = 100.00; principal 250.00"),
+            ("principal of an installment", "250.00", "1000.00 ÷ 4, half up; interest is 10 % every_month"),
+            ("installment 2", "350.00", "interest 10 % of 1000.00 = 100.00; principal 250.00"),
         ),
         (
             {"method": "equal_principal"},
-            ("principal of an instalment", "250.00", "1000.00 ÷ 4, half up; interest is 10 % every_month"),
-            ("instalment 2", "325.00", "interest 10 % of 750.00 = 75.00; principal 250.00"),
+            ("principal of an installment", "250.00", "1000.00 ÷ 4, half up; interest is 10 % every_month"),
+            ("installment 2", "325.00", "interest 10 % of 750.00 = 75.00; principal 250.00"),
         ),
         (
             {"interestSettings": {"interestRate": "10", "interestFrequency": "annualized"}},
             (
-                "instalment",
+                "installment",
                 "255.23",
                 "1000.00 × r ÷ (1 − (1 + r)^−4), half up; r is 10 % annualized ÷ 12 = 0.833333333333 % a month",
             ),
-            ("instalment 2", "255.23", "interest 0.833333333333 % of 753.10 = 6.28; principal 255.23 − 6.28 = 248.95"),
+            ("installment 2", "255.23", "interest 0.833333333333 % of 753.10 = 6.28; principal 255.23 − 6.28 = 248.95"),
         ),
     ],
 )

@@ -230,7 +230,7 @@ def test_a_dry_run_of_a_repayment_tells_what_the_real_one_does_and_changes_nothi
         "amount": ("327.62", "all that is due up to today"),
         "due": ("327.62", "owed of installments due up to 2026-03-10"),
         "payoff": ("1139.99", "penalty 2.15, interest 125.31, tax 12.53, principal 1000.00"),
-        "instalment 1": ("327.62", "penalty 2.15, interest 100.00, tax 10.00, principal 215.47"),
+        "installment 1": ("327.62", "penalty 2.15, interest 100.00, tax 10.00, principal 215.47"),
         "next installment 2": ("323.32", "what is left of it, due on 2026-03-31"),
     }
     assert (dry.dry_run, dry.txn_ref, dry.txn_status) == (True, msgspec.UNSET, msgspec.UNSET)

@@ -10,9 +10,12 @@ from kasuwa.core.inbound_accounts import ACCOUNT
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, EnrolledPhone
 from kasuwa.methods.payment.rules.channels import chargeable_banks
+from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer
+from kasuwa.methods.payment.steps import order_of
 from tests.methods.payment.in_memory_payments import (
     BEGUN,
     BODIES,
+    DECLINED,
     URL,
     InMemoryPayments,
     PaymentInProgress,
@@ -127,6 +130,32 @@ def test_a_phone_is_enrolled_once_for_each_merchant(payments: InMemoryPayments) 
     assert not DETAIL_DECODER.decode(spelled_otherwise.payment.detail).enrolment
     other = begin(payments, "phone", phonenumber="08031234568")
     assert DETAIL_DECODER.decode(other.payment.detail).enrolment
+
+
+@pytest.mark.parametrize(
+    ("method", "fields", "expected"),
+    [
+        (
+            "ussd",
+            {"bank": "zenith", "phonenumber": "08031234567", "accountnumber": "0000000000"},
+            {"payer": "08031234567", "payer_account": "0000000000", "provider": "zenith"},
+        ),
+        ("mobile_money", GHANA, {"payer": GHANA["phonenumber"], "provider": "ghana", "network": GHANA["network"]}),
+    ],
+)
+def test_every_required_field_of_the_payer_reaches_the_rail(
+    payments: InMemoryPayments, method: str, fields: dict[str, Any], expected: dict[str, str]
+) -> None:
+    paying = PaymentInProgress(payments, payments.put("charge", method, amount="1500.00", **fields))
+    order = order_of(paying.job, JOB_DATA_DECODER.decode(paying.job.work), payments.now)
+    assert {name: getattr(order, name) for name in expected} == expected
+    stored = DETAIL_DECODER.decode(paying.payment.detail)
+    assert {name: getattr(stored, name) for name in expected} == expected
+    paying.receive_answer(DECLINED)
+    erased = erase_payer(ErasablePayment(*msgspec.structs.astuple(paying.payment)))
+    assert isinstance(erased, ErasablePayment)
+    left = DETAIL_DECODER.decode(erased.detail)
+    assert (left.payer, left.payer_account, left.network) == ("", "", "")
 
 
 # --- shown ----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kasuwa.core.schedule import COUNT_REASON, MAX_INSTALLMENTS
 from tests.methods.payment.payment_client import VISA_OK, PaymentClient, card
 
 NOW = "2026-01-30T08:00:00+01:00"
@@ -197,6 +198,7 @@ def test_a_saved_card_can_be_charged_by_installments(client: PaymentClient) -> N
         ({"30-01-2026": 50, "30-03-2026": 40}, "1000.00", None, "installment.payment_schedule"),
         ({"2026-03-30": 100}, "1000.00", None, "installment.payment_schedule"),
         ({"30-01-2026": 100}, "1000.00", "999.00", "amount"),
+        ({}, "1000.00", None, "installment.payment_schedule"),
     ],
 )
 def test_a_schedule_that_does_not_add_up_is_refused(
@@ -205,6 +207,19 @@ def test_a_schedule_that_does_not_add_up_is_refused(
     body = client.body(amount=amount, installment={"payment_schedule": schedule, "total": total})
     refused = client.pay(action="initiate", card=card(), **body)
     assert [fault["field"] for fault in refused["errors"]] == [field]
+
+
+def test_as_many_dates_as_the_field_describes_are_accepted_and_no_more(client: PaymentClient) -> None:
+    days = [f"{day:02}-{month:02}-2027" for month in range(1, 13) for day in range(1, 12)]
+    found = []
+    for count in (MAX_INSTALLMENTS, MAX_INSTALLMENTS + 1):
+        schedule = dict.fromkeys(days[:count], "10.00")
+        body = client.body(amount=None, installment={"payment_schedule": schedule, "total": f"{count * 10}.00"})
+        found.append(client.pay(action="initiate", card=card(), **body).get("errors"))
+    assert found == [None, [{"field": "installment.payment_schedule", "reason": COUNT_REASON}]]
+    described = client.shop.connection.send("GET", "/openapi.json").body["components"]["schemas"]["Installment"]
+    described = described["properties"]["payment_schedule"]
+    assert (described["minProperties"], described["maxProperties"]) == (1, MAX_INSTALLMENTS)
 
 
 def test_both_lists_of_plans_are_read_in_parts_newest_first(client: PaymentClient) -> None:

@@ -348,7 +348,7 @@ def test_the_id_of_an_installment_plan_is_unknown_as_a_recurrent_payment() -> No
 # --- installments ---------------------------------------------------------------------------------------------------
 
 
-def test_instalments_are_charged_one_by_one_to_the_last_kobo() -> None:
+def test_installments_are_charged_one_by_one_to_the_last_kobo() -> None:
     payments = InMemoryPayments()
     first = installments(payments, {"05-01-2026": 50, "20-01-2026": 30, "20-02-2026": 20}, "1000.01")
     assert first.payment.charged == 50_001

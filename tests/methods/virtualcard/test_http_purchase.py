@@ -158,6 +158,14 @@ def test_limits_can_be_set_changed_and_taken_away(shop: MerchantClient) -> None:
     card.ask("limits", limits={"categories": []})
     bought(card.buy("50", category="7995"))
     assert "limits" not in card.ask("get")
+    for given in ({}, {"per_day": None}):
+        card.ask("limits", limits={"per_day": "9.99"})
+        unlimited: dict[str, Any] = {"per_transaction": None, "per_day": None, "per_month": None, "categories": []}
+        assert card.ask("limits", limits=given) == {"status": 200, "message": "Limits removed", "data": unlimited}
+        assert "limits" not in card.ask("get")
+    refused = card.ask("limits")
+    assert [fault["field"] for fault in refused["errors"]] == ["limits"]
+    assert "limits" not in CardClient(shop, limits={}).ask("get")
 
 
 # --- other currencies -------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ LOANS = ApiMethod(
         Write(
             name="repay",
             request=wire.RepayRequest,
-            rules=PAYER_RULES,
+            rules=(FieldRule(("currency",), repay.check_currency), *PAYER_RULES),
             reply=wire.RepayReply,
             needs=repay.need_repay,
             decide=repay.decide_repay,

@@ -165,8 +165,12 @@ class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     is_bearer_explicit: bool = msgspec.field(default=False, name="bearer_said")
     # The payer at the rail: account number or phone number.
     payer: str = ""
+    # The payer's account number, if `payer` is a phone number and the rail needs both.
+    payer_account: str = ""
     # Bank code, USSD bank, mobile-money provider, or the name of the bank that is transferred into.
     provider: str = ""
+    # The payer's mobile network, if the provider serves several.
+    network: str = ""
     # Unguessable token of the payer's hosted page. Empty if there is none.
     page_token: str = msgspec.field(default="", name="page")
     # Account number that the payer was shown to transfer into.
@@ -320,7 +324,9 @@ class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     last_step: str = msgspec.field(default="", name="step")
     session: str = ""
     payer: str = ""
+    payer_account: str = ""
     provider: str = ""
+    network: str = ""
     attempt: int = 1  # of a plan's charge for its due date
     token: str = ""
     # The saved card to charge, encrypted, in base64.

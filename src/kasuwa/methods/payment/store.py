@@ -89,11 +89,25 @@ BY_CUSTOMER_REFERENCE = """
         where merchant_id = $1 and order_ref = $2 and kind in ('repayment', 'deposit')) t
     order by (status = 'successful') desc, created_at desc, seq desc, key desc limit 1
 """
-# The newest payment made for a loan or savings account.
+# The newest payment or wallet movement for a loan or savings account. Wallet movements are found by their postings on
+# its accounts.
 BY_SUBJECT = """
-    select t.txn_ref from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-    where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
-    order by t.created_at desc, t.seq desc, t.key desc limit 1
+    select txn_ref from (
+        select t.txn_ref, t.created_at, t.seq, t.key
+        from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+        where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
+        union all
+        select txn_ref, created_at, seq, key from transaction
+        where merchant_id = $1 and kind in ('repayment', 'deposit') and txn_ref in (
+            select reference from posting
+            where merchant_id = $1 and starts_with(credit, 'loan_') and split_part(credit, ':', 2) = $2
+            union
+            select reference from posting
+            where merchant_id = $1 and starts_with(debit, 'loan_') and split_part(debit, ':', 2) = $2
+            union
+            select reference from posting
+            where merchant_id = $1 and starts_with(credit, 'savings:') and split_part(credit, ':', 2) = $2)) t
+    order by created_at desc, seq desc, key desc limit 1
 """
 # Repayments and deposits paid from the wallet. They have a transaction and no payment.
 WALLET_MOVEMENT = """

@@ -26,6 +26,7 @@ from kasuwa.core.fields import (
     ShortText,
 )
 from kasuwa.core.paging import PagedArray
+from kasuwa.core.schedule import COUNT_REASON, MAX_INSTALLMENTS
 
 Country = Annotated[str, Meta(pattern="^[A-Z]{2}" + END, max_length=2, description="a country as two capital letters")]
 # A host name, an IPv4 address or [::1], in ASCII. International names are given as browsers send them (xn--…).
@@ -112,7 +113,9 @@ class Recurrent(msgspec.Struct, kw_only=True):
 class Installment(msgspec.Struct, kw_only=True):
     """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
-    payment_schedule: Annotated[dict[str, PercentOrAmount], Meta(max_length=366, description="at most 366 dates")]
+    payment_schedule: Annotated[
+        dict[str, PercentOrAmount], Meta(min_length=1, max_length=MAX_INSTALLMENTS, description=COUNT_REASON)
+    ]
     """Dates (DD-MM-YYYY, 1 to 120 of them, none in the past) with what is due on each: percentages that add up to 100,
     or amounts that add up to `total`. What is due today is charged at once."""
     total: Amount

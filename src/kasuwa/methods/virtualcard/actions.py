@@ -14,7 +14,6 @@ EXAMPLE_BILLING = {
     "postal_code": "101241",
 }
 
-LIMITS_RULE = FieldRule(("limits",), manage_card.check_limits_not_empty)
 
 VIRTUALCARD = ApiMethod(
     name="virtualcard",
@@ -26,13 +25,12 @@ VIRTUALCARD = ApiMethod(
             reply=wire.CardReply,
             rules=(
                 FieldRule(("currency", "amount"), funding.check_initial_amount),
-                LIMITS_RULE,
                 REFUSE_DRY_RUN,
             ),
             needs=funding.need_create,
             decide=funding.decide_create,
             permission=PAY,
-            summary="Create a card with an initial balance from the wallet; its number and CVV are in this reply only",
+            summary="Create a card with an initial balance from the wallet; the reply has its number and CVV",
             example={
                 "action": "create",
                 "billing": EXAMPLE_BILLING,
@@ -79,11 +77,11 @@ VIRTUALCARD = ApiMethod(
             name="limits",
             request=wire.LimitsRequest,
             reply=wire.LimitsReply,
-            rules=(LIMITS_RULE, REFUSE_DRY_RUN),
+            rules=(REFUSE_DRY_RUN,),
             needs=model.need_card,
             decide=manage_card.decide_limits,
             permission=MANAGE,
-            summary="Set a card's limits per transaction, day and month, and its shop categories",
+            summary="Set or remove a card's limits per transaction, day and month, and its shop categories",
             example={
                 "action": "limits",
                 "reference": "<reference>",

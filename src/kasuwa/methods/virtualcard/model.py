@@ -287,8 +287,11 @@ def show_limits(card: Card) -> LimitsShown:
 
 
 def reply_card(card: Card, data: CardData, message: str) -> CardReply:
-    bounded = CARD_LIMITS_DECODER.decode(card.limits) != CardLimits()
-    return CardReply(message=message, card_data=data, limits=show_limits(card) if bounded else UNSET)
+    return CardReply(message=message, card_data=data, limits=show_limits(card) if has_limits(card) else UNSET)
+
+
+def has_limits(card: Card) -> bool:
+    return CARD_LIMITS_DECODER.decode(card.limits) != CardLimits()
 
 
 def encode_limits(limits: SpendingLimits | None) -> str:

@@ -47,7 +47,7 @@ class Billing(msgspec.Struct, kw_only=True):
 
 
 class SpendingLimits(msgspec.Struct, kw_only=True):
-    """Limits of what may be spent with a card. At least one of them is required."""
+    """Limits of what may be spent with a card. An empty object means no limits."""
 
     per_transaction: Amount | None = None
     "Most that one purchase may cost, in the card's currency. Left out: no limit."
@@ -74,7 +74,7 @@ class CreateRequest(msgspec.Struct, kw_only=True):
     card_type: CardType | None = None
     "Card network, such as `visa`. Default: the first network that the service issues."
     limits: SpendingLimits | None = None
-    "Limits of what may be spent with the card. Left out: no limits."
+    "Limits of what may be spent with the card. Left out or empty: no limits."
     dry_run: bool | None = None
     "Not supported: a request with `true` is refused and makes no card."
 
@@ -102,12 +102,12 @@ class AmountRequest(msgspec.Struct, kw_only=True):
 
 
 class LimitsRequest(msgspec.Struct, kw_only=True):
-    """Replaces all limits of a card."""
+    """Replaces all limits of a card. An empty object removes them."""
 
     reference: Reference
     "The card, by the `reference` that `create` returned."
     limits: SpendingLimits
-    "The new limits. Those that are left out no longer apply."
+    "The new limits. Those that are left out no longer apply: `{}` removes all."
     dry_run: bool | None = None
     "Not supported: a request with `true` is refused and changes nothing."
 

@@ -78,6 +78,7 @@ LONGEST_PERIOD = 600
 DEFAULT_TAX_RATE = "10"  # Contract: investments#savings
 
 DEPOSIT = "deposit"
+WALLET_METHOD = "wallet"
 DEPOSIT_REFERENCE_TYPE = "SD"
 
 # Purpose of payments made for deposits (purposes.py).
@@ -185,7 +186,7 @@ def decide_deposit(
         return UNKNOWN_SAVINGS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
-    if request.payment_method == "wallet":
+    if request.payment_method == WALLET_METHOD:
         return deposit_from_wallet(request, savings, context, seen)
     purpose = TransactionPurpose(DEPOSIT_PURPOSE, savings.savings_id, **payer_metadata(request))
     amount = int(request.amount)
@@ -218,7 +219,7 @@ def deposit_from_wallet(
         reference_type=DEPOSIT_REFERENCE_TYPE,
         amount=amount,
         savings_id=savings.savings_id,
-        method="wallet",
+        method=WALLET_METHOD,
         message="Deposit Successful",
         customer_txnref=request.customer_txnref,
         payer_metadata=payer_metadata(request),
@@ -229,6 +230,9 @@ def deposit_from_wallet(
             message=ending.row.message,
             txn_ref=ending.row.txn_ref,
             txn_status="successful",
+            charged_amount=format_minor(amount),
+            currency=CURRENCY,
+            payment_method=WALLET_METHOD,
             savings_id=savings.savings_id,
             balance=format_minor(account.available + amount - total_repaid(changes)),
         ),

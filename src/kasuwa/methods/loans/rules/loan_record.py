@@ -213,9 +213,9 @@ def explain_level(terms: LoanTerms, rate: str, level: int) -> DryRunFigure:
     amount = format_minor(terms.principal)
     if terms.method == EQUAL_INSTALLMENTS and terms.interval_rate:
         how = f"{amount} × r ÷ (1 − (1 + r)^−{terms.period}), half up; r is {each}"
-        return DryRunFigure(what="instalment", amount=format_minor(level), how=how)
+        return DryRunFigure(what="installment", amount=format_minor(level), how=how)
     how = f"{amount} ÷ {terms.period}, half up; interest is {each}"
-    return DryRunFigure(what="principal of an instalment", amount=format_minor(level), how=how)
+    return DryRunFigure(what="principal of an installment", amount=format_minor(level), how=how)
 
 
 def explain_line(terms: LoanTerms, line: ScheduledInstallment, rate: str, level: int, before: int) -> DryRunFigure:
@@ -230,7 +230,7 @@ def explain_line(terms: LoanTerms, line: ScheduledInstallment, rate: str, level:
         steps.append(f"principal {format_minor(line.principal)}")
     if line.tax:
         steps.append(f"tax {terms.tax} % of {format_minor(line.interest)} = {format_minor(line.tax)}")
-    return DryRunFigure(what=f"instalment {line.n}", amount=format_minor(line.total), how="; ".join(steps))
+    return DryRunFigure(what=f"installment {line.n}", amount=format_minor(line.total), how="; ".join(steps))
 
 
 def explain_repayment(
@@ -256,7 +256,7 @@ def explain_repayment(
     for line, parts in zip(before.lines, done.paid, strict=True):
         if parts.total:
             figures.append(
-                DryRunFigure(what=f"instalment {line.n}", amount=format_minor(parts.total), how=explain_parts(parts))
+                DryRunFigure(what=f"installment {line.n}", amount=format_minor(parts.total), how=explain_parts(parts))
             )
     if row.fee:
         how = f"fee {format_minor(row.fee)}, VAT {format_minor(row.vat)}: the merchant's, out of what is settled"

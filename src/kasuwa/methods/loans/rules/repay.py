@@ -141,7 +141,9 @@ def apply_repayment(
 
 # --- request ----------------------------------------------------------------------------------------------------------
 
-OTHER_CURRENCY = FieldError("currency", f"must be {CURRENCY}, the currency of the loan")
+
+def check_currency(merchant: Merchant, currency: str | None) -> str | None:
+    return None if currency in (None, CURRENCY) else f"must be {CURRENCY}, the currency of the loan"
 
 
 def need_repay(request: RepayRequest, merchant: Merchant) -> Needs:
@@ -166,13 +168,8 @@ def decide_repay(
     before = compute_position(loan, kept, lagos_day(context.now))
     payoff = sum_amounts(before.payoff).total
     amount = before.default_repayment if request.amount is None else int(request.amount)
-    faults = []
     if amount > payoff:
-        faults.append(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
-    if request.currency not in (None, CURRENCY):
-        faults.append(OTHER_CURRENCY)
-    if faults:
-        return refuse_fields(*faults)
+        return refuse_fields(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
     credited = apply_repayment(loan, kept, amount, context, seen)
     paid: Decision | Refusal | NeedsMore
     if request.payment_method == WALLET_METHOD:

@@ -141,7 +141,10 @@ def ussd_faults(bank: str, phonenumber: str | None, accountnumber: str | None) -
 def build_ussd_order(request: ChargeUssd, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     faults = home_faults(request) + ussd_faults(request.bank, request.phonenumber, request.accountnumber)
     detail = msgspec.structs.replace(
-        check_request.detail_of(request, context), payer=request.phonenumber or "", provider=request.bank
+        check_request.detail_of(request, context),
+        payer=request.phonenumber or "",
+        payer_account=request.accountnumber or "",
+        provider=request.bank,
     )
     return build_order(OrderDraft("ussd", "ussd", detail, faults), request, context, seen)
 
@@ -237,6 +240,7 @@ def build_mobile_money_order(request: ChargeMobileMoney, context: Context, seen:
         check_request.detail_of(request, context),
         payer=request.phonenumber or "",
         provider=request.type,
+        network=request.network or "",
         page_token=make_page_token(context) if has_page else "",
     )
     if faults:

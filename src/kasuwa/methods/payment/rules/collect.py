@@ -35,6 +35,7 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.methods.payment.rules.channels import (
+    MOBILE_MONEY_PROVIDERS,
     build_account_order,
     build_bank_transfer_order,
     build_mobile_money_order,
@@ -43,6 +44,7 @@ from kasuwa.methods.payment.rules.channels import (
     build_ussd_order,
 )
 from kasuwa.methods.payment.rules.charge_card import build_card_order, build_token_order, decide_validate
+from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
 from kasuwa.methods.payment.wire import (
     Account,
     Card,
@@ -83,8 +85,6 @@ class PayerFields(msgspec.Struct, kw_only=True):
     type: Literal["paga", "paga_connect", "ghana", "mpesa"] | None = None
     """The mobile-money provider: `paga` or `paga_connect`. Required for `mobile_money`. `ghana` and `mpesa` are
     refused, because loans and savings are kept in NGN."""
-    network: ShortText | None = None
-    "Mobile network of the payer. Used by `ghana` alone."
     redirect_url: Url | None = None
     "Address to which the payer is sent after a page of ours (3-D Secure, paga). Required for paga."
     country: Country | None = None
@@ -129,7 +129,26 @@ def require_field(name: str) -> FieldRule:
     return FieldRule(("payment_method", name), reason, is_preflight=True)
 
 
-PAYER_RULES = tuple(require_field(name) for names in REQUIRED_FIELDS.values() for name in names)
+def check_provider(merchant: Merchant, method: str, provider: str | None) -> str | None:
+    """Returns an error for a mobile-money provider that does not pay in the currency of loans and savings.
+
+    Contract: loans#methods, investments#deposit
+    """
+    if method != "mobile_money" or provider is None:
+        return None
+    currency = MOBILE_MONEY_PROVIDERS[provider][1]
+    if currency == HOME_CURRENCY:
+        return None
+    return (
+        f"{' or '.join(HOME_PROVIDERS)}: loans and savings are kept in {HOME_CURRENCY}, and {provider} pays {currency}"
+    )
+
+
+HOME_PROVIDERS = [name for name, (_, currency) in MOBILE_MONEY_PROVIDERS.items() if currency == HOME_CURRENCY]
+PAYER_RULES = (
+    FieldRule(("payment_method", "type"), check_provider),
+    *(require_field(name) for names in REQUIRED_FIELDS.values() for name in names),
+)
 
 
 class PaymentChannel(msgspec.Struct, frozen=True):
@@ -148,7 +167,7 @@ PAYMENT_CHANNELS = {
     "phone": PaymentChannel(ChargePhone, build_phone_order, ("phonenumber",)),
     "qrpay": PaymentChannel(ChargeShown, build_qr_order, ("business_name",)),
     "bank_transfer": PaymentChannel(ChargeShown, build_bank_transfer_order, ("business_name",)),
-    "mobile_money": PaymentChannel(ChargeMobileMoney, build_mobile_money_order, ("type", "phonenumber", "network")),
+    "mobile_money": PaymentChannel(ChargeMobileMoney, build_mobile_money_order, ("type", "phonenumber")),
 }
 SHARED_FIELDS = ("country", "currency", "redirect_url", "user", "customer_txnref")
 

@@ -26,7 +26,15 @@ def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
     if payment.is_open:
         return TRANSACTION_IN_PROGRESS
     detail = msgspec.structs.replace(
-        DETAIL_DECODER.decode(payment.detail), fullname="", email="", payer="", ip="", fingerprint="", meta=""
+        DETAIL_DECODER.decode(payment.detail),
+        fullname="",
+        email="",
+        payer="",
+        payer_account="",
+        network="",
+        ip="",
+        fingerprint="",
+        meta="",
     )
     if detail.purpose is not None:
         purpose = msgspec.structs.replace(detail.purpose, meta="", ip="", fingerprint="")

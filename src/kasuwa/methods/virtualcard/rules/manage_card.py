@@ -5,7 +5,7 @@ Contract: virtualcard#get, virtualcard#block, virtualcard#limits
 
 import msgspec
 
-from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Needs, NeedsMore, Refusal
 from kasuwa.methods.virtualcard.model import (
     ACTIVE,
     BLOCKED,
@@ -18,6 +18,7 @@ from kasuwa.methods.virtualcard.model import (
     encode_limits,
     find_open_card,
     has_all_rows,
+    has_limits,
     reply_card,
     show_card,
     show_limits,
@@ -30,7 +31,6 @@ from kasuwa.methods.virtualcard.wire import (
     GetRequest,
     LimitsReply,
     LimitsRequest,
-    SpendingLimits,
 )
 
 
@@ -69,15 +69,10 @@ def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> 
     return Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
 
 
-def check_limits_not_empty(merchant: Merchant, limits: SpendingLimits | None) -> str | None:
-    if limits is None or limits != SpendingLimits():
-        return None
-    return "at least one of per_transaction, per_day, per_month and categories"
-
-
 def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision[LimitsReply] | Refusal:
     card = find_open_card(request.reference, context, seen)
     if isinstance(card, Refusal):
         return card
     changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))
-    return Decision(reply=LimitsReply(message="Limits set", data=show_limits(changed)), rows=(changed,))
+    message = "Limits set" if has_limits(changed) else "Limits removed"
+    return Decision(reply=LimitsReply(message=message, data=show_limits(changed)), rows=(changed,))
