@@ -41,7 +41,7 @@ class Wait(NamedTuple):
 
     state: str
     references: tuple[str, ...]  # the first that is present is sent to verify
-    plain: str  # the field that a reference given as text is sent as
+    text_field: str  # the field that a reference given as text is sent as
     things: str
 
 
@@ -53,9 +53,22 @@ WAITS = {
 }
 
 
-def render(surface: Surface | None = None) -> dict[Path, str]:
-    """Returns the text of every generated file."""
-    surface = surface or read_surface()
+class PurposeWait(NamedTuple):
+    """The `wait` method of a path whose transactions are transfers and payments."""
+
+    transfers: tuple[str, ...]  # replies of transfers
+    payments: tuple[str, ...]  # replies of payments
+
+
+PURPOSE_WAITS = {
+    "loans": PurposeWait(("LoanReply",), ("RepayReply", "RepaymentValidateReply")),
+    "investments": PurposeWait(("CashoutReply",), ("DepositReply", "DepositValidateReply")),
+}
+
+
+def render_all() -> dict[Path, str]:
+    """Returns the text of every generated file of the TypeScript client."""
+    surface = read_surface()
     files = {
         "statuses": render_statuses(surface),
         "secrets": render_secrets(),
@@ -65,16 +78,6 @@ def render(surface: Surface | None = None) -> dict[Path, str]:
         "paths": render_paths(surface),
     }
     return {FOLDER / f"{name}.ts": text for name, text in files.items()}
-
-
-def write() -> None:
-    """Writes the generated files and removes those that are generated no more."""
-    files = render()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for stale in set(FOLDER.glob("*.ts")) - set(files):
-        stale.unlink()
-    for path, text in files.items():
-        path.write_text(text)
 
 
 # --- files ------------------------------------------------------------------------------------------------------
@@ -162,6 +165,11 @@ def imports_of(surface: Surface, path: str, body: str, actions: tuple[ActionSurf
             imports["../waiting.js"] = {"type WaitOptions"}
             imports["../errors.js"] = {"type OutcomeUnknown"}
             imports["../methods.js"].add("type Named")
+        if path in PURPOSE_WAITS:
+            imports["../waiting.js"] = {"type WaitOptions"}
+            imports["../methods.js"] |= {"isPayment", "type Named"}
+            imports.setdefault("./disburse.js", set()).add("DisburseMethods")
+            imports.setdefault("./payment.js", set()).add("PaymentMethods")
         shapes = shape_names_in(body)
         if shapes:
             imports["./shapes.js"] = shapes
@@ -288,6 +296,9 @@ def class_of(path: str, actions: tuple[ActionSurface, ...]) -> Iterator[str]:
     if path in WAITS:
         yield ""
         yield from indent(wait_method(WAITS[path]))
+    if path in PURPOSE_WAITS:
+        yield ""
+        yield from indent(purpose_wait_method(PURPOSE_WAITS[path]))
     yield "}"
 
 
@@ -367,8 +378,24 @@ def wait_method(wait: Wait) -> Iterator[str]:
     yield "  options?: WaitOptions,"
     yield f"): Promise<{wait.state}> {{"
     names = ", ".join(json.dumps(name) for name in wait.references)
-    yield f'  const references = {{ verify: VERIFY, fields: [{names}], textField: "{wait.plain}" }};'
+    yield f'  const references = {{ verify: VERIFY, fields: [{names}], textField: "{wait.text_field}" }};'
     yield "  return waitFor(this.#caller, references, transaction, options);"
+    yield "}"
+
+
+def purpose_wait_method(wait: PurposeWait) -> Iterator[str]:
+    """Yields a method with one signature for transfers and one for payments."""
+    text = (
+        "Waits until the transfer or payment of a reply is final, and returns its state. Throws StillPending if it is "
+        "not final after `seconds`."
+    )
+    yield from ("/**", *wrap(text), " */")
+    yield f"wait(transaction: {' | '.join(wait.transfers)}, options?: WaitOptions): Promise<TransferState>;"
+    yield f"wait(transaction: {' | '.join(wait.payments)}, options?: WaitOptions): Promise<PaymentState>;"
+    yield 'wait(transaction: Named<"txnRef">, options?: WaitOptions): Promise<TransferState | PaymentState> {'
+    yield "  return isPayment(transaction)"
+    yield "    ? new PaymentMethods(this.#caller).wait(transaction, options)"
+    yield "    : new DisburseMethods(this.#caller).wait(transaction, options);"
     yield "}"
 
 

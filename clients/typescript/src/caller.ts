@@ -11,6 +11,8 @@ import { describe, type Done, type Failed, judge, type PreparedCall } from "./ve
 import { VERSION } from "./version.js";
 import { newReference } from "./webcrypto.js";
 
+const BASE_URL = "http://127.0.0.1:8080";
+const SCENARIO_HEADER = "x-sandbox-scenario";
 const TIMEOUT_SECONDS = 30;
 const DEADLINE_SECONDS = 90;
 const MAX_RETRIES = 3;
@@ -56,7 +58,7 @@ export class Caller {
   constructor(options: KasuwaOptions) {
     this.#mid = headerText("mid", options.mid);
     this.#key = headerText("key", options.key);
-    this.#baseUrl = parseBaseUrl(options.baseUrl);
+    this.#baseUrl = parseBaseUrl(options.baseUrl ?? BASE_URL);
     this.#options = options;
     checkLimits(options);
     // Called as a function of the global object: some runtimes refuse another receiver.
@@ -139,9 +141,11 @@ export class Caller {
   }
 
   #headers(requestId: string, idempotencyKey: string | undefined, options: CallOptions): Record<string, string> {
-    const further = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+    const scenario = options.scenario ?? this.#options.scenario;
     return {
-      ...Object.fromEntries(further),
+      ...lowerNames(this.#options.headers),
+      ...lowerNames(options.headers),
+      ...(scenario === undefined ? {} : { [SCENARIO_HEADER]: scenario }),
       accept: "application/json",
       "content-type": "application/json",
       "user-agent": `kasuwa-client-typescript/${VERSION}`,
@@ -270,6 +274,10 @@ function isObject(value: unknown): value is Body {
 /** Returns a text, or undefined for anything else and for the empty text, which counts as absent. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function lowerNames(headers: { readonly [name: string]: string } = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Returns a text that can be sent as a header. The error does not quote it, because it may be the key. */

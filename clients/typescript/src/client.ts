@@ -16,8 +16,18 @@ import type { KasuwaOptions } from "./options.js";
  * It keeps no connection of its own and needs no closing. It can be shared by any number of concurrent calls.
  */
 export class Kasuwa extends KasuwaPaths {
+  // Private, so that neither the key nor a header is shown when the client is logged.
+  readonly #options: KasuwaOptions;
+
   /** Throws a TypeError if an option is wrong. */
   constructor(options: KasuwaOptions) {
     super(new Caller(options));
+    this.#options = options;
+  }
+
+  /** Returns a client of the same merchant with other options. Headers are added to those of this client. */
+  withOptions(options: Omit<Partial<KasuwaOptions>, "mid" | "key">): Kasuwa {
+    const headers = { ...this.#options.headers, ...options.headers };
+    return new Kasuwa({ ...this.#options, ...options, headers });
   }
 }

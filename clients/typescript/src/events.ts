@@ -39,13 +39,16 @@ export interface EventPayload {
   readonly accountReference?: string;
 }
 
-/** An event whose signatures were checked. */
-export interface VerifiedEvent {
-  /** `webhook-id`: the same for every delivery of an event. Store it, and ignore an event that you have handled. */
-  readonly id: string;
-  /** The time of this delivery. */
-  readonly sentAt: Date;
-  readonly payload: EventPayload;
+/**
+ * An event whose signature is valid: a transaction became final. The same event may arrive several times, and events may
+ * arrive out of order: remember the `eventId`s that you have handled, and ask `verify` for the state before you fulfill
+ * an order.
+ */
+export interface KasuwaEvent extends EventPayload {
+  /** `webhook-id`: the same for every delivery of an event. Undefined if the delivery has none. */
+  readonly eventId: string | undefined;
+  /** The time of this delivery. Undefined if it has none. */
+  readonly sentAt: Date | undefined;
 }
 
 /** Headers of a request, as `fetch`, Node.js, Express and others have them. */
@@ -54,101 +57,132 @@ export type HeadersLike =
   | { readonly [name: string]: string | readonly string[] | undefined };
 
 export interface VerifyEventOptions {
-  /** Seconds that the time of an event may differ from now. Default 300. Zero or Infinity does not check it. */
+  /** How old, or how far in the future, a delivery may be. It limits replays. Default 300. */
   readonly toleranceSeconds?: number | undefined;
-  /** Name of the header with the service hash, if the operator has set another than `service-hash`. */
+  /** Name of the header with the service hash, if the operator has named it differently. */
   readonly hashHeader?: string | undefined;
-  /** The current time. Default: the clock. */
+  /**
+   * Whether deliveries without the Standard Webhooks headers are accepted. Such a delivery has no time, so whoever has
+   * recorded it can send it again at any time. Default false.
+   */
+  readonly acceptServiceHashAlone?: boolean | undefined;
+  /** The present, for tests. */
   readonly now?: Date | undefined;
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 const TOLERANCE_SECONDS = 300;
 const HASH_HEADER = "service-hash";
+const SECRET_PREFIX = "whsec_";
 
 /**
- * Checks the signatures of an event and returns it. `rawBody` must be the bytes of the request as they came: a body
- * that was parsed and written again has another signature. `key` is the merchant's key, or several while a key is being
- * rolled. Throws InvalidSignature if the event is not genuine, was changed, or is too old.
+ * Checks the signatures of an event in constant time and returns it. Throws InvalidSignature if none of the keys signed
+ * it, it was changed, or it is too old.
+ *
+ * @param rawBody The body exactly as it was received. A body that was parsed and written again has another signature.
+ * @param headers The headers of the delivery, in any case.
+ * @param key The merchant's key, or several while a key is being rolled.
  */
 export async function verifyEvent(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike,
   key: string | readonly string[],
   options: VerifyEventOptions = {},
-): Promise<VerifiedEvent> {
+): Promise<KasuwaEvent> {
   const body = bytesOf(rawBody);
-  const keys = (typeof key === "string" ? [key] : [...key]).filter((one) => one !== "");
-  if (keys.length === 0) {
-    throw new TypeError("key: pass the merchant's key");
+  const keys = readKeys(key);
+  const id = readHeader(headers, "webhook-id");
+  const timestamp = readHeader(headers, "webhook-timestamp");
+  const signature = readHeader(headers, "webhook-signature");
+  const hashHeader = options.hashHeader ?? HASH_HEADER;
+  const hash = readHeader(headers, hashHeader);
+  if (signature !== "") {
+    await checkSignature(concatenate(encode(`${id}.${timestamp}.`), body), signature, keys);
+    checkTime(id, timestamp, options);
+  } else if (options.acceptServiceHashAlone !== true) {
+    throw new InvalidSignature("The delivery has no webhook-signature header");
+  } else if (hash === "") {
+    throw new InvalidSignature(`The delivery has neither a webhook-signature nor a ${hashHeader} header`);
   }
-  const signed = readSignature(headers, options.hashHeader ?? HASH_HEADER);
-  checkAge(signed.timestamp, options);
-  if (!(await isSigned(body, signed, keys))) {
-    throw new InvalidSignature("No signature of the event matches: another key signed it, or its body was changed");
+  if (hash !== "" && !(await isServiceHash(body, hash, keys))) {
+    throw new InvalidSignature(`The ${hashHeader} header does not fit the body and the key`);
   }
-  return { id: signed.id, sentAt: new Date(signed.timestamp * 1000), payload: parsePayload(body) };
+  const hasTime = signature !== "";
+  return {
+    ...parsePayload(body),
+    eventId: id === "" ? undefined : id,
+    sentAt: hasTime ? new Date(Number(timestamp) * 1000) : undefined,
+  };
 }
 
-interface EventSignature {
-  readonly id: string;
-  readonly timestamp: number;
-  /** Base64 signatures of version 1. */
-  readonly signatures: readonly string[];
-  /** The service hash, which is empty if the event has none. It alone would not tell the age of an event. */
-  readonly hash: string;
+/** Returns the bytes of the keys, which may also be in the form that Standard Webhooks libraries take. */
+function readKeys(key: string | readonly string[]): Bytes[] {
+  const keys = typeof key === "string" ? [key] : [...key];
+  if (keys.length === 0 || !keys.every((one) => typeof one === "string" && one !== "")) {
+    throw new TypeError("key: pass a text that is not empty, or several");
+  }
+  return keys.map((one) => (one.startsWith(SECRET_PREFIX) ? secretBytes(one) : encode(one)));
 }
 
-function readSignature(headers: HeadersLike, hashHeader: string): EventSignature {
-  const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
-  const found = names.map((name) => readHeader(headers, name));
-  const [id = "", timestamp = "", signature = ""] = found;
-  const missing = names.filter((_, index) => found[index] === "");
-  if (missing.length > 0) {
-    throw new InvalidSignature(`The event lacks the header ${missing.join(", ")}`);
+function secretBytes(secret: string): Bytes {
+  const bytes = fromBase64(secret.slice(SECRET_PREFIX.length));
+  if (bytes === undefined) {
+    throw new TypeError(`key: a secret that begins with ${SECRET_PREFIX} must continue in Base64`);
   }
-  if (!/^[0-9]{1,12}$/.test(timestamp)) {
-    throw new InvalidSignature("webhook-timestamp is not a number of seconds");
-  }
-  const versions = signature.split(" ").filter((one) => one.startsWith("v1,"));
-  const signatures = versions.map((one) => one.slice(3));
-  return { id, timestamp: Number(timestamp), signatures, hash: readHeader(headers, hashHeader) };
+  return bytes;
 }
 
 function readHeader(headers: HeadersLike, name: string): string {
   if (typeof headers.get === "function") {
-    return (headers as { get(name: string): string | null | undefined }).get(name) ?? "";
+    return ((headers as { get(name: string): string | null | undefined }).get(name) ?? "").trim();
   }
   for (const [found, value] of Object.entries(headers as Record<string, string | readonly string[] | undefined>)) {
     if (found.toLowerCase() === name.toLowerCase() && value !== undefined) {
-      return typeof value === "string" ? value : (value[0] ?? "");
+      return (typeof value === "string" ? value : (value[0] ?? "")).trim();
     }
   }
   return "";
 }
 
-function checkAge(timestamp: number, options: VerifyEventOptions): void {
-  const tolerance = options.toleranceSeconds ?? TOLERANCE_SECONDS;
-  const now = (options.now ?? new Date()).getTime() / 1000;
-  if (tolerance > 0 && Math.abs(now - timestamp) > tolerance) {
-    throw new InvalidSignature(`The event is not from the last ${tolerance} s: webhook-timestamp is too old or in the future`);
+/** Throws InvalidSignature unless one of the keys made one of the signatures. */
+async function checkSignature(message: Bytes, header: string, keys: readonly Bytes[]): Promise<void> {
+  const { subtle } = await webCrypto();
+  const given = header.split(/\s+/).map((part) => (part.startsWith("v1,") ? fromBase64(part.slice(3)) : undefined));
+  let isGenuine = false;
+  for (const key of keys) {
+    const hmac = await subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const expected = new Uint8Array(await subtle.sign("HMAC", hmac, message));
+    for (const signature of given) {
+      // All pairs are compared, so that the time does not tell which key or signature was right.
+      const isEqual = signature !== undefined && equalBytes(expected, signature);
+      isGenuine = isEqual || isGenuine;
+    }
+  }
+  if (!isGenuine) {
+    throw new InvalidSignature("The webhook-signature header does not fit the body and the key");
   }
 }
 
-/** Returns whether one key made the signature and the hash. All keys are tried, so that the time does not tell which. */
-async function isSigned(body: Uint8Array<ArrayBuffer>, signed: EventSignature, keys: readonly string[]): Promise<boolean> {
+function checkTime(id: string, timestamp: string, options: VerifyEventOptions): void {
+  if (id === "" || !/^[0-9]{1,12}$/.test(timestamp)) {
+    throw new InvalidSignature("The webhook-id or webhook-timestamp header is missing or not valid");
+  }
+  const tolerance = options.toleranceSeconds ?? TOLERANCE_SECONDS;
+  const now = (options.now ?? new Date()).getTime() / 1000;
+  // Written so that a tolerance that is not a number accepts nothing.
+  if (!(Math.abs(now - Number(timestamp)) <= tolerance)) {
+    throw new InvalidSignature(`The delivery is more than ${tolerance} seconds old, or from the future`);
+  }
+}
+
+async function isServiceHash(body: Bytes, given: string, keys: readonly Bytes[]): Promise<boolean> {
   const { subtle } = await webCrypto();
-  const message = concatenate(encode(`${signed.id}.${signed.timestamp}.`), body);
-  const hash = fromHex(signed.hash);
-  const signatures = signed.signatures.map(fromBase64);
+  const hash = fromHex(given);
   let isGenuine = false;
   for (const key of keys) {
-    const secret = encode(key);
-    const digest = new Uint8Array(await subtle.digest("SHA-512", concatenate(body, secret)));
-    const mac = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-    const expected = new Uint8Array(await subtle.sign("HMAC", mac, message));
-    const hasHash = signed.hash === "" || equalBytes(digest, hash);
-    const hasSignature = signatures.map((found) => equalBytes(expected, found)).includes(true);
-    isGenuine = (hasHash && hasSignature) || isGenuine;
+    const expected = new Uint8Array(await subtle.digest("SHA-512", concatenate(body, key)));
+    isGenuine = equalBytes(expected, hash) || isGenuine;
   }
   return isGenuine;
 }
@@ -161,7 +195,7 @@ function parsePayload(body: Uint8Array): EventPayload {
     payload = undefined;
   }
   if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
-    throw new InvalidSignature("The body of the event is not a JSON object");
+    throw new InvalidSignature("The body is signed, but is not a JSON object");
   }
   return payload as EventPayload;
 }
@@ -175,11 +209,11 @@ function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return difference === 0;
 }
 
-function encode(text: string): Uint8Array<ArrayBuffer> {
+function encode(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffer> {
+function bytesOf(body: string | Uint8Array | ArrayBuffer): Bytes {
   if (typeof body === "string") {
     return encode(body);
   }
@@ -189,7 +223,7 @@ function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffe
   throw new TypeError("rawBody: pass the body as it came, as bytes or a string, not a parsed object");
 }
 
-function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+function concatenate(first: Uint8Array, second: Uint8Array): Bytes {
   const joined = new Uint8Array(first.length + second.length);
   joined.set(first);
   joined.set(second, first.length);
@@ -202,11 +236,11 @@ function fromHex(text: string): Uint8Array {
   return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
 }
 
-/** Returns the bytes of a Base64 text, or none if it is not one. */
-function fromBase64(text: string): Uint8Array {
+/** Returns the bytes of a Base64 text, or undefined if it is not one. */
+function fromBase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {
-    return new Uint8Array(0);
+    return undefined;
   }
 }

@@ -18,7 +18,7 @@ export {
 export {
   type EventPayload,
   type HeadersLike,
-  type VerifiedEvent,
+  type KasuwaEvent,
   verifyEvent,
   type VerifyEventOptions,
 } from "./events.js";

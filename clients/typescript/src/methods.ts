@@ -66,6 +66,11 @@ function referenceOf(references: WaitReferences, transaction: unknown): { [field
   throw new TypeError(`transaction: pass a reference, or an object with ${references.fields.join(" or ")}`);
 }
 
+/** Returns whether a transaction is a payment. References of payments alone have no bars. */
+export function isPayment(transaction: Named<"txnRef">): boolean {
+  return !(transaction.txnRef ?? "").includes("|");
+}
+
 function isObject(value: unknown): value is { [field: string]: unknown } {
   return typeof value === "object" && value !== null;
 }

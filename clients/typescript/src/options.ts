@@ -10,8 +10,8 @@ export interface KasuwaOptions {
   readonly mid: string;
   /** Merchant key. It is sent with every request and shown nowhere. */
   readonly key: string;
-  /** Address of the service, for example `http://127.0.0.1:8080`. */
-  readonly baseUrl: string;
+  /** Address of the service. Default `http://127.0.0.1:8080`. */
+  readonly baseUrl?: string | undefined;
   /** Seconds that one attempt may take. Default 30: the service itself gives up on a rail after ten. */
   readonly timeoutSeconds?: number | undefined;
   /** Seconds that a call may take with all its attempts. Default 90. */
@@ -25,6 +25,10 @@ export interface KasuwaOptions {
   readonly makeReferences?: boolean | undefined;
   /** Functions that are told about calls. They never see the key or other secrets. */
   readonly hooks?: readonly Hook[] | undefined;
+  /** Tells the test environment how the outside behaves, such as `rr=91;delay=5`. */
+  readonly scenario?: string | undefined;
+  /** Further headers of every request. */
+  readonly headers?: { readonly [name: string]: string } | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
@@ -40,6 +44,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** `x-request-id` of the call. By default the client makes one. */
   readonly requestId?: string | undefined;
-  /** Further headers, for example `x-sandbox-scenario` of the test environment. */
+  /** Tells the test environment how the outside behaves, such as `rr=91;delay=5`. */
+  readonly scenario?: string | undefined;
+  /** Further headers. */
   readonly headers?: { readonly [name: string]: string } | undefined;
 }

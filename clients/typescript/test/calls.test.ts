@@ -192,12 +192,49 @@ test("a wait that is aborted throws the reason", async () => {
 
 test("an answer that the bank garbled is an UnreadableOutcome that can be waited for", async () => {
   const { client } = await openShop();
-  const headers = { "x-sandbox-scenario": "rr=ZZ" };
-  const error = await thrown(client.disburse.transfer(TRANSFER, { headers }), UnreadableOutcome);
+  const garbled = client.withOptions({ scenario: "rr=ZZ" });
+  const error = await thrown(garbled.disburse.transfer(TRANSFER), UnreadableOutcome);
   assert.ok(error instanceof OutcomeUnknown);
   assert.equal((error.state as { txnStatus: string }).txnStatus, "pending");
   await client.sandbox.settle({ orderRef: error.orderRef ?? "", outcome: "successful" });
   assert.equal((await client.disburse.wait(error)).txnStatus, "successful");
+});
+
+test("loans and savings are waited for by their transfer or payment", async () => {
+  const { client } = await openShop();
+  const bankAccount = { account_number: "0000000000", bank_code: "058" };
+  const data = { firstname: "Ada", lastname: "Obi", phone: "08031234567", bankAccount };
+  const { client_id } = (await client.clients.create({ data, status: "active" })).data;
+  const interestSettings = { interestRate: "24", interestFrequency: "annualized" } as const;
+  const asked = await client.loans.request({ client_id, amount: "12000.00", period: 12, interestSettings });
+  const loan = await client.loans.process({ loan_id: asked.data.loan_id ?? "", status: "approve" });
+  const disbursed = await client.loans.wait(loan);
+  assert.deepEqual([disbursed.txnStatus, disbursed.loan_id, disbursed.amount], ["successful", loan.loan_id, "12000.00"]);
+  const card = { card_no: "5123450000000008", expiry_month: "12", expiry_year: "30", ccv: "000" };
+  const repayment = await client.loans.repay({ loan_id: loan.loan_id ?? "", payment_method: "card", card });
+  await client.loans.validate({ txnRef: repayment.txnRef ?? "", otp: "123456" });
+  const repaid = await client.loans.wait(repayment);
+  assert.deepEqual([repaid.txnStatus, repaid.loan_id], ["successful", loan.loan_id]);
+});
+
+test("options of a call, of the client and of withOptions", async () => {
+  const { client, mid, key } = await openShop();
+  const seen: Headers[] = [];
+  const fetched: typeof fetch = (url, init) => {
+    seen.push(new Headers(init?.headers));
+    return fetch(url, init);
+  };
+  const plain = new Kasuwa({ mid, key, baseUrl: SERVICE, fetch: fetched, headers: { "X-Trace": "a", MID: "x" } });
+  const other = plain.withOptions({ headers: { "x-span": "b" }, scenario: "rr=91" });
+  await other.resources.wallet({}, { headers: { "x-trace": "c" }, scenario: "rr=00" });
+  await plain.resources.wallet();
+  const names = ["x-trace", "x-span", "x-sandbox-scenario", "mid"];
+  assert.deepEqual(seen.map((headers) => names.map((name) => headers.get(name))), [
+    ["c", "b", "rr=00", mid],
+    ["a", null, null, mid],
+  ]);
+  assert.notEqual(client, client.withOptions({}));
+  assert.throws(() => client.withOptions({ timeoutSeconds: -1 }), TypeError);
 });
 
 test("wrong options are refused without quoting them", () => {

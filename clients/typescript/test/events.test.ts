@@ -39,10 +39,10 @@ async function deliveredEvent(context: TestContext): Promise<Delivery> {
 test("an event of the service is verified, and nothing else is", async (context) => {
   const { headers, body, key, orderRef } = await deliveredEvent(context);
   const event = await verifyEvent(body, headers, key);
-  assert.equal(event.payload.orderRef, orderRef);
-  assert.deepEqual([event.payload.txnStatus, event.payload.chargedAmount], ["successful", "1500.00"]);
-  assert.match(event.id, /^evt_/);
-  assert.equal(event.sentAt.getTime(), Number(headers["webhook-timestamp"]) * 1000);
+  assert.equal(event.orderRef, orderRef);
+  assert.deepEqual([event.txnStatus, event.chargedAmount], ["successful", "1500.00"]);
+  assert.match(event.eventId ?? "", /^evt_/);
+  assert.equal(event.sentAt?.getTime(), Number(headers["webhook-timestamp"]) * 1000);
 
   const all = new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   assert.deepEqual(await verifyEvent(body.toString(), all, ["newer-key", key]), event);
@@ -55,7 +55,8 @@ test("an event of the service is verified, and nothing else is", async (context)
   const refused: readonly Parameters<typeof verifyEvent>[] = [
     [changed, headers, key],
     [body, headers, "another-key"],
-    [body, headers, ["", "another-key"]],
+    [body, headers, ["one-key", "another-key"]],
+    [body, headers, key, { toleranceSeconds: Number.NaN }],
     [body, headers, key, later],
     [body, headers, key, { now: new Date(Date.now() - 301_000) }],
     [body, forged, key],
@@ -71,6 +72,14 @@ test("an event of the service is verified, and nothing else is", async (context)
     await assert.rejects(verifyEvent(...parts), InvalidSignature, `case ${index}`);
   }
   assert.deepEqual(await verifyEvent(body, headers, key, { ...later, toleranceSeconds: 600 }), event);
+  const secret = `whsec_${Buffer.from(key).toString("base64")}`;
+  assert.deepEqual(await verifyEvent(body, headers, secret), event);
+  const alone = { "service-hash": headers["service-hash"] };
+  const old = await verifyEvent(body, alone, key, { acceptServiceHashAlone: true });
+  assert.deepEqual(old, { ...event, eventId: undefined, sentAt: undefined });
+  await assert.rejects(verifyEvent(changed, alone, key, { acceptServiceHashAlone: true }), InvalidSignature);
+  await assert.rejects(verifyEvent(body, {}, key, { acceptServiceHashAlone: true }), InvalidSignature);
   await assert.rejects(verifyEvent(body, headers, []), TypeError);
+  await assert.rejects(verifyEvent(body, headers, ["", key]), TypeError);
   await assert.rejects(verifyEvent(JSON.parse(body.toString()) as string, headers, key), TypeError);
 });

@@ -3,12 +3,21 @@
 import { type Caller } from "../caller.js";
 import { type Amount, type Decimal } from "../exact.js";
 import { type List } from "../lists.js";
-import { callAction, listRecords } from "../methods.js";
+import { type Named, callAction, isPayment, listRecords } from "../methods.js";
 import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
+import { type WaitOptions } from "../waiting.js";
 import { type DryRunFigure, type InterestReply, type InterestSettings } from "./core.js";
-import { type CardDetails, type Payer, type PayerAccount, type PayerCard } from "./payment.js";
+import { DisburseMethods, type TransferState } from "./disburse.js";
+import {
+  type CardDetails,
+  type Payer,
+  type PayerAccount,
+  type PayerCard,
+  PaymentMethods,
+  type PaymentState,
+} from "./payment.js";
 import {
   CASHOUT_REPLY_SHAPE,
   DEPOSIT_REPLY_SHAPE,
@@ -1032,5 +1041,17 @@ export class InvestmentsMethods {
    */
   cancelPlan(request: InvestmentsCancelPlanRequest, options?: CallOptions): Promise<PlanReply> {
     return callAction(this.#caller, CANCEL_PLAN, request, options);
+  }
+
+  /**
+   * Waits until the transfer or payment of a reply is final, and returns its state. Throws StillPending if it is not
+   * final after `seconds`.
+   */
+  wait(transaction: CashoutReply, options?: WaitOptions): Promise<TransferState>;
+  wait(transaction: DepositReply | DepositValidateReply, options?: WaitOptions): Promise<PaymentState>;
+  wait(transaction: Named<"txnRef">, options?: WaitOptions): Promise<TransferState | PaymentState> {
+    return isPayment(transaction)
+      ? new PaymentMethods(this.#caller).wait(transaction, options)
+      : new DisburseMethods(this.#caller).wait(transaction, options);
   }
 }
