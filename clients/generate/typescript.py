@@ -216,7 +216,7 @@ def request_fields(action: ActionSurface) -> Iterator[Field]:
     """Yields the request fields. The client makes the orderRef that makes a write repeatable, so it may be absent."""
     for field in action.fields:
         if action.repeat == "order_ref" and field.wire_name == "orderRef":
-            made = f"{field.description} The client makes one if it is absent.".strip()
+            made = f"{sentence(field.description)} This client makes one if you give none.".strip()
             yield field._replace(required=False, description=made)
         else:
             yield field
@@ -232,7 +232,12 @@ def field_lines(field: Field, *, is_reply: bool) -> Iterator[str]:
         kind += " | null"
     if not field.required and not is_reply:
         kind += " | undefined"
-    yield f"readonly {property_name(field.wire_name)}{'' if field.required else '?'}: {kind};"
+    name = f"readonly {property_name(field.wire_name)}{'' if field.required else '?'}:"
+    if len(f"  {name} {kind};") <= LINE_LENGTH:
+        yield f"{name} {kind};"
+    else:
+        yield name
+        yield from (f"  | {option}" for option in f"{kind};".split(" | "))
 
 
 def sentence(text: str) -> str:
@@ -305,13 +310,19 @@ def class_of(path: str, actions: tuple[ActionSurface, ...]) -> Iterator[str]:
 def method_of(action: ActionSurface) -> Iterator[str]:
     yield from method_comment(action)
     default = "" if any(field.required for field in request_fields(action)) else " = {}"
-    head = f"{camel_case(action.method)}(request: {request_name(action)}{default}, options?: CallOptions)"
     reply = type_text(action.reply)
+    result = f"Promise<{reply}>" if action.paging == "none" else f"List<{reply}, {action.record}>"
+    parameters = (f"request: {request_name(action)}{default}", "options?: CallOptions")
+    head = f"{camel_case(action.method)}({', '.join(parameters)}): {result} {{"
+    if len(f"  {head}") <= LINE_LENGTH:
+        yield head
+    else:
+        yield f"{camel_case(action.method)}("
+        yield from (f"  {parameter}," for parameter in parameters)
+        yield f"): {result} {{"
     if action.paging == "none":
-        yield f"{head}: Promise<{reply}> {{"
         yield f"  return callAction(this.#caller, {operation_name(action)}, request, options);"
     else:
-        yield f"{head}: List<{reply}, {action.record}> {{"
         is_newest_first = json.dumps(action.newest_first)
         yield f'  const kind = {{ paging: "{action.paging}", isNewestFirst: {is_newest_first} }} as const;'
         yield f"  return listRecords(this.#caller, {operation_name(action)}, kind, request, options);"

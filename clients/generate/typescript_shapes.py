@@ -5,12 +5,13 @@ A shape is an object literal of the type `Shape` of clients/typescript/src/exact
 
 import json
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from clients.generate.field_types import FieldType
 from clients.generate.surface import ActionSurface, Field, Surface
 
-LONGEST_LITERAL = 70
+LONGEST_LITERAL = 60
 SHAPE_NAME = re.compile(r"\b[A-Z][A-Z0-9_]*_SHAPE\b")
 
 
@@ -55,14 +56,16 @@ def shape_of(surface: Surface, fields: Iterable[Field]) -> str:
         if name in shaped
     ]
     if inside:
-        parts.append(f"inside: {{ {', '.join(inside)} }}")
+        parts.append(f"inside: {literal_of(inside)}")
     return literal_of(parts) if parts else ""
 
 
 def literal_of(parts: list[str]) -> str:
     """Returns an object literal, on several lines if it is long."""
     line = f"{{ {', '.join(parts)} }}"
-    return line if len(line) <= LONGEST_LITERAL else "{\n" + "".join(f"  {part},\n" for part in parts) + "}"
+    if len(line) <= LONGEST_LITERAL:
+        return line
+    return "{\n" + "".join(textwrap.indent(f"{part},\n", "  ") for part in parts) + "}"
 
 
 def shaped_types(surface: Surface) -> list[str]:

@@ -32,7 +32,8 @@ if (problems.length > 0) {
 }
 
 const options = { ...config.options, module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10 };
-for (const name of readdirSync(join(here, "src"), { recursive: true }).map(String).filter((name) => name.endsWith(".ts"))) {
+const sources = readdirSync(join(here, "src"), { recursive: true }).map(String);
+for (const name of sources.filter((name) => name.endsWith(".ts"))) {
   const compiled = ts.transpileModule(readFileSync(join(here, "src", name), "utf8"), { compilerOptions: options });
   const target = join(folders.cjs, name.replace(/\.ts$/, ".js"));
   mkdirSync(dirname(target), { recursive: true });

@@ -20,6 +20,7 @@ const FIRST_PAUSE_SECONDS = 0.25;
 const MAX_PAUSE_SECONDS = 8;
 // Visible ASCII characters and spaces between them: what a header may carry.
 const HEADER_VALUE = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
 /** What is known of a reply besides its fields. */
 export interface ReplyMetadata {
@@ -48,19 +49,20 @@ interface CallLimits {
 }
 
 export class Caller {
-  readonly #mid: string;
+  readonly mid: string;
+  readonly baseUrl: string;
   readonly #key: string;
-  readonly #baseUrl: string;
   readonly #options: KasuwaOptions;
   readonly #fetch: Fetch;
   readonly #hooks: readonly Hook[];
 
   constructor(options: KasuwaOptions) {
-    this.#mid = headerText("mid", options.mid);
+    this.mid = headerText("mid", options.mid);
     this.#key = headerText("key", options.key);
-    this.#baseUrl = parseBaseUrl(options.baseUrl ?? BASE_URL);
+    this.baseUrl = parseBaseUrl(options.baseUrl ?? BASE_URL);
     this.#options = options;
     checkLimits(options);
+    lowerNames(options.headers);
     // Called as a function of the global object: some runtimes refuse another receiver.
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#hooks = options.hooks ?? [];
@@ -145,13 +147,13 @@ export class Caller {
     return {
       ...lowerNames(this.#options.headers),
       ...lowerNames(options.headers),
-      ...(scenario === undefined ? {} : { [SCENARIO_HEADER]: scenario }),
+      ...(scenario === undefined ? {} : { [SCENARIO_HEADER]: headerText("scenario", scenario) }),
       accept: "application/json",
       "content-type": "application/json",
       "user-agent": `kasuwa-client-typescript/${VERSION}`,
       "x-request-id": headerText("requestId", requestId),
       ...(idempotencyKey === undefined ? {} : { "idempotency-key": headerText("idempotencyKey", idempotencyKey) }),
-      mid: this.#mid,
+      mid: this.mid,
       key: this.#key,
     };
   }
@@ -167,7 +169,7 @@ export class Caller {
     }));
     const startedAt = Date.now();
     const outcome = await exchange(this.#fetch, {
-      url: this.#baseUrl + path,
+      url: this.baseUrl + path,
       headers: call.headers,
       body: call.text,
       timeoutMilliseconds: Math.max(1, Math.min(limits.timeoutSeconds * 1000, limits.endsAtMilliseconds - startedAt)),
@@ -276,8 +278,16 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** Returns headers with their names in lower case. Throws a TypeError for those that cannot be sent. */
 function lowerNames(headers: { readonly [name: string]: string } = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  for (const [name, value] of lowered) {
+    if (!HEADER_NAME.test(name)) {
+      throw new TypeError("headers: a name may have letters, digits and hyphens");
+    }
+    headerText(`headers.${name}`, value);
+  }
+  return Object.fromEntries(lowered);
 }
 
 /** Returns a text that can be sent as a header. The error does not quote it, because it may be the key. */

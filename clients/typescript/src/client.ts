@@ -16,12 +16,17 @@ import type { KasuwaOptions } from "./options.js";
  * It keeps no connection of its own and needs no closing. It can be shared by any number of concurrent calls.
  */
 export class Kasuwa extends KasuwaPaths {
+  readonly mid: string;
+  readonly baseUrl: string;
   // Private, so that neither the key nor a header is shown when the client is logged.
   readonly #options: KasuwaOptions;
 
   /** Throws a TypeError if an option is wrong. */
   constructor(options: KasuwaOptions) {
-    super(new Caller(options));
+    const caller = new Caller(options);
+    super(caller);
+    this.mid = caller.mid;
+    this.baseUrl = caller.baseUrl;
     this.#options = options;
   }
 

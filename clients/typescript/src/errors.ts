@@ -8,7 +8,7 @@
  *     │   ├── UnreadableOutcome    status 201 of a write: the service asks the rail again
  *     │   └── StillPending         wait() ran out of time
  *     ├── InvalidSignature         an event that the service did not sign
- *     └── Refused                  the service replied with an error: one class per status (generated/statuses.ts)
+ *     └── Refused                  the service replied with an error: one class per status
  *
  * Wrong arguments throw a TypeError before anything is sent. A message never holds a secret.
  */

@@ -15,7 +15,7 @@ export interface EventPayload {
   readonly chargedAmount: string;
   /** Currency of the amount. Absent in a test event. */
   readonly currency?: string;
-  /** How the money moved, for example `card`, `bank_transfer`, `transfer`, `bill` or `refund`; `test` in a test event. */
+  /** How the money moved, such as `card`, `bank_transfer`, `transfer` or `refund`; `test` in a test event. */
   readonly paymentMethod: string;
   /** The environment that sent the event. */
   readonly endpoint: "test" | "live";
@@ -40,9 +40,9 @@ export interface EventPayload {
 }
 
 /**
- * An event whose signature is valid: a transaction became final. The same event may arrive several times, and events may
- * arrive out of order: remember the `eventId`s that you have handled, and ask `verify` for the state before you fulfill
- * an order.
+ * An event whose signature is valid: a transaction became final. The same event may arrive several times, and events
+ * may arrive out of order: remember the `eventId`s that you have handled, and ask `verify` for the state before you
+ * fulfill an order.
  */
 export interface KasuwaEvent extends EventPayload {
   /** `webhook-id`: the same for every delivery of an event. Undefined if the delivery has none. */

@@ -27,8 +27,8 @@ export function checkExact(request: unknown, shape: Shape | undefined): void {
   const faults: string[] = [];
   visit(request, shape, "", (value, path, isAmount) => {
     if (typeof value !== "string" && value !== undefined && value !== null) {
-      const example = isAmount ? '"1500.00"' : '"12.5"';
-      faults.push(`${path}: pass ${isAmount ? "an amount" : "a rate"} as a string such as ${example}, not a ${typeof value}`);
+      const wanted = isAmount ? 'an amount as a string such as "1500.00"' : 'a rate as a string such as "12.5"';
+      faults.push(`${path}: pass ${wanted}, not a ${typeof value}`);
     }
     return value;
   });

@@ -30,7 +30,7 @@ interface Page {
  * In a list that is newest first, a record that is added while you iterate moves the others to later places. The
  * records that a page then repeats are dropped.
  */
-export class List<Reply, Record> implements Promise<Reply>, AsyncIterable<Record> {
+export class List<Reply, Item> implements Promise<Reply>, AsyncIterable<Item> {
   readonly [Symbol.toStringTag] = "List";
   readonly #read: (changes: Body) => Promise<unknown>;
   readonly #kind: ListKind;
@@ -50,7 +50,9 @@ export class List<Reply, Record> implements Promise<Reply>, AsyncIterable<Record
     return this.#firstPage().then(onFulfilled, onRejected);
   }
 
-  catch<Result = never>(onRejected?: ((reason: unknown) => Result | PromiseLike<Result>) | null): Promise<Reply | Result> {
+  catch<Result = never>(
+    onRejected?: ((reason: unknown) => Result | PromiseLike<Result>) | null,
+  ): Promise<Reply | Result> {
     return this.#firstPage().catch(onRejected);
   }
 
@@ -58,7 +60,7 @@ export class List<Reply, Record> implements Promise<Reply>, AsyncIterable<Record
     return this.#firstPage().finally(onFinally);
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Record, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     let reply: unknown = await this.#firstPage();
     let read = Number(this.#request["offset"] ?? 0);
     let total: number | undefined;
@@ -67,7 +69,7 @@ export class List<Reply, Record> implements Promise<Reply>, AsyncIterable<Record
       read += page.records.length;
       const repeated = this.#kind.isNewestFirst ? Math.max(0, (page.total ?? 0) - (total ?? page.total ?? 0)) : 0;
       total = page.total;
-      yield* page.records.slice(repeated) as readonly Record[];
+      yield* page.records.slice(repeated) as readonly Item[];
       if (page.next === undefined) {
         return;
       }
@@ -76,8 +78,8 @@ export class List<Reply, Record> implements Promise<Reply>, AsyncIterable<Record
   }
 
   /** Returns all records, or the first `limit` of them. */
-  async all(limit = Number.POSITIVE_INFINITY): Promise<Record[]> {
-    const records: Record[] = [];
+  async all(limit = Number.POSITIVE_INFINITY): Promise<Item[]> {
+    const records: Item[] = [];
     if (limit > 0) {
       for await (const record of this) {
         records.push(record);

@@ -16,13 +16,13 @@ export async function callAction<Reply>(
   return (await caller.call(operation, request, options)) as Reply;
 }
 
-export function listRecords<Reply, Record>(
+export function listRecords<Reply, Item>(
   caller: Caller,
   operation: Operation,
   kind: ListKind,
   request: object,
   options: CallOptions | undefined,
-): List<Reply, Record> {
+): List<Reply, Item> {
   return new List(caller, operation, kind, request, options);
 }
 

@@ -1,4 +1,4 @@
-/** The service that the tests run against, and merchants of their own. The Python tests start it and audit the books. */
+/** The service that the tests run against, and merchants of their own. tests/clients starts it and audits the books. */
 
 import { appendFileSync } from "node:fs";
 import { Kasuwa, type KasuwaOptions } from "kasuwa-client";

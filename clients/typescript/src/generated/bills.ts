@@ -124,7 +124,7 @@ export interface BillsPayRequest {
   /** Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount?: Amount | null | undefined;
   readonly currency?: "NGN" | null | undefined;
-  /** The client makes one if it is absent. 1 to 100 characters. */
+  /** This client makes one if you give none. 1 to 100 characters. */
   readonly orderRef?: string | undefined;
   readonly dry_run?: boolean | null | undefined;
 }

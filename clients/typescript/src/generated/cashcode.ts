@@ -69,7 +69,7 @@ export interface CashcodeGenerateRequest {
   /** Four digits. */
   readonly pin: string;
   readonly channel: "ATM" | "POS" | "WEB";
-  /** The client makes one if it is absent. 1 to 100 characters. */
+  /** This client makes one if you give none. 1 to 100 characters. */
   readonly orderRef?: string | undefined;
   /** A whole number, not negative. */
   readonly life_time?: number | null | undefined;

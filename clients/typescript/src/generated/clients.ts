@@ -138,7 +138,15 @@ export interface ClientsUpdateRequest {
   readonly client_id: string;
   readonly data?: ClientChanges | null | undefined;
   readonly verify_bvn?: boolean | null | undefined;
-  readonly status?: "active" | "blacklisted" | "exited" | "inactive" | "pending_approval" | "rejected" | null | undefined;
+  readonly status?:
+    | "active"
+    | "blacklisted"
+    | "exited"
+    | "inactive"
+    | "pending_approval"
+    | "rejected"
+    | null
+    | undefined;
 }
 
 /**
@@ -156,7 +164,15 @@ export interface ClientsListRequest {
   readonly email?: string | null | undefined;
   /** Eleven digits that begin with 22. */
   readonly bvn?: string | null | undefined;
-  readonly status?: "active" | "blacklisted" | "exited" | "inactive" | "pending_approval" | "rejected" | null | undefined;
+  readonly status?:
+    | "active"
+    | "blacklisted"
+    | "exited"
+    | "inactive"
+    | "pending_approval"
+    | "rejected"
+    | null
+    | undefined;
 }
 
 /** Request of clients view. */

@@ -94,7 +94,7 @@ export interface DisburseTransferRequest {
   readonly sender_name?: string | null | undefined;
   /** At most 200 characters. */
   readonly narration?: string | null | undefined;
-  /** The client makes one if it is absent. 1 to 100 characters. */
+  /** This client makes one if you give none. 1 to 100 characters. */
   readonly orderRef?: string | null | undefined;
 }
 

@@ -318,7 +318,16 @@ export interface InvestmentsDepositRequest {
   readonly meta?: JsonObject | null | undefined;
   /** 1 to 100 characters. */
   readonly savings_id: string;
-  readonly payment_method: "account" | "bank_transfer" | "card" | "mobile_money" | "phone" | "qrpay" | "token" | "ussd" | "wallet";
+  readonly payment_method:
+    | "account"
+    | "bank_transfer"
+    | "card"
+    | "mobile_money"
+    | "phone"
+    | "qrpay"
+    | "token"
+    | "ussd"
+    | "wallet";
   /** Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   readonly dry_run?: boolean | null | undefined;
@@ -806,7 +815,10 @@ export class InvestmentsMethods {
    * // }
    * ```
    */
-  statement(request: InvestmentsStatementRequest, options?: CallOptions): List<SavingsStatementPage, SavingsStatementLine> {
+  statement(
+    request: InvestmentsStatementRequest,
+    options?: CallOptions,
+  ): List<SavingsStatementPage, SavingsStatementLine> {
     const kind = { paging: "offset", isNewestFirst: true } as const;
     return listRecords(this.#caller, STATEMENT, kind, request, options);
   }
@@ -967,7 +979,10 @@ export class InvestmentsMethods {
    * // }
    * ```
    */
-  subscriptions(request: InvestmentsSubscriptionsRequest, options?: CallOptions): List<SubscriptionPage, SubscriptionRecord> {
+  subscriptions(
+    request: InvestmentsSubscriptionsRequest,
+    options?: CallOptions,
+  ): List<SubscriptionPage, SubscriptionRecord> {
     const kind = { paging: "offset", isNewestFirst: false } as const;
     return listRecords(this.#caller, SUBSCRIPTIONS, kind, request, options);
   }

@@ -63,7 +63,16 @@ export interface LoanPage {
 export interface LoanRecord {
   readonly loan_id: string | null;
   readonly client_id: string;
-  readonly state: "active" | "active_in_arrears" | "approved" | "closed_rejected" | "closed_repaid" | "closed_withdrawn" | "closed_written_off" | "disbursing" | "pending_approval";
+  readonly state:
+    | "active"
+    | "active_in_arrears"
+    | "approved"
+    | "closed_rejected"
+    | "closed_repaid"
+    | "closed_withdrawn"
+    | "closed_written_off"
+    | "disbursing"
+    | "pending_approval";
   readonly amount: Amount;
   readonly currency: "NGN";
   readonly interestSettings: InterestReply;
@@ -134,7 +143,16 @@ export interface LoanStatementPage {
 export interface LoanSummary {
   readonly loan_id: string | null;
   readonly client_id: string;
-  readonly state: "active" | "active_in_arrears" | "approved" | "closed_rejected" | "closed_repaid" | "closed_withdrawn" | "closed_written_off" | "disbursing" | "pending_approval";
+  readonly state:
+    | "active"
+    | "active_in_arrears"
+    | "approved"
+    | "closed_rejected"
+    | "closed_repaid"
+    | "closed_withdrawn"
+    | "closed_written_off"
+    | "disbursing"
+    | "pending_approval";
   readonly amount: Amount;
   readonly currency: "NGN";
   readonly interestSettings: InterestReply;
@@ -305,7 +323,16 @@ export interface LoansRepayRequest {
   readonly meta?: JsonObject | null | undefined;
   /** 1 to 100 characters. */
   readonly loan_id: string;
-  readonly payment_method: "account" | "bank_transfer" | "card" | "mobile_money" | "phone" | "qrpay" | "token" | "ussd" | "wallet";
+  readonly payment_method:
+    | "account"
+    | "bank_transfer"
+    | "card"
+    | "mobile_money"
+    | "phone"
+    | "qrpay"
+    | "token"
+    | "ussd"
+    | "wallet";
   /** Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount?: Amount | null | undefined;
   readonly dry_run?: boolean | null | undefined;
@@ -338,7 +365,18 @@ export interface LoansListRequest {
   readonly limit?: number | null | undefined;
   /** 1 to 100 characters. */
   readonly client_id?: string | null | undefined;
-  readonly state?: "active" | "active_in_arrears" | "approved" | "closed_rejected" | "closed_repaid" | "closed_withdrawn" | "closed_written_off" | "disbursing" | "pending_approval" | null | undefined;
+  readonly state?:
+    | "active"
+    | "active_in_arrears"
+    | "approved"
+    | "closed_rejected"
+    | "closed_repaid"
+    | "closed_withdrawn"
+    | "closed_written_off"
+    | "disbursing"
+    | "pending_approval"
+    | null
+    | undefined;
 }
 
 /** Request of loans statement. */

@@ -559,7 +559,10 @@ const INITIATE_CARD: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -573,7 +576,10 @@ const CHARGE_CARD: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -587,7 +593,10 @@ const CHARGE_ACCOUNT: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -611,7 +620,10 @@ const CHARGE_USSD: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -625,7 +637,10 @@ const CHARGE_PHONE: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -639,7 +654,10 @@ const CHARGE_QRPAY: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -653,7 +671,10 @@ const CHARGE_BANK_TRANSFER: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -667,7 +688,10 @@ const CHARGE_MOBILE_MONEY: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };
@@ -681,7 +705,10 @@ const CHARGE_TOKEN: Operation = {
   acceptsIdempotencyKey: true,
   request: {
   amounts: ["amount"],
-  inside: { split: SPLIT_PART_SHAPE, installment: INSTALLMENT_SCHEDULE_SHAPE },
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
 },
   reply: PAYMENT_REPLY_SHAPE,
 };

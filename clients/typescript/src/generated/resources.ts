@@ -221,7 +221,17 @@ export interface ResourcesChargesRequest {
   readonly amount: Amount;
   /** 6 to 19 digits. */
   readonly card_no?: string | null | undefined;
-  readonly type?: "account" | "bank_transfer" | "card" | "mobile_money" | "phone" | "qrpay" | "token" | "ussd" | null | undefined;
+  readonly type?:
+    | "account"
+    | "bank_transfer"
+    | "card"
+    | "mobile_money"
+    | "phone"
+    | "qrpay"
+    | "token"
+    | "ussd"
+    | null
+    | undefined;
   /** A country as two capital letters. */
   readonly country?: string | null | undefined;
   /** One of NGN, USD, GHS, KES. */
@@ -837,7 +847,10 @@ export class ResourcesMethods {
    * // ]
    * ```
    */
-  recurrents(request: ResourcesRecurrentsRequest = {}, options?: CallOptions): List<readonly RecurrentPlan[], RecurrentPlan> {
+  recurrents(
+    request: ResourcesRecurrentsRequest = {},
+    options?: CallOptions,
+  ): List<readonly RecurrentPlan[], RecurrentPlan> {
     const kind = { paging: "array", isNewestFirst: true } as const;
     return listRecords(this.#caller, RECURRENTS, kind, request, options);
   }
@@ -917,7 +930,10 @@ export class ResourcesMethods {
    * // ]
    * ```
    */
-  installments(request: ResourcesInstallmentsRequest = {}, options?: CallOptions): List<readonly InstallmentPlan[], InstallmentPlan> {
+  installments(
+    request: ResourcesInstallmentsRequest = {},
+    options?: CallOptions,
+  ): List<readonly InstallmentPlan[], InstallmentPlan> {
     const kind = { paging: "array", isNewestFirst: true } as const;
     return listRecords(this.#caller, INSTALLMENTS, kind, request, options);
   }
@@ -964,7 +980,10 @@ export class ResourcesMethods {
    * // }
    * ```
    */
-  resumeInstallments(request: ResourcesResumeInstallmentsRequest, options?: CallOptions): Promise<InstallmentChangedReply> {
+  resumeInstallments(
+    request: ResourcesResumeInstallmentsRequest,
+    options?: CallOptions,
+  ): Promise<InstallmentChangedReply> {
     return callAction(this.#caller, RESUME_INSTALLMENTS, request, options);
   }
 
@@ -1010,7 +1029,10 @@ export class ResourcesMethods {
    * // }
    * ```
    */
-  pauseInstallments(request: ResourcesPauseInstallmentsRequest, options?: CallOptions): Promise<InstallmentChangedReply> {
+  pauseInstallments(
+    request: ResourcesPauseInstallmentsRequest,
+    options?: CallOptions,
+  ): Promise<InstallmentChangedReply> {
     return callAction(this.#caller, PAUSE_INSTALLMENTS, request, options);
   }
 
@@ -1056,7 +1078,10 @@ export class ResourcesMethods {
    * // }
    * ```
    */
-  cancelInstallments(request: ResourcesCancelInstallmentsRequest, options?: CallOptions): Promise<InstallmentChangedReply> {
+  cancelInstallments(
+    request: ResourcesCancelInstallmentsRequest,
+    options?: CallOptions,
+  ): Promise<InstallmentChangedReply> {
     return callAction(this.#caller, CANCEL_INSTALLMENTS, request, options);
   }
 }

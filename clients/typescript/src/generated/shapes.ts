@@ -26,9 +26,14 @@ export const CASHCODE_STATE_SHAPE: Shape = { amounts: ["amount", "paid", "fee", 
 
 export const DRY_RUN_FIGURE_SHAPE: Shape = { amounts: ["amount"] };
 
-export const CASHOUT_REPLY_SHAPE: Shape = { amounts: ["balance"], inside: { explained: DRY_RUN_FIGURE_SHAPE } };
+export const CASHOUT_REPLY_SHAPE: Shape = {
+  amounts: ["balance"],
+  inside: { explained: DRY_RUN_FIGURE_SHAPE },
+};
 
-export const CHARGES_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "total_charge", "settled"] };
+export const CHARGES_SHAPE: Shape = {
+  amounts: ["amount", "fee", "vat", "total_charge", "settled"],
+};
 
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
@@ -63,17 +68,27 @@ export const LOAN_OUTSTANDING_SHAPE: Shape = {
 export const LOAN_SUMMARY_SHAPE: Shape = {
   amounts: ["amount", "credit"],
   decimals: ["tax_rate", "penalty_rate"],
-  inside: { interestSettings: INTEREST_REPLY_SHAPE, outstanding: LOAN_OUTSTANDING_SHAPE, next_due: LOAN_NEXT_DUE_SHAPE },
+  inside: {
+    interestSettings: INTEREST_REPLY_SHAPE,
+    outstanding: LOAN_OUTSTANDING_SHAPE,
+    next_due: LOAN_NEXT_DUE_SHAPE,
+  },
 };
 
 export const LOAN_PAGE_SHAPE: Shape = { inside: { data: LOAN_SUMMARY_SHAPE } };
 
-export const LOAN_SCHEDULE_LINE_SHAPE: Shape = { amounts: ["principal", "interest", "tax", "total", "paid"] };
+export const LOAN_SCHEDULE_LINE_SHAPE: Shape = {
+  amounts: ["principal", "interest", "tax", "total", "paid"],
+};
 
 export const LOAN_RECORD_SHAPE: Shape = {
   amounts: ["amount", "credit"],
   decimals: ["tax_rate", "penalty_rate"],
-  inside: { interestSettings: INTEREST_REPLY_SHAPE, outstanding: LOAN_OUTSTANDING_SHAPE, schedule: LOAN_SCHEDULE_LINE_SHAPE },
+  inside: {
+    interestSettings: INTEREST_REPLY_SHAPE,
+    outstanding: LOAN_OUTSTANDING_SHAPE,
+    schedule: LOAN_SCHEDULE_LINE_SHAPE,
+  },
 };
 
 export const LOAN_REPLY_SHAPE: Shape = {
@@ -103,18 +118,27 @@ export const RECURRENT_PLAN_SHAPE: Shape = { amounts: ["amount", "paid"] };
 
 export const RECURRENT_CHANGED_REPLY_SHAPE: Shape = { inside: { data: RECURRENT_PLAN_SHAPE } };
 
-export const REFUND_REPLY_SHAPE: Shape = { amounts: ["amount", "refundedAmount", "refundableAmount"] };
+export const REFUND_REPLY_SHAPE: Shape = {
+  amounts: ["amount", "refundedAmount", "refundableAmount"],
+};
 
 export const REPAYMENT_ALLOCATION_SHAPE: Shape = { amounts: ["penalty", "interest", "tax", "principal"] };
 
 export const REPAY_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
-  inside: { allocation: REPAYMENT_ALLOCATION_SHAPE, data: LOAN_RECORD_SHAPE, explained: DRY_RUN_FIGURE_SHAPE },
+  inside: {
+    allocation: REPAYMENT_ALLOCATION_SHAPE,
+    data: LOAN_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
 };
 
 export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = { amounts: ["amount", "chargedAmount"] };
 
-export const SAVINGS_CASHCODE_REPLY_SHAPE: Shape = { amounts: ["balance"], inside: { explained: DRY_RUN_FIGURE_SHAPE } };
+export const SAVINGS_CASHCODE_REPLY_SHAPE: Shape = {
+  amounts: ["balance"],
+  inside: { explained: DRY_RUN_FIGURE_SHAPE },
+};
 
 export const SAVINGS_RECORD_SHAPE: Shape = {
   amounts: ["balance", "accrued_interest"],
@@ -151,7 +175,10 @@ export const SUBSCRIPTION_RECORD_SHAPE: Shape = { amounts: ["contributed", "rece
 export const SUBSCRIPTION_PAGE_SHAPE: Shape = { inside: { data: SUBSCRIPTION_RECORD_SHAPE } };
 
 export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
-  inside: { data: SUBSCRIPTION_RECORD_SHAPE, explained: DRY_RUN_FIGURE_SHAPE },
+  inside: {
+    data: SUBSCRIPTION_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
 };
 
 export const TRANSFER_ORDER_SHAPE: Shape = { amounts: ["amount"] };
@@ -164,7 +191,10 @@ export const TRANSFER_STATE_SHAPE: Shape = {
 export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance"] };
 
 export const VIRTUAL_CARD_REPLY_SHAPE: Shape = {
-  inside: { card_data: VIRTUAL_CARD_SHAPE, limits: SPENDING_LIMITS_SHOWN_SHAPE },
+  inside: {
+    card_data: VIRTUAL_CARD_SHAPE,
+    limits: SPENDING_LIMITS_SHOWN_SHAPE,
+  },
 };
 
 export const WALLET_LINE_SHAPE: Shape = { amounts: ["balance", "available", "held"] };

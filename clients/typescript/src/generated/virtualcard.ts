@@ -220,7 +220,10 @@ const CREATE: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
-  request: { amounts: ["amount"], inside: { limits: SPENDING_LIMITS_SHAPE } },
+  request: {
+  amounts: ["amount"],
+  inside: { limits: SPENDING_LIMITS_SHAPE },
+},
   reply: VIRTUAL_CARD_REPLY_SHAPE,
 };
 
@@ -535,7 +538,10 @@ export class VirtualcardMethods {
    * // …
    * ```
    */
-  transactions(request: VirtualcardTransactionsRequest, options?: CallOptions): List<CardTransactionPage, CardTransaction> {
+  transactions(
+    request: VirtualcardTransactionsRequest,
+    options?: CallOptions,
+  ): List<CardTransactionPage, CardTransaction> {
     const kind = { paging: "offset", isNewestFirst: true } as const;
     return listRecords(this.#caller, TRANSACTIONS, kind, request, options);
   }
