@@ -48,6 +48,8 @@ LONG_SIGNATURES = {
     "core/requery.py:schedule_requery",
     "core/transactions.py:begin_transaction",
     "core/transactions.py:end_transaction",
+    # The options of the Python client, all by keyword.
+    "clients/python/_client.py:__init__",
     # Helpers of tests that mirror the fields of a request or of a context.
     "tests/rule_context.py:context",
     "tests/simulate/model_cards.py:new_code",

@@ -74,7 +74,7 @@ def prepare(
             order_ref = body["orderRef"] = make_reference()
         if action.repeat == IDEMPOTENCY_KEY and idempotency_key is None:
             idempotency_key = make_reference()
-        if action.name == "disburse.transfer_bulk":
+        if action.name == "disburse.transfer_bulk" and "data" in body:
             body["data"] = [{"orderRef": make_reference(), **order} for order in body["data"]]
     sent_headers = dict(headers)
     if idempotency_key is not None:

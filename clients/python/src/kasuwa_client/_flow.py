@@ -48,7 +48,7 @@ Flow = Generator[Effect, Union[Answer, Failure, None], T]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """When and how often a request is sent again. Only what is safe is repeated, whatever the numbers are."""
+    """The pace and number of retries. Only what is safe is repeated, whatever the numbers are."""
 
     max_retries: int = 3
     initial_seconds: float = 0.25  # longest pause before the first retry; doubles with each
@@ -66,7 +66,7 @@ DEFAULT_RETRY = RetryPolicy()
 
 @dataclass(frozen=True)
 class Settings:
-    """What calls of a client have in common."""
+    """The options that all calls of a client have in common."""
 
     mid: str
     key: str = field(repr=False)

@@ -47,18 +47,21 @@ def fetch_next(settings: Settings, page: PageContents[T]) -> Flow[PageContents[T
 
 
 def read_page(action: Action[T], arguments: Mapping[str, Any], body: Any) -> PageContents[T]:
-    lines = body if isinstance(body, list) else body.get("data", [])
+    reply: dict[str, Any] = {"data": body} if isinstance(body, list) else body
+    lines: list[Any] = reply.get("data", [])
     data = cast("tuple[T, ...]", DECODER.decode(f"[{action.record}]", lines))
     offset = arguments.get("offset") or 0
-    following: dict[str, Any] | None
-    if action.paging == "feed":
-        following = {**arguments, "after": body.get("last")} if body.get("more") else None
-        return PageContents(action, arguments, data, None, offset, following, body)
     # A page that would be too long is cut: it continues after the records that came.
     reached = offset + len(lines)
-    if action.paging == "array":
-        following = {**arguments, "offset": reached} if lines and not arguments.get("id") else None
-        return PageContents(action, arguments, data, None, offset, following, body)
-    total = body.get("total", reached)
-    following = {**arguments, "offset": reached} if lines and reached < total else None
-    return PageContents(action, arguments, data, total, offset, following, body)
+    total: int | None = None
+    following: dict[str, Any] = {**arguments, "offset": reached}
+    if action.paging == "feed":
+        has_next = bool(reply.get("more"))
+        following = {**arguments, "after": reply.get("last")}
+    elif action.paging == "array":
+        # The reply does not say how many there are. One that was asked for by its id is alone.
+        has_next = bool(lines) and not arguments.get("id")
+    else:
+        total = reply.get("total", reached)
+        has_next = bool(lines) and reached < (total or 0)
+    return PageContents(action, arguments, data, total, offset, following if has_next else None, body)
