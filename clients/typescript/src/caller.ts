@@ -85,7 +85,7 @@ export class Caller {
       }
       const error = verdict.isDecided ? verdict.error : (unknown ?? verdict.error);
       const pause = pauseAfter(attempt, verdict);
-      const isOver = Date.now() + pause * 1000 >= limits.endsAtMilliseconds;
+      const isOver = performance.now() + pause * 1000 >= limits.endsAtMilliseconds;
       if (!verdict.mayRetry || attempt > limits.maxRetries || isOver || isAborted(limits.signal)) {
         throw finalError(error, verdict, limits.signal);
       }
@@ -102,7 +102,7 @@ export class Caller {
     const deadlineSeconds = options.deadlineSeconds ?? this.#options.deadlineSeconds ?? DEADLINE_SECONDS;
     return {
       timeoutSeconds: options.timeoutSeconds ?? this.#options.timeoutSeconds ?? TIMEOUT_SECONDS,
-      endsAtMilliseconds: Date.now() + deadlineSeconds * 1000,
+      endsAtMilliseconds: performance.now() + deadlineSeconds * 1000,
       maxRetries: options.maxRetries ?? this.#options.maxRetries ?? MAX_RETRIES,
       signal: options.signal,
     };
@@ -167,7 +167,7 @@ export class Caller {
       headers: maskHeaders(call.headers),
       body: maskSecrets(call.body),
     }));
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     const outcome = await exchange(this.#fetch, {
       url: this.baseUrl + path,
       headers: call.headers,
@@ -175,7 +175,7 @@ export class Caller {
       timeoutMilliseconds: Math.max(1, Math.min(limits.timeoutSeconds * 1000, limits.endsAtMilliseconds - startedAt)),
       signal: limits.signal,
     });
-    const seconds = (Date.now() - startedAt) / 1000;
+    const seconds = (performance.now() - startedAt) / 1000;
     this.#tell(() =>
       outcome.kind === "answer"
         ? {

@@ -36,13 +36,13 @@ export async function waitUntilFinal<State extends { readonly txnStatus?: string
   if (!(Number.isFinite(seconds) && seconds >= 0)) {
     throw new TypeError("seconds: pass a number, not negative");
   }
-  const endsAt = Date.now() + seconds * 1000;
+  const endsAt = performance.now() + seconds * 1000;
   let last: State | undefined;
   let trouble: unknown;
   for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(pause * PAUSE_GROWTH, MAX_PAUSE_MILLISECONDS)) {
     throwIfAborted(signal);
     try {
-      last = await verify({ signal, deadlineSeconds: Math.max(1, (endsAt - Date.now()) / 1000) });
+      last = await verify({ signal, deadlineSeconds: Math.max(1, (endsAt - performance.now()) / 1000) });
       trouble = undefined;
       if (isFinal(last)) {
         return last;
@@ -53,7 +53,7 @@ export async function waitUntilFinal<State extends { readonly txnStatus?: string
       }
       trouble = error;
     }
-    const left = endsAt - Date.now();
+    const left = endsAt - performance.now();
     if (left <= 0) {
       break;
     }

@@ -113,6 +113,14 @@ test("an unknown outcome can be verified by the error", async (context) => {
   assert.equal((await direct.disburse.wait(error)).txnStatus, "successful");
 });
 
+test("a service that is away for a moment does not end a wait", async (context) => {
+  const { server, client, direct } = await behind(context, ["refuse", NOT_REACHED], { maxRetries: 0 });
+  const transfer = await direct.disburse.transfer(TRANSFER);
+  assert.equal((await client.disburse.wait(transfer)).txnStatus, "successful");
+  assert.equal(server.received.length, 3);
+  await assert.rejects(client.disburse.wait("unknown-reference"), InvalidRequest);
+});
+
 test("a later refusal says nothing of an earlier attempt", async (context) => {
   const laters = [reply(101, "Merchant authentication failed", 401), NOT_REACHED, { http: 429, body: "slow down" }];
   for (const later of laters) {
@@ -200,9 +208,11 @@ function abortedAfter(server: FaultyServer, requests: number): AbortSignal {
 test("an answer that is not the service's is not taken for its own", async (context) => {
   const page: Behavior = { http: 502, body: "<html>Bad gateway</html>" };
   const denied: Behavior = { http: 403, body: "<html>Forbidden</html>" };
-  const { server, client } = await behind(context, [page, denied, page, page], { maxRetries: 1 });
+  const login: Behavior = { http: 200, body: "<html>Sign in to the network</html>" };
+  const { server, client } = await behind(context, [page, denied, login, denied, page, page], { maxRetries: 1 });
   assert.ok((await errorOf(client.disburse.transfer(TRANSFER))) instanceof OutcomeUnknown);
-  assert.equal(server.received.length, 2);
+  assert.ok((await errorOf(client.disburse.transfer(TRANSFER))) instanceof OutcomeUnknown);
+  assert.equal(server.received.length, 4);
   const error = await errorOf(client.resources.wallet());
   assert.ok(error instanceof UnexpectedReply);
   assert.equal(error.httpStatus, 502);
