@@ -41,12 +41,15 @@ def examples_source() -> str:
 
 
 def readme_source() -> str:
-    """Returns a module with the snippets of README.md, each in a function of its own after its imports."""
-    snippets = [text.partition("```")[0] for text in (SOURCE / "README.md").read_text().split("```ts\n")[1:]]
-    assert snippets
+    """Returns a module with the snippets of README.md, each in a function of its own after its imports.
+
+    They call the service at KASUWA_URL. Their server listens on a free port.
+    """
+    found = [text.partition("```")[0] for text in (SOURCE / "README.md").read_text().split("```ts\n")[1:]]
+    assert found
     imported: dict[str, str] = {}
     functions = []
-    for number, snippet in enumerate(snippets):
+    for number, snippet in enumerate(found):
         lines = snippet.splitlines()
         for line in lines:
             if line.startswith("import "):
@@ -55,7 +58,10 @@ def readme_source() -> str:
         body = "\n".join(f"  {line}" for line in lines if not line.startswith("import "))
         functions.append(f"export async function snippet{number}(): Promise<void> {{\n{body}\n}}\n")
     imports = "\n".join(f"import {{ {name} }} from {module};" for name, module in sorted(imported.items()))
-    return f"{imports}\n\ndeclare const shop: Kasuwa;\n\n" + "\n".join(functions)
+    shop = 'const shop = new Kasuwa({ mid: "GP0000001", key: "123456789", baseUrl: "http://127.0.0.1:8080" });'
+    snippets = f"export const snippets = [{', '.join(f'snippet{number}' for number in range(len(functions)))}];\n"
+    source = "\n".join([imports, "", shop, "", *functions, snippets])
+    return source.replace('"http://127.0.0.1:8080"', 'String(process.env["KASUWA_URL"])').replace("9999", "0")
 
 
 class WireRecord(NamedTuple):
