@@ -91,17 +91,23 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   ...["ConnectionRefused", "FailedToOpenSocket"],
 ]);
 
+// The same in words, of errors without a code: ports that `fetch` refuses to use, and connecting in Deno.
+const NOT_CONNECTED_TEXT = /^bad port$|requests to port \d+ are blocked|client error \(connect\)/i;
+
 /** Returns false if an error of `fetch` says that no connection was made. Any other error leaves it open. */
 function mayHaveArrived(error: unknown): boolean {
   if (typeof error !== "object" || error === null) {
     return true;
   }
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
+  const { code, cause, errors, message } = error as { [name in "code" | "cause" | "errors" | "message"]?: unknown };
   if (typeof code === "string" && code !== "") {
     return !NOT_CONNECTED.has(code);
   }
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.some(mayHaveArrived);
+  }
+  if (typeof message === "string" && NOT_CONNECTED_TEXT.test(message)) {
+    return false;
   }
   return cause === undefined ? true : mayHaveArrived(cause);
 }

@@ -145,6 +145,9 @@ test("no connection is ServiceUnreachable, and the request is repeated", async (
   assert.match(error.message, /ECONNREFUSED/);
   const kinds = ["requestSent", "attemptFailed", "retrying", "requestSent", "attemptFailed"];
   assert.deepEqual(events.map((event) => event.kind), kinds);
+  // A port that fetch refuses to use.
+  const blocked = client.withOptions({ baseUrl: "http://127.0.0.1:9", maxRetries: 0 });
+  assert.ok((await errorOf(blocked.cashcode.cancel({ orderRef: "cash-1" }))) instanceof ServiceUnreachable);
 });
 
 test("a service that is away for a moment is asked again, also without a reference", async (context) => {
