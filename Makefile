@@ -85,6 +85,7 @@ release: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pyproject-build
 	@grep -q '^version = "$(VERSION)"' pyproject.toml || { echo "pyproject.toml has another version."; exit 1; }
 	rm -rf dist
 	$(TOOLS)/bin/pyproject-build --outdir dist
+	$(TOOLS)/bin/pyproject-build --outdir dist clients/python
 	$(TOOLS)/bin/cyclonedx-py requirements --output-file dist/sbom.json requirements.txt
 	git tag --annotate "v$(VERSION)" --message "Kasuwa $(VERSION)"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients.generate.surface import read_surface
-from kasuwa_client import InsufficientFunds, OutcomeUnknown, RetryPolicy, ServiceUnreachable, _actions
+from kasuwa_client import InsufficientFunds, OutcomeUnknown, RetryPolicy, ServiceUnreachable, UnexpectedReply, _actions
 from kasuwa_client._action import Action, PreparedRequest
 from kasuwa_client._flow import Pause, Send, Settings, exchange, prepare_call
 from kasuwa_client._judge import Answer, Failure, read_retry_after
@@ -117,6 +117,15 @@ def test_an_outcome_that_the_service_does_not_know_is_unknown() -> None:
     assert isinstance(Run(_actions.SANDBOX_SETTLE, [NOT_KNOWN]).error, OutcomeUnknown)
     assert Run(_actions.DISBURSE_TRANSFER, [NOT_KNOWN, answer(DONE)]).body == DONE
     assert not isinstance(Run(_actions.RESOURCES_WALLET, [NOT_KNOWN]).error, OutcomeUnknown)
+
+
+@pytest.mark.parametrize("body", [{"detail": "log in to the network"}, [], "ok", None, {"status": "ok"}])
+def test_json_that_the_service_did_not_write_is_no_success(body: Any) -> None:
+    foreign = answer(body)
+    assert isinstance(Run(_actions.SANDBOX_SETTLE, [foreign]).error, OutcomeUnknown)
+    assert Run(_actions.DISBURSE_TRANSFER, [foreign, answer(DONE)]).body == DONE
+    if body != {"status": "ok"}:  # some lookups have a text as status
+        assert isinstance(Run(_actions.RESOURCES_WALLET, [foreign]).error, UnexpectedReply)
 
 
 WRITES = [action for action in vars(_actions).values() if isinstance(action, Action) and action.writes]

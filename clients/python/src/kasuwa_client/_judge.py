@@ -70,9 +70,18 @@ def judge(request: PreparedRequest, attempt: Answer | Failure) -> Verdict:
     status = body.get("status") if isinstance(body, dict) else None
     if isinstance(status, int) and not isinstance(status, bool):
         return _judge_status(request, attempt, body, status)
-    if attempt.http_status == 200:
+    if attempt.http_status == 200 and _has_no_status(request, body, status):
         return Success(body)
     return _judge_foreign(request, attempt, "the reply has no status")
+
+
+def _has_no_status(request: PreparedRequest, body: Any, status: object) -> bool:
+    """Returns whether the action's reply has no numeric status: a map, an array, or a lookup with a text as status."""
+    if isinstance(body, list):
+        return request.action.reply.startswith("[")
+    if not isinstance(body, dict):
+        return False
+    return request.action.reply.startswith("{") or (isinstance(status, str) and not request.action.writes)
 
 
 def _judge_failure(request: PreparedRequest, failure: Failure) -> Verdict:

@@ -202,7 +202,9 @@ def decode_number(value: Any) -> Decimal:
 
 
 def decode_time(value: Any) -> datetime:
-    """Returns an instant with its zone. Raises ValueError if it has none."""
+    """Returns an instant with its zone. Raises ValueError if it has none, TypeError if it is no text."""
+    if not isinstance(value, str):
+        raise TypeError("an instant is a text")
     # Before Python 3.11, fromisoformat does not read the Z.
     instant = datetime.fromisoformat(value[:-1] + "+00:00" if value.endswith("Z") else value)
     if instant.tzinfo is None:
