@@ -45,6 +45,8 @@ RETIRED_WORDS = {
 LONG_SIGNATURES = {
     # The command line's options: typer reads them from the signature.
     "commands/merchant.py:set_merchant",
+    # The options of the Python client, all by keyword.
+    "clients/python/_client.py:__init__",
     # Helpers of tests that mirror the fields of a request or of a context.
     "tests/rule_context.py:context",
     "tests/simulate/model_cards.py:new_code",

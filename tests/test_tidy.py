@@ -11,7 +11,22 @@ SERVICE = read_all("src/kasuwa")
 EXACT = ("core/money.py", "core/tariff.py", "core/loan_interest.py", "core/accrual.py", "core/thrift.py")
 PURE_DB = ("db/batch.py", "db/row_cache.py", "db/idempotency.py", "db/merchant_state.py")
 RECIPES = read_all("docs/recipes", "docs/recipes/")
-EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/"), *RECIPES]
+GENERATOR = read_all("clients/generate", "clients/generate/")
+# The Python client without its generated modules, which are as long as the API, and without its list of public names.
+GENERATED = {"types.py", "_tables.py", "_actions.py", "_sync_groups.py", "_async_groups.py"}
+PYTHON_CLIENT = [
+    source
+    for source in read_all("clients/python/src/kasuwa_client", "clients/python/")
+    if source.name not in {*GENERATED, "__init__.py"}
+]
+EVERYTHING = [
+    *SERVICE,
+    *read_all("tests", "tests/"),
+    *read_all("bench", "bench/"),
+    *RECIPES,
+    *GENERATOR,
+    *PYTHON_CLIENT,
+]
 
 
 def sources_of(*, packages: tuple[str, ...] = (), name: str = "") -> list[Source]:

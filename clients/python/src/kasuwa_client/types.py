@@ -1,0 +1,3266 @@
+"""Objects of requests and replies.
+
+Written by `python -m clients.generate` from the action tables of the service. Do not edit.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, ClassVar, Literal, TypedDict, Union
+
+from kasuwa_client._result import Result
+
+# An exact number in major units. An int is whole units: 1500 is 1,500.00. A float is refused.
+Amount = Union[Decimal, str, int]
+
+
+class CardBilling(TypedDict):
+    """The cardholder and the billing address of a card."""
+
+    address: str
+    """Street address of the cardholder. 1 to 200 characters."""
+    name: str
+    """Name of the cardholder, returned as `name_on_card`. 1 to 200 characters."""
+    city: str
+    """City of the cardholder. 1 to 200 characters."""
+    state: str
+    """State or province of the cardholder. 1 to 200 characters."""
+    postal_code: str | int
+    """Postal code of the cardholder. 1 to 20 characters, or a whole number."""
+
+
+class _CardDetailsRequired(TypedDict):
+    card_no: str
+    """Number of the card. A card number: its digits, with a right length and check digit."""
+    expiry_month: str
+    """Month in which the card expires. It is valid until the end of that month. Two digits, 01 to 12."""
+    expiry_year: str
+    """Last two digits of the year in which the card expires. Two digits."""
+    ccv: str
+    """Security code of the card (CVV). Never stored. In the test environment it selects the authentication. Three or
+    four digits.
+    """
+
+
+class CardDetails(_CardDetailsRequired, total=False):
+    """A card as its holder enters it. CVV and PIN are never stored."""
+
+    pin: str
+    """PIN of the card. Required by `charge` if `apply_auth` is `PIN`. Never stored. Four digits."""
+
+
+class ClientAddress(TypedDict, total=False):
+    """The fields of an address that are checked. Other fields are stored unchecked."""
+
+    line1: str
+    """First line of the address: house and street. At most 200 characters."""
+    line2: str
+    """Second line of the address. At most 200 characters."""
+    city: str
+    """City or town. At most 200 characters."""
+    region: str
+    """State or region. At most 200 characters."""
+    postcode: str | int
+    """Postal code. At most 200 characters."""
+    country: str
+    """Country, by its code or name. The client's telephone number may be a national number of this country. At most
+    200 characters.
+    """
+
+
+class _ClientBankAccountRequired(TypedDict):
+    account_number: str
+    """Number of the account. Its check digit is verified where the bank uses one. Ten digits."""
+    bank_code: str
+    """Code of the account's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6 digits."""
+
+
+class ClientBankAccount(_ClientBankAccountRequired, total=False):
+    """The bank account of a client. Other fields are stored unchecked."""
+
+    account_name: str
+    """Name on the account. Default when money is sent to it: the client's first and last name. At most 200
+    characters.
+    """
+
+
+class ClientBankAccountChanges(TypedDict, total=False):
+    """Changes to a bank account. A field that is left out keeps its stored value."""
+
+    account_number: str
+    """New number of the account. Ten digits."""
+    bank_code: str
+    """New code of the account's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6 digits."""
+    account_name: str
+    """New name on the account. At most 200 characters."""
+
+
+class ClientChanges(TypedDict, total=False):
+    """The changed fields of a client. Objects are merged with the stored ones, arrays replace them."""
+
+    firstname: str
+    """First name. A change of names or date of birth ends a BVN verification. 1 to 100 characters."""
+    lastname: str
+    """Last name. 1 to 100 characters."""
+    middlename: str
+    """Middle name. 1 to 100 characters."""
+    email: str
+    """E-mail address. An e-mail address."""
+    gender: Literal["female", "male", "other"]
+    """Gender of the client."""
+    dob: dt.date | str
+    """Date of birth, in the past. A day as YYYY-MM-DD."""
+    phone: str
+    """Telephone number. Without a country code it is one of Nigeria or of the country of an address. A telephone
+    number of its country, or one with + and its country's code.
+    """
+    bvn: str
+    """Bank Verification Number. A new one ends an earlier verification. No two of your clients may have the same.
+    Eleven digits that begin with 22.
+    """
+    addresses: Sequence[ClientAddress | Mapping[str, Any]]
+    """Addresses of the client. They replace all stored ones. An array of at most 20 addresses."""
+    bank_account: ClientBankAccountChanges | Mapping[str, Any]
+    """Bank account that loans and cash-outs are paid to. Merged with the stored one."""
+    meta: Mapping[str, Any]
+    """An object of your own. Merged with the stored one."""
+
+
+class _ClientFieldsRequired(TypedDict):
+    firstname: str
+    """First name. 1 to 100 characters."""
+    lastname: str
+    """Last name. 1 to 100 characters."""
+
+
+class ClientFields(_ClientFieldsRequired, total=False):
+    """A new client. A phone or an email is required."""
+
+    middlename: str
+    """Middle name. 1 to 100 characters."""
+    email: str
+    """E-mail address. Required unless `phone` is sent. An e-mail address."""
+    gender: Literal["female", "male", "other"]
+    """Gender of the client."""
+    dob: dt.date | str
+    """Date of birth, in the past. A day as YYYY-MM-DD."""
+    phone: str
+    """Telephone number. Required unless `email` is sent. Without a country code it is one of Nigeria or of the
+    country of an address. A telephone number of its country, or one with + and its country's code.
+    """
+    bvn: str
+    """Bank Verification Number. No two of your clients may have the same. Stored encrypted and masked in replies.
+    Eleven digits that begin with 22.
+    """
+    addresses: Sequence[ClientAddress | Mapping[str, Any]]
+    """Addresses of the client. An array of at most 20 addresses."""
+    bank_account: ClientBankAccount | Mapping[str, Any]
+    """Bank account that loans and cash-outs are paid to. It may be added later."""
+    meta: Mapping[str, Any]
+    """An object of your own, such as the number of an identity card. At most 64 KiB."""
+
+
+class InstallmentSchedule(TypedDict):
+    """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
+
+    payment_schedule: Mapping[str, Amount]
+    """Dates (DD-MM-YYYY, 1 to 120 of them, none in the past) with what is due on each: percentages that add up to
+    100, or amounts that add up to `total`. What is due today is charged at once. 1 to 120 dates.
+    """
+    total: Amount
+    """Sum of all installments, in the currency of the payment. Digits with at most two decimals, above zero, at most
+    15 digits.
+    """
+
+
+class InterestSettings(TypedDict):
+    """An interest rate: `interestRate` percent per interval of `interestFrequency`."""
+
+    interest_rate: Amount
+    """Interest in percent per interval of `interestFrequency`. A percentage from 0 to 1000 with at most six
+    decimals.
+    """
+    interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
+    """The interval that the rate is for; `annualized` means a year."""
+
+
+class Payer(TypedDict, total=False):
+    """The payer, as far as the merchant knows."""
+
+    firstname: str
+    """First name of the payer. First and last name together are `fullname` in replies. At most 200 characters."""
+    lastname: str
+    """Last name of the payer. At most 200 characters."""
+    email: str
+    """E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters."""
+    ip: str
+    """IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`. At most 200
+    characters.
+    """
+    fingerprint: str
+    """Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`. At
+    most 200 characters.
+    """
+
+
+class PayerAccount(TypedDict):
+    """A payer's bank account that is to be debited."""
+
+    accountnumber: str
+    """Number of the account. Its check digit is verified. Ten digits."""
+    bankcode: str
+    """Code of the account's bank, one of `supported_chargable_banks` of `/resources`. A bank code of 3, 5 or 6
+    digits.
+    """
+
+
+class Recurrence(TypedDict, total=False):
+    """The recurrence of a payment. `value` is an hour (daily), an ISO weekday (weekly) or a day of the month
+    (monthly). By default the frequency is monthly and the value that of the first charge.
+    """
+
+    frequency: Literal["daily", "monthly", "weekly"]
+    """How often the card is charged again. Default `monthly`. Weekly and monthly charges are made at 09:00 in Lagos."""
+    value: str
+    """When it is charged: the hour (`daily`, 00 to 23), the weekday (`weekly`, 1 is Monday) or the day of the month
+    (`monthly`, 1 to 30, at most the last day), in Lagos time. Default: that of the first charge. One or two
+    digits.
+    """
+
+
+class SpendingLimits(TypedDict, total=False):
+    """Limits of what may be spent with a card. An empty object means no limits."""
+
+    per_transaction: Amount
+    """Most that one purchase may cost, in the card's currency. Left out: no limit. Digits with at most two decimals,
+    above zero, at most 15 digits.
+    """
+    per_day: Amount
+    """Most that may be spent on one day in Lagos, in the card's currency. Refunds do not lower what was spent. Left
+    out: no limit. Digits with at most two decimals, above zero, at most 15 digits.
+    """
+    per_month: Amount
+    """Most that may be spent in one calendar month in Lagos, in the card's currency. Left out: no limit. Digits with
+    at most two decimals, above zero, at most 15 digits.
+    """
+    categories: Sequence[str]
+    """Merchant category codes (MCC) of the shops that the card may pay. Left out or empty: all shops. At most 50
+    category codes of four digits.
+    """
+
+
+class _SplitPartRequired(TypedDict):
+    ref_code: str
+    """The beneficiary, by the code that it was registered under. 1 to 100 characters."""
+
+
+class SplitPart(_SplitPartRequired, total=False):
+    """One beneficiary's part: a percentage of the settled amount, or an amount (`share`, or its synonym `fixed`)."""
+
+    percentage: Amount
+    """Percentage of the settled amount, above 0 and at most 100. Either this or `share` is required. A number, not
+    negative, with at most four decimals.
+    """
+    share: Amount
+    """Fixed amount in the currency of the payment. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class _TransferOrderRequired(TypedDict):
+    amount: Amount
+    """Amount that the beneficiary receives, in naira. Fee and VAT are debited on top, and stamp duty where it
+    applies. Digits with at most two decimals, above zero, at most 15 digits.
+    """
+    bankcode: str
+    """Code of the beneficiary's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6 digits."""
+    accountnumber: str
+    """Account of the beneficiary at that bank. Its check digit is verified where the bank uses one. Ten digits."""
+
+
+class TransferOrder(_TransferOrderRequired, total=False):
+    """One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN."""
+
+    currency: Literal["NGN"]
+    """May be left out: transfers are always made in NGN."""
+    sender_name: str
+    """Name of the sender that is passed on to the bank. At most 200 characters."""
+    narration: str
+    """Purpose of the transfer, passed on to the bank. At most 200 characters."""
+    order_ref: str
+    """Your reference of the order. Sent again with the same content it returns the first transfer; with other
+    content it is refused. If left out, the `txnRef` is used. 1 to 100 characters.
+    """
+
+
+@dataclass(frozen=True)
+class AccountNameFacts(Result):
+    """The holder of a bank account."""
+
+    account_name: str
+    """Name of the account's holder, as the bank has it."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"account_name": "account_name"}
+
+
+@dataclass(frozen=True)
+class AccountNameReply(Result):
+    """`status` is a text here: `success`, or `error` if there is no such account."""
+
+    status: Literal["error", "success"]
+    """`success`, or `error` if there is no such account. Other failures have a numeric status, as everywhere."""
+    resolved: bool
+    """Whether the name was found."""
+    data: AccountNameFacts | None = None
+    """The holder of the account. Absent if there is no such account."""
+    error: str | None = None
+    """Short form of the error. Absent if the name was found."""
+    message: str | None = None
+    """The reason in words if the account was not found, or a remark of the bank. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "resolved": "resolved",
+        "data": "data",
+        "error": "error",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class AdvanceReply(Result):
+    """The business time that was reached, and the jobs that ran on the way."""
+
+    status: int
+    """200."""
+    now: dt.datetime
+    """Business time that was reached, in Lagos time with its offset."""
+    ran: Mapping[str, int]
+    """Number of jobs that ran, by kind, such as `payment`, `recurrent` or `webhook`."""
+    more: bool | None = None
+    """True if the time limit of the request was over before all jobs had run: advance to `until` to go on. Else
+    absent.
+    """
+    until: dt.datetime | None = None
+    """The business time to send as `until` to go on, in Lagos time. Present with `more`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "now": "now",
+        "ran": "ran",
+        "more": "more",
+        "until": "until",
+    }
+
+
+@dataclass(frozen=True)
+class BeneficiaryReply(Result):
+    """A new beneficiary of split payments."""
+
+    status: int
+    """200: the beneficiary was registered."""
+    ref_code: str
+    """Code of the beneficiary, made by the service, for `split`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "ref_code": "ref_code"}
+
+
+@dataclass(frozen=True)
+class BillCatalogue(Result):
+    """The selected part of the bill catalogue."""
+
+    categories: tuple[BillCategory, ...]
+    """The categories."""
+    bills: tuple[BillLine, ...]
+    """The bills of these categories."""
+    items: tuple[BillItem, ...]
+    """The items of these bills."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"categories": "categories", "bills": "bills", "items": "items"}
+
+
+@dataclass(frozen=True)
+class BillCatalogueReply(Result):
+    """The catalogue of bills, or the selected part of it. Paycodes change, so pull it at least once a day."""
+
+    status: int
+    """200."""
+    data: BillCatalogue
+    """The catalogue."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class BillCategory(Result):
+    """A category of bills, such as electricity."""
+
+    name: str
+    """Name of the category."""
+    code: str
+    """Code of the category, which `bills` refer to as `category`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "code": "code"}
+
+
+@dataclass(frozen=True)
+class BillCustomer(Result):
+    """`custName` is empty if the biller has no name query. `mismatch` is present, and true, if the biller knows the
+    customer under another name.
+    """
+
+    status: int
+    """200: the reference can be paid for."""
+    message: str
+    """The outcome in words."""
+    cust_name: str
+    """Name of the customer at the biller. Empty if the biller tells no names."""
+    reference: str
+    """The customer's reference, as in the request."""
+    paycode: str
+    """Code of the item, as in the request."""
+    mismatch: bool | None = None
+    """True if the biller knows the customer under another name. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "cust_name": "custName",
+        "reference": "reference",
+        "paycode": "paycode",
+        "mismatch": "mismatch",
+    }
+
+
+@dataclass(frozen=True)
+class BillItem(Result):
+    """An item that can be paid: a product with its price, or one with an open amount."""
+
+    name: str
+    """Name of the item."""
+    bills_id: int
+    """The bill that the item belongs to."""
+    amount: Decimal
+    """Fixed price in naira. `0` is an open amount, within the biller's bounds."""
+    discount: Decimal
+    """Percent of the amount that is credited to the wallet as commission when the bill is paid."""
+    fee: Decimal
+    """Fee in naira without VAT, debited on top of the amount."""
+    paycode: str
+    """Code of the item, for `resolve` and `pay`. It changes with the catalogue; an old one is accepted for 24 hours."""
+    require_name_query: int
+    """1 if `resolve` tells the customer's name, which the payer should confirm before `pay`; else 0."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "bills_id": "bills_id",
+        "amount": "amount",
+        "discount": "discount",
+        "fee": "fee",
+        "paycode": "paycode",
+        "require_name_query": "require_name_query",
+    }
+
+
+@dataclass(frozen=True)
+class BillLine(Result):
+    """A biller or a product of one, whose items can be paid."""
+
+    id: int
+    """Number of the bill, which `items` refer to as `bills_id`."""
+    name: str
+    """Name of the bill."""
+    reference: str
+    """Label of the customer reference that the biller needs, such as a meter number, to show in a form."""
+    category: str
+    """Code of its category."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "id": "id",
+        "name": "name",
+        "reference": "reference",
+        "category": "category",
+    }
+
+
+@dataclass(frozen=True)
+class BillReply(Result):
+    """The outcome of a bill, or of its dry run, which has no txnStatus and no txnRef, but amount, fee and VAT."""
+
+    status: int
+    """200, or 201 if the biller's answer could not be read: the bill stays pending and the biller is asked again."""
+    order_ref: str
+    """Your reference of the bill."""
+    message: str
+    """The outcome in words; of a failed bill, the biller's reason."""
+    commission: Decimal
+    """Amount credited to the wallet when the bill is successful, in naira: the item's `discount`. 0.00 if the bill
+    failed.
+    """
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`successful` and `failed` are final. `pending`: the biller has not confirmed yet and is asked again. Absent in
+    a dry run.
+    """
+    txn_ref: str | None = None
+    """Reference of the bill, made by the service. Absent in a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was paid. Else absent."""
+    amount: Decimal | None = None
+    """Amount that would be paid, in naira. Present in a dry run."""
+    fee: Decimal | None = None
+    """Fee without VAT that would be debited, in naira. Present in a dry run."""
+    vat: Decimal | None = None
+    """VAT on the fee that would be debited, in naira. Present in a dry run."""
+    token: str | None = field(default=None, repr=False)
+    """Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one."""
+    units: str | None = None
+    """Units that the token is worth, such as kWh. Present if the biller said so."""
+    pin: str | None = field(default=None, repr=False)
+    """PIN that the customer redeems. Present if the biller gave one."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "message": "message",
+        "dry_run": "dry_run",
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+        "commission": "commission",
+        "token": "token",
+        "units": "units",
+        "pin": "pin",
+    }
+
+
+@dataclass(frozen=True)
+class BillState(Result):
+    """The current state of a bill, with the token or PIN if the biller gave one."""
+
+    status: int
+    """200: the reference is known. `txnStatus` says what became of the bill."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`successful` and `failed` are final. `pending`: the biller has not confirmed yet and is asked again."""
+    txn_ref: str
+    """Reference of the bill, made by the service."""
+    order_ref: str
+    """Your reference of the bill."""
+    amount: Decimal
+    """Amount paid to the biller, in naira, without fee and VAT."""
+    fee: Decimal
+    """Fee without VAT, in naira; 0.00 if the bill failed."""
+    vat: Decimal
+    """VAT on the fee, in naira; 0.00 if the bill failed."""
+    commission: Decimal
+    """Amount credited to the wallet when the bill is successful, in naira: the item's `discount`. 0.00 if the bill
+    failed.
+    """
+    message: str
+    """The state in words; of a failed bill, the biller's reason."""
+    token: str | None = field(default=None, repr=False)
+    """Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one."""
+    units: str | None = None
+    """Units that the token is worth, such as kWh. Present if the biller said so."""
+    pin: str | None = field(default=None, repr=False)
+    """PIN that the customer redeems. Present if the biller gave one."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+        "commission": "commission",
+        "message": "message",
+        "token": "token",
+        "units": "units",
+        "pin": "pin",
+    }
+
+
+@dataclass(frozen=True)
+class BulkOrderReply(Result):
+    """The outcome of one order of a bulk. An order in conflict has no txnRef: its orderRef belongs to another order."""
+
+    order_ref: str
+    """Your reference of the order, or its `txnRef` if the order had no valid one."""
+    txn_status: Literal["conflict", "failed", "pending", "processing", "successful"]
+    """`processing`, `pending`, `successful` or `failed` as for a single transfer; a refused order has failed.
+    `conflict`: the `orderRef` belongs to another order, and nothing was sent for this one.
+    """
+    message: str
+    """The state in words; of a failed or conflicting order, the reason."""
+    txn_ref: str | None = None
+    """Reference of the transfer, made by the service. Absent if the order is in conflict."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "order_ref": "orderRef",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class BulkOrderState(Result):
+    """The current state of one order of a bulk, with amount, fee and VAT unless it is in conflict."""
+
+    order_ref: str
+    """Your reference of the order, or its `txnRef` if the order had no valid one."""
+    txn_status: Literal["conflict", "failed", "pending", "processing", "successful"]
+    """`processing`, `pending`, `successful` or `failed` as for a single transfer; a refused order has failed.
+    `conflict`: the `orderRef` belongs to another order, and nothing was sent for this one.
+    """
+    message: str
+    """The state in words; of a failed or conflicting order, the reason."""
+    txn_ref: str | None = None
+    """Reference of the transfer, made by the service. Absent if the order is in conflict."""
+    amount: Decimal | None = None
+    """Amount of the transfer, in naira; 0.00 if the order had no valid one. Absent if the order is in conflict."""
+    fee: Decimal | None = None
+    """Fee without VAT, in naira; 0.00 if the transfer failed. Absent if the order is in conflict."""
+    vat: Decimal | None = None
+    """VAT on the fee, in naira; 0.00 if the transfer failed. Absent if the order is in conflict."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "order_ref": "orderRef",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+    }
+
+
+@dataclass(frozen=True)
+class BulkTransferReply(Result):
+    """The outcome of every order of a bulk. The bank is called after the reply: verify each order later."""
+
+    status: int
+    """202: the bulk was recorded, and accepted orders are still to be verified. Also if every order was refused."""
+    batch_ref: str
+    """Reference of the bulk, made by the service. `verify` takes it."""
+    message: str
+    """Whether all, some or none of the orders were accepted, with the numbers of those that were not."""
+    data: tuple[BulkOrderReply, ...]
+    """One line per order, in the order of the request."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "batch_ref": "batchRef",
+        "message": "message",
+        "data": "data",
+    }
+
+
+@dataclass(frozen=True)
+class BvnPerson(Result):
+    """A person in the BVN register."""
+
+    firstname: str
+    """First name in the register."""
+    lastname: str
+    """Last name in the register."""
+    dob: dt.date
+    """Date of birth, as YYYY-MM-DD."""
+    bvn: str = field(repr=False)
+    """The Bank Verification Number that was asked for."""
+    phone: str
+    """Telephone number in the register."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "firstname": "firstname",
+        "lastname": "lastname",
+        "dob": "dob",
+        "bvn": "bvn",
+        "phone": "phone",
+    }
+
+
+@dataclass(frozen=True)
+class BvnReply(Result):
+    """`status` is a text here: `success`, or `error` if there is no such BVN."""
+
+    status: Literal["error", "success"]
+    """`success`, or `error` if there is no such BVN. Other failures have a numeric status, as everywhere."""
+    data: BvnPerson | None = None
+    """The person. Absent if there is no such BVN."""
+    resolved: bool | None = None
+    """False if there is no such BVN. Else absent."""
+    error: str | None = None
+    """Short form of the error. Absent if the person was found."""
+    message: str | None = None
+    """The reason in words if the BVN was not found, or that it is watch-listed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "data": "data",
+        "resolved": "resolved",
+        "error": "error",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CardFacts(Result):
+    """The known facts of a card. If its issuer is unknown, only `bin` and perhaps `brand` have a value."""
+
+    bin: str
+    """The first six digits, which name the issuer."""
+    brand: str | None = None
+    """Card network, such as `visa`. Null if unknown."""
+    type: str | None = None
+    """Kind of card: `debit` or `credit`. Null if the issuer is unknown."""
+    issuer: str | None = None
+    """Name of the bank that issued the card. Null if unknown."""
+    country: str | None = None
+    """Country of the issuer. Null if unknown: payments are then priced as by a local card."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "bin": "bin",
+        "brand": "brand",
+        "type": "type",
+        "issuer": "issuer",
+        "country": "country",
+    }
+
+
+@dataclass(frozen=True)
+class CardFactsReply(Result):
+    """The known facts of a card."""
+
+    status: int
+    """200, also for a card of an unknown issuer."""
+    data: CardFacts
+    """The facts."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CardTransaction(Result):
+    """A transaction of a card: a purchase or refund, a movement between wallet and card, or a fee."""
+
+    id: int
+    """Number of the record, made by the service."""
+    amount: Decimal
+    """Amount, always positive, in `currency`."""
+    fee: Decimal
+    """Fee without VAT that the wallet paid for this movement, in `currency`. Its VAT is a record of its own."""
+    narration: str
+    """Kind of the record, such as `Card Purchase`, `Card Funding` or `Monthly Fee`."""
+    description: str
+    """Same as `narration`."""
+    date_created: dt.datetime
+    """Time of the record, in UTC."""
+    status: Literal["Failed", "Successful"]
+    """`Successful`, or `Failed` for a declined purchase or a monthly fee that the card could not pay."""
+    currency: str
+    """The card's currency; of a declined purchase, that of the shop."""
+    reference: str
+    """The card."""
+    effect: Decimal
+    """Change of the card's balance: negative if money left the card, 0 for failed records and those about the
+    wallet. All effects add up to the balance.
+    """
+    txn_ref: str | None = None
+    """Reference of the purchase or refund. Absent for other records."""
+    refund_of: str | None = None
+    """The `txnRef` of the purchase that was refunded. Absent for other records."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "id": "id",
+        "amount": "amount",
+        "fee": "fee",
+        "narration": "narration",
+        "description": "description",
+        "date_created": "dateCreated",
+        "status": "status",
+        "currency": "currency",
+        "reference": "reference",
+        "effect": "effect",
+        "txn_ref": "txnRef",
+        "refund_of": "refundOf",
+    }
+
+
+@dataclass(frozen=True)
+class CashcodeCancelReply(Result):
+    """A cancelled cashcode. The money that was held for it is available again."""
+
+    status: int
+    """200, also if the code was cancelled before."""
+    order_ref: str
+    """Your reference of the code."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """Always `failed`: no cash was drawn."""
+    state: Literal["active", "cancelled", "expired", "locked", "redeemed"]
+    """Always `cancelled`."""
+    message: str
+    """The state in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "order_ref": "orderRef",
+        "txn_status": "txnStatus",
+        "state": "state",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CashcodeRedeemReply(Result):
+    """The result of drawing cash, in the test environment."""
+
+    status: int
+    """200: the cash was paid."""
+    order_ref: str
+    """Your reference of the code."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`successful`: the code is used up."""
+    amount: Decimal
+    """Cash that was paid, in naira, as text or number as in the request."""
+    returned: Decimal
+    """Part of the code's amount that was not drawn and is available in the wallet again, in naira."""
+    channel: Literal["ATM", "POS", "WEB"]
+    """Place where the code was used."""
+    message: str
+    """The outcome in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "order_ref": "orderRef",
+        "txn_status": "txnStatus",
+        "amount": "amount",
+        "returned": "returned",
+        "channel": "channel",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CashcodeReply(Result):
+    """A new cashcode, or the state of the first one if the request was repeated."""
+
+    status: int
+    """200."""
+    order_ref: str
+    """Your reference of the code."""
+    amount: Decimal
+    """Cash that the code draws, in naira, as text or number as in the request."""
+    channel: Literal["ATM", "POS", "WEB"]
+    """Place where the code can be used."""
+    expires_at: dt.datetime
+    """Time at which the code expires, in UTC."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`pending` until the code ends; `successful` once cash was drawn; `failed` if it expired, was cancelled or is
+    locked.
+    """
+    message: str
+    """The state in words."""
+    cashcode: str | None = field(default=None, repr=False)
+    """The code. It is shown this once: absent from the reply to a repeated request."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "order_ref": "orderRef",
+        "cashcode": "cashcode",
+        "amount": "amount",
+        "channel": "channel",
+        "expires_at": "expires_at",
+        "txn_status": "txnStatus",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CashcodeState(Result):
+    """The current state of a cashcode."""
+
+    status: int
+    """200: the reference is known. `state` says what became of the code."""
+    order_ref: str
+    """Your reference of the code."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`pending` while the code is active; `successful` once cash was drawn; else `failed`."""
+    state: Literal["active", "cancelled", "expired", "locked", "redeemed"]
+    """`active`: can be used. `redeemed`: cash was drawn. `expired`, `cancelled` (by you) and `locked` (after three
+    wrong PINs): the held money is available again.
+    """
+    amount: Decimal
+    """Cash that the code draws, in naira."""
+    paid: Decimal
+    """Cash that was drawn, in naira. It may be less than the amount by `POS` and `WEB`; the rest is available again."""
+    fee: Decimal
+    """Fee without VAT, in naira; 0.00 if the code ended without being used."""
+    vat: Decimal
+    """VAT on the fee, in naira; 0.00 if the code ended without being used."""
+    channel: Literal["ATM", "POS", "WEB"]
+    """Place where the code can be used."""
+    expires_at: dt.datetime
+    """Time at which the code expires, in UTC."""
+    message: str
+    """The state in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "order_ref": "orderRef",
+        "txn_status": "txnStatus",
+        "state": "state",
+        "amount": "amount",
+        "paid": "paid",
+        "fee": "fee",
+        "vat": "vat",
+        "channel": "channel",
+        "expires_at": "expires_at",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CashoutReply(Result):
+    """The result of a cash-out. A dry run explains each figure and has no txnRef."""
+
+    status: int
+    """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
+    message: str
+    """The outcome in words; of a failed transfer, the reason."""
+    balance: Decimal
+    """Money that can be taken out after the cash-out, in naira."""
+    txn_ref: str | None = None
+    """Reference of the cash-out, made by the service. Absent in a dry run and if empty savings were closed."""
+    txn_status: str | None = None
+    """`successful` and `failed` are final; `processing` and `pending` as for a transfer. Absent for `cashcode`, in a
+    dry run and if empty savings were closed.
+    """
+    savings_id: str | None = None
+    """The savings account. Absent in a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was paid. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "savings_id": "savings_id",
+        "balance": "balance",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class ChargeableBank(Result):
+    """A bank whose accounts can be debited."""
+
+    bankname: str
+    """Name of the bank."""
+    bankcode: str
+    """Code of the bank, for `account.bankcode`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"bankname": "bankname", "bankcode": "bankcode"}
+
+
+@dataclass(frozen=True)
+class ChargeableBanksReply(Result):
+    """The banks whose accounts can be debited."""
+
+    status: int
+    """200."""
+    data: tuple[ChargeableBank, ...]
+    """The banks, by name."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class Charges(Result):
+    """The cost of a payment. `fee` excludes VAT. The payer pays `total_charge`, the merchant gets `settled`."""
+
+    amount: Decimal
+    """Amount of the payment, as in the request."""
+    fee: Decimal
+    """Fee without VAT."""
+    vat: Decimal
+    """VAT on the fee."""
+    total_charge: Decimal
+    """Amount that the payer pays: `amount`, or more if the customer bears the fee."""
+    settled: Decimal
+    """Amount that reaches the wallet: `total_charge` less fee and VAT."""
+    currency: str
+    """Currency of the amounts."""
+    bearer: str
+    """Payer of the fee: `merchant` or `customer`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+        "total_charge": "total_charge",
+        "settled": "settled",
+        "currency": "currency",
+        "bearer": "bearer",
+    }
+
+
+@dataclass(frozen=True)
+class ChargesReply(Result):
+    """The cost of a payment. Nothing is charged."""
+
+    status: int
+    """200: the payment could be made at this price."""
+    data: Charges
+    """The figures."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ClientRecord(Result):
+    """A client with a masked BVN. An erased one has only its id, status and dates."""
+
+    client_id: str
+    """Identifier of the client, made by the service. Loans and savings take it."""
+    status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"]
+    """`pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present.
+    `rejected`: may be submitted again. `exited` and `blacklisted` are final.
+    """
+    bvn_verified: bool
+    """Whether names and date of birth agreed with the BVN register, and have not changed since."""
+    date_created: dt.datetime
+    """Time at which the client was created, in UTC."""
+    firstname: str | None = None
+    """First name."""
+    lastname: str | None = None
+    """Last name."""
+    middlename: str | None = None
+    """Middle name. Absent if unknown."""
+    email: str | None = None
+    """E-mail address. Absent if unknown."""
+    gender: str | None = None
+    """Gender. Absent if unknown."""
+    dob: dt.date | None = None
+    """Date of birth, as YYYY-MM-DD. Absent if unknown."""
+    phone: str | None = None
+    """Telephone number as it was sent. Absent if unknown."""
+    bvn: str | None = field(default=None, repr=False)
+    """Bank Verification Number, masked but for its first three and last two digits. Absent if unknown."""
+    addresses: tuple[Mapping[str, Any], ...] | None = None
+    """Addresses, with all fields that were sent. Absent if there are none."""
+    bank_account: Mapping[str, Any] | None = None
+    """Bank account that loans and cash-outs are paid to, with all fields that were sent. Absent if there is none."""
+    meta: Mapping[str, Any] | None = None
+    """Your own object. Absent if there is none."""
+    date_erased: dt.datetime | None = None
+    """Time at which the personal data were erased, in UTC. Absent if they were not."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "client_id": "client_id",
+        "status": "status",
+        "bvn_verified": "bvn_verified",
+        "firstname": "firstname",
+        "lastname": "lastname",
+        "middlename": "middlename",
+        "email": "email",
+        "gender": "gender",
+        "dob": "dob",
+        "phone": "phone",
+        "bvn": "bvn",
+        "addresses": "addresses",
+        "bank_account": "bankAccount",
+        "meta": "meta",
+        "date_created": "dateCreated",
+        "date_erased": "dateErased",
+    }
+
+
+@dataclass(frozen=True)
+class ClientReply(Result):
+    """One client, after a change if the request had one."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: ClientRecord
+    """The client."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ClockReply(Result):
+    """The merchant's business time."""
+
+    status: int
+    """200."""
+    now: dt.datetime
+    """Business time, in Lagos time with its offset."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "now": "now"}
+
+
+@dataclass(frozen=True)
+class DeliveryAttempt(Result):
+    """One attempt to deliver an event."""
+
+    number: int
+    """Number of the attempt for this event, counted from 1."""
+    at: dt.datetime
+    """Time of the attempt, in UTC."""
+    ms: int
+    """Duration of the attempt in milliseconds."""
+    http: int | None = None
+    """HTTP status of your endpoint's answer. Null if there was none."""
+    error: str | None = None
+    """Why the attempt failed. Null if the event was delivered."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "at": "at",
+        "http": "http",
+        "error": "error",
+        "ms": "ms",
+    }
+
+
+@dataclass(frozen=True)
+class DepositReply(Result):
+    """The reply of the payment. A deposit from the wallet also has the new balance. A dry run explains each figure
+    and has no txnRef.
+    """
+
+    status: int
+    """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
+    further step is needed, named by the fields `apply_auth` to `expires`.
+    """
+    message: str
+    """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_ref: str | None = None
+    """Reference of the deposit, made by the service. Absent in a dry run."""
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
+    202.
+    """
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for every other payment."""
+    savings_id: str | None = None
+    """The savings account that the payment is deposited to. Absent for every other payment."""
+    apply_auth: str | None = None
+    """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
+    next, or for `OTP` call `validate`.
+    """
+    auth_type: str | None = None
+    """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
+    scan or transfer. Absent if there is an `authURL`.
+    """
+    validate: str | None = None
+    """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
+    auth_url: str | None = None
+    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    state: str | None = None
+    """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
+    ussd_code: str | None = None
+    """The code that the payer dials. Present for `ussd`."""
+    enrolment: bool | None = None
+    """True for the first `phone` payment of a number at this merchant: the payer enrolls on the telephone. Else
+    absent.
+    """
+    qr_code: str | None = None
+    """Content of the QR code (EMVCo), to draw it yourself. Present for `qrpay`."""
+    qr_image: str | None = None
+    """Address of the QR code as an SVG image. Present for `qrpay`."""
+    account_number: str | None = None
+    """Account that the payer transfers the money to, made for this payment. Present for `bank_transfer`."""
+    account_name: str | None = None
+    """Name of that account: the request's `business_name`, or the merchant's name."""
+    bank_name: str | None = None
+    """Bank of that account."""
+    account_expires: int | None = None
+    """Seconds from the beginning of the payment until the account is no longer valid."""
+    amount: Decimal | None = None
+    """Amount that the payer must transfer, with the fee if the customer bears it. Present for `bank_transfer`."""
+    expires: int | None = None
+    """Seconds from the beginning of the payment until the code is no longer valid. Present for `ussd` and `qrpay`."""
+    card_token: str | None = field(default=None, repr=False)
+    """Token of the saved card, for payments of type `token`. Present if a card payment was successful."""
+    bank_message: str | None = None
+    """Answer of the payer's bank or provider in its own words; of a failed payment, the reason."""
+    fullname: str | None = None
+    """First and last name of the payer as sent with `user`. Empty if unknown."""
+    email: str | None = None
+    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    charged_amount: Decimal | None = None
+    """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
+    fraud_status: str | None = None
+    """Result of the rail's fraud check: `ok`, or `flagged` if it suspects fraud."""
+    card: PayerCard | None = None
+    """The card that was charged. Present for card and token payments."""
+    currency: str | None = None
+    """Currency of the charged amount."""
+    payment_method: str | None = None
+    """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
+    meta: Mapping[str, Any] | None = None
+    """The object that was sent as `meta`. Absent if there was none."""
+    balance: Decimal | None = None
+    """Money in the savings that can be taken out after the deposit, in naira. Present for `wallet` and in a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was charged. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "apply_auth": "apply_auth",
+        "auth_type": "auth_type",
+        "validate": "validate",
+        "auth_url": "authURL",
+        "state": "state",
+        "ussd_code": "ussd_code",
+        "enrolment": "enrolment",
+        "qr_code": "qr_code",
+        "qr_image": "qr_image",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "account_expires": "accountExpires",
+        "amount": "amount",
+        "expires": "expires",
+        "card_token": "cardToken",
+        "bank_message": "bank_message",
+        "fullname": "fullname",
+        "email": "email",
+        "charged_amount": "chargedAmount",
+        "fraud_status": "fraudStatus",
+        "card": "card",
+        "currency": "currency",
+        "payment_method": "payment_method",
+        "meta": "meta",
+        "balance": "balance",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class DepositValidateReply(Result):
+    """The outcome of a deposit after the payer's code, or of a dry run."""
+
+    status: int
+    """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
+    further step is needed, named by the fields `apply_auth` to `expires`.
+    """
+    txn_ref: str
+    """Reference of the payment, made by the service."""
+    message: str
+    """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
+    202.
+    """
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for every other payment."""
+    savings_id: str | None = None
+    """The savings account that the payment is deposited to. Absent for every other payment."""
+    apply_auth: str | None = None
+    """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
+    next, or for `OTP` call `validate`.
+    """
+    auth_type: str | None = None
+    """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
+    scan or transfer. Absent if there is an `authURL`.
+    """
+    validate: str | None = None
+    """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
+    auth_url: str | None = None
+    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    state: str | None = None
+    """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
+    ussd_code: str | None = None
+    """The code that the payer dials. Present for `ussd`."""
+    enrolment: bool | None = None
+    """True for the first `phone` payment of a number at this merchant: the payer enrolls on the telephone. Else
+    absent.
+    """
+    qr_code: str | None = None
+    """Content of the QR code (EMVCo), to draw it yourself. Present for `qrpay`."""
+    qr_image: str | None = None
+    """Address of the QR code as an SVG image. Present for `qrpay`."""
+    account_number: str | None = None
+    """Account that the payer transfers the money to, made for this payment. Present for `bank_transfer`."""
+    account_name: str | None = None
+    """Name of that account: the request's `business_name`, or the merchant's name."""
+    bank_name: str | None = None
+    """Bank of that account."""
+    account_expires: int | None = None
+    """Seconds from the beginning of the payment until the account is no longer valid."""
+    amount: Decimal | None = None
+    """Amount that the payer must transfer, with the fee if the customer bears it. Present for `bank_transfer`."""
+    expires: int | None = None
+    """Seconds from the beginning of the payment until the code is no longer valid. Present for `ussd` and `qrpay`."""
+    card_token: str | None = field(default=None, repr=False)
+    """Token of the saved card, for payments of type `token`. Present if a card payment was successful."""
+    bank_message: str | None = None
+    """Answer of the payer's bank or provider in its own words; of a failed payment, the reason."""
+    fullname: str | None = None
+    """First and last name of the payer as sent with `user`. Empty if unknown."""
+    email: str | None = None
+    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    charged_amount: Decimal | None = None
+    """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
+    fraud_status: str | None = None
+    """Result of the rail's fraud check: `ok`, or `flagged` if it suspects fraud."""
+    card: PayerCard | None = None
+    """The card that was charged. Present for card and token payments."""
+    currency: str | None = None
+    """Currency of the charged amount."""
+    payment_method: str | None = None
+    """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
+    meta: Mapping[str, Any] | None = None
+    """The object that was sent as `meta`. Absent if there was none."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "apply_auth": "apply_auth",
+        "auth_type": "auth_type",
+        "validate": "validate",
+        "auth_url": "authURL",
+        "state": "state",
+        "ussd_code": "ussd_code",
+        "enrolment": "enrolment",
+        "qr_code": "qr_code",
+        "qr_image": "qr_image",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "account_expires": "accountExpires",
+        "amount": "amount",
+        "expires": "expires",
+        "card_token": "cardToken",
+        "bank_message": "bank_message",
+        "fullname": "fullname",
+        "email": "email",
+        "charged_amount": "chargedAmount",
+        "fraud_status": "fraudStatus",
+        "card": "card",
+        "currency": "currency",
+        "payment_method": "payment_method",
+        "meta": "meta",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class DryRunFigure(Result):
+    """One figure of a dry run, and how it was calculated."""
+
+    what: str
+    """Name of the figure."""
+    amount: Decimal
+    """Its value, in naira."""
+    how: str
+    """How the value was calculated, in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"what": "what", "amount": "amount", "how": "how"}
+
+
+@dataclass(frozen=True)
+class EventLine(Result):
+    """An event of the log with its delivery."""
+
+    event_id: str
+    """Identifier of the event, which `resend` takes. Deliveries carry it in the header `webhook-id`."""
+    sequence: int
+    """Number of the event in your log, rising from 1."""
+    txn_ref: str
+    """Reference of the transaction that became final."""
+    kind: str
+    """Kind of the transaction, such as `payment`, `transfer`, `bill` or `refund`."""
+    state: Literal["delivered", "endpoint_off", "exhausted", "no_endpoint", "scheduled"]
+    """`delivered`; `scheduled`: an attempt is due; `exhausted`: the last attempt failed; `no_endpoint`: no URL was
+    set; `endpoint_off`: it waits, because the endpoint was switched off after failing for days.
+    """
+    date_created: dt.datetime
+    """Time at which the transaction became final, in UTC."""
+    payload: Mapping[str, Any]
+    """The body that is sent to your endpoint."""
+    attempts: tuple[DeliveryAttempt, ...]
+    """The newest 100 attempts to deliver it, oldest first."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "event_id": "event_id",
+        "sequence": "sequence",
+        "txn_ref": "txnRef",
+        "kind": "kind",
+        "state": "state",
+        "date_created": "dateCreated",
+        "payload": "payload",
+        "attempts": "attempts",
+    }
+
+
+@dataclass(frozen=True)
+class ExplainReply(Result):
+    """The timeline of a reference."""
+
+    status: int
+    """200: the reference is known."""
+    data: tuple[Mapping[str, Any], ...]
+    """The entries, oldest first, at most 1,000. Each has `at` (UTC), `what` (such as `requested`, `hold`, `posting`,
+    `event`, `webhook` or `job`), `said`, and fields of its kind.
+    """
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InboundPaymentReply(Result):
+    """The effect of a bank transfer into an account number, in the test environment."""
+
+    status: int
+    """200: the transfer arrived, or was returned: see `message`."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """State of the payment after the transfer: `pending` if it was too little, `successful` if it covers the amount.
+    A payment that had ended keeps its state, and the money is returned.
+    """
+    txn_ref: str
+    """The payment that the transfer belongs to."""
+    message: str
+    """What became of the money: paid, how much is still awaited, or returned to the payer."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class InstallmentChangedReply(Result):
+    """An installment plan after a change."""
+
+    status: int
+    """200: the plan has the requested state."""
+    message: str
+    """The state in words."""
+    data: InstallmentPlan
+    """The installment plan."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InstallmentLine(Result):
+    """One installment of a plan."""
+
+    date: str
+    """Date on which it is due, as DD-MM-YYYY in Lagos. Of the first charge, its own date."""
+    amount: Decimal
+    """Amount of the installment, without a fee that the customer bears."""
+    paid: bool
+    """Whether it was collected."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"date": "date", "amount": "amount", "paid": "paid"}
+
+
+@dataclass(frozen=True)
+class InstallmentPlan(Result):
+    """An installment plan with its schedule."""
+
+    id: str
+    """Identifier of the plan, made by the service."""
+    state: str
+    """`active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you. After the last date
+    `finished` (all was collected), `incomplete` (a part was) or `unpaid` (nothing was).
+    """
+    total: Decimal
+    """Sum of all installments."""
+    paid: Decimal
+    """Sum of the installments that were collected."""
+    currency: str
+    """Currency of the amounts."""
+    payment_schedule: tuple[InstallmentLine, ...]
+    """The installments by date, the first charge included."""
+    card_token: str = field(repr=False)
+    """Token of the saved card that is charged."""
+    txn_ref: str
+    """Reference of the newest charge."""
+    email: str
+    """E-mail address of the payer. Empty if unknown."""
+    date_created: dt.datetime
+    """Time at which the plan began, with the first successful charge or authentication, in UTC."""
+    next_charge: dt.datetime | None = None
+    """Due time of the installment that comes next or is being retried, in UTC. Null unless the state is `active`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "id": "id",
+        "state": "state",
+        "total": "total",
+        "paid": "paid",
+        "currency": "currency",
+        "next_charge": "next_charge",
+        "payment_schedule": "payment_schedule",
+        "card_token": "cardToken",
+        "txn_ref": "txnRef",
+        "email": "email",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class InterestReply(Result):
+    """An interest rate as it was agreed: `interestRate` percent per interval of `interestFrequency`."""
+
+    interest_rate: Decimal
+    """Interest in percent per interval of `interestFrequency`."""
+    interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
+    """The interval that the rate is for; `annualized` means a year."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "interest_rate": "interestRate",
+        "interest_frequency": "interestFrequency",
+    }
+
+
+@dataclass(frozen=True)
+class LoanInstallments(Result):
+    """The numbers of a loan's installments."""
+
+    total: int
+    """Number of all installments."""
+    paid: int
+    """Number of those that are fully paid."""
+    late: int
+    """Number of those that are late."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"total": "total", "paid": "paid", "late": "late"}
+
+
+@dataclass(frozen=True)
+class LoanNextDue(Result):
+    """The oldest installment that is not fully paid."""
+
+    n: int
+    """Number of the installment."""
+    due: dt.date
+    """Date on which it is due, in Lagos, as YYYY-MM-DD."""
+    amount: Decimal
+    """Amount that is still owed of it, penalties included, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"n": "n", "due": "due", "amount": "amount"}
+
+
+@dataclass(frozen=True)
+class LoanOutstanding(Result):
+    """The amounts that the client owes by the schedule, and `payoff`, the amount that closes the loan today. All are
+    0.00 unless the loan is active.
+    """
+
+    principal: Decimal
+    """Principal that is not repaid yet, in naira."""
+    interest: Decimal
+    """Interest of all installments that is not paid yet, in naira, also that of later ones."""
+    tax: Decimal
+    """Tax on that interest, in naira."""
+    penalty: Decimal
+    """Penalties for lateness that are not paid yet, in naira."""
+    total: Decimal
+    """Sum of the four, in naira: what the client pays if nothing is paid early."""
+    payoff: Decimal
+    """Amount that closes the loan today, in naira. Before the last due date it is less than `total`, because
+    interest that is not earned yet is not asked for.
+    """
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "principal": "principal",
+        "interest": "interest",
+        "tax": "tax",
+        "penalty": "penalty",
+        "total": "total",
+        "payoff": "payoff",
+    }
+
+
+@dataclass(frozen=True)
+class LoanRecord(Result):
+    """One loan with its schedule. Until it is paid out, the schedule is the one it would have from today."""
+
+    client_id: str
+    """The client who borrows."""
+    state: Literal[
+        "active",
+        "active_in_arrears",
+        "approved",
+        "closed_rejected",
+        "closed_repaid",
+        "closed_withdrawn",
+        "closed_written_off",
+        "disbursing",
+        "pending_approval",
+    ]
+    """`pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
+    `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are
+    final.
+    """
+    amount: Decimal
+    """Principal of the loan, in naira."""
+    currency: Literal["NGN"]
+    """Currency of all amounts."""
+    interest_settings: InterestReply
+    """The agreed interest rate."""
+    method: Literal["declining_equal_instalments", "equal_principal", "flat"]
+    """How installments are calculated, as in the request."""
+    period: int
+    """Number of installments."""
+    tax_applied: bool
+    """Whether tax on the interest is added to the installments."""
+    tax_rate: Decimal
+    """Tax in percent of the interest. 0 if none was agreed."""
+    penalty_rate: Decimal
+    """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
+    requested.
+    """
+    tolerance_days: int
+    """Days after the due date before an installment is late: your lending setting when the loan was requested."""
+    outstanding: LoanOutstanding
+    """The amounts that the client still owes."""
+    credit: Decimal
+    """Amount that the client overpaid and that was not refunded yet, in naira."""
+    created_at: dt.datetime
+    """Time of the request, in UTC."""
+    schedule: tuple[LoanScheduleLine, ...]
+    """The installments by date."""
+    loan_id: str | None = None
+    """Identifier of the loan, made by the service. Null in the dry run of `request`."""
+    txn_ref: str | None = None
+    """Reference of the newest disbursement. Null if the loan was never approved."""
+    disbursed_at: dt.datetime | None = None
+    """Time at which the loan was paid out, in UTC. Null before."""
+    closed_at: dt.datetime | None = None
+    """Time at which the loan was closed, in UTC. Null before."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "state": "state",
+        "amount": "amount",
+        "currency": "currency",
+        "interest_settings": "interestSettings",
+        "method": "method",
+        "period": "period",
+        "tax_applied": "tax_applied",
+        "tax_rate": "tax_rate",
+        "penalty_rate": "penalty_rate",
+        "tolerance_days": "tolerance_days",
+        "outstanding": "outstanding",
+        "credit": "credit",
+        "txn_ref": "txnRef",
+        "created_at": "created_at",
+        "disbursed_at": "disbursed_at",
+        "closed_at": "closed_at",
+        "schedule": "schedule",
+    }
+
+
+@dataclass(frozen=True)
+class LoanReply(Result):
+    """A loan, after a change if the request had one."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words; of a failed disbursement, the reason."""
+    data: LoanRecord
+    """The loan with its schedule."""
+    txn_ref: str | None = None
+    """Reference of the disbursement. Present if the loan was approved by this request."""
+    txn_status: str | None = None
+    """Status of the disbursement, as of a transfer: `successful`, `failed`, `pending` or `processing`. Present if
+    the loan was approved by this request.
+    """
+    loan_id: str | None = None
+    """The loan. Present if it was approved by this request; else see `data.loan_id`."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "loan_id": "loan_id",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class LoanScheduleLine(Result):
+    """One installment of a schedule. Penalties are not part of it."""
+
+    n: int
+    """Number of the installment, counted from 1."""
+    due: dt.date
+    """Date on which it is due, in Lagos, as YYYY-MM-DD."""
+    principal: Decimal
+    """Principal that is due with it, in naira."""
+    interest: Decimal
+    """Interest that is due with it, in naira."""
+    tax: Decimal
+    """Tax on that interest, in naira."""
+    total: Decimal
+    """Sum of principal, interest and tax, in naira."""
+    paid: Decimal
+    """Part of `total` that was paid, in naira."""
+    state: Literal["late", "paid", "partially_paid", "pending", "written_off"]
+    """`pending`: nothing was paid yet. `partially_paid`, `paid`. `late`: not fully paid after the due date and the
+    tolerance. `written_off`: with its loan.
+    """
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "n": "n",
+        "due": "due",
+        "principal": "principal",
+        "interest": "interest",
+        "tax": "tax",
+        "total": "total",
+        "paid": "paid",
+        "state": "state",
+    }
+
+
+@dataclass(frozen=True)
+class LoanStatementLine(Result):
+    """One posting on one of the loan's accounts."""
+
+    date_created: dt.datetime
+    """Time of the posting, in UTC."""
+    origin: str
+    """The `txnRef` of the transaction that caused it, or the `loan_id` if none did."""
+    part: Literal["credit", "interest", "penalty", "principal", "tax"]
+    """What the posting is about: `principal`, `interest`, `tax` or `penalty` that the client owes, or the client's
+    `credit`.
+    """
+    narration: str
+    """Kind of the posting in words."""
+    amount: Decimal
+    """Amount, in naira: positive if it raises the balance of the part, negative if it lowers it."""
+    balance: Decimal
+    """Balance of the part after the posting, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "date_created": "dateCreated",
+        "origin": "origin",
+        "part": "part",
+        "narration": "narration",
+        "amount": "amount",
+        "balance": "balance",
+    }
+
+
+@dataclass(frozen=True)
+class LoanSummary(Result):
+    """A loan in a list, with figures in place of its schedule. `view` shows the schedule."""
+
+    client_id: str
+    """The client who borrows."""
+    state: Literal[
+        "active",
+        "active_in_arrears",
+        "approved",
+        "closed_rejected",
+        "closed_repaid",
+        "closed_withdrawn",
+        "closed_written_off",
+        "disbursing",
+        "pending_approval",
+    ]
+    """`pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
+    `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are
+    final.
+    """
+    amount: Decimal
+    """Principal of the loan, in naira."""
+    currency: Literal["NGN"]
+    """Currency of all amounts."""
+    interest_settings: InterestReply
+    """The agreed interest rate."""
+    method: Literal["declining_equal_instalments", "equal_principal", "flat"]
+    """How installments are calculated, as in the request."""
+    period: int
+    """Number of installments."""
+    tax_applied: bool
+    """Whether tax on the interest is added to the installments."""
+    tax_rate: Decimal
+    """Tax in percent of the interest. 0 if none was agreed."""
+    penalty_rate: Decimal
+    """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
+    requested.
+    """
+    tolerance_days: int
+    """Days after the due date before an installment is late: your lending setting when the loan was requested."""
+    outstanding: LoanOutstanding
+    """The amounts that the client still owes."""
+    credit: Decimal
+    """Amount that the client overpaid and that was not refunded yet, in naira."""
+    created_at: dt.datetime
+    """Time of the request, in UTC."""
+    installments: LoanInstallments
+    """The numbers of the installments: all, paid and late."""
+    loan_id: str | None = None
+    """Identifier of the loan, made by the service. Null in the dry run of `request`."""
+    txn_ref: str | None = None
+    """Reference of the newest disbursement. Null if the loan was never approved."""
+    disbursed_at: dt.datetime | None = None
+    """Time at which the loan was paid out, in UTC. Null before."""
+    closed_at: dt.datetime | None = None
+    """Time at which the loan was closed, in UTC. Null before."""
+    next_due: LoanNextDue | None = None
+    """The oldest installment that is not fully paid. Null if nothing is owed."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "state": "state",
+        "amount": "amount",
+        "currency": "currency",
+        "interest_settings": "interestSettings",
+        "method": "method",
+        "period": "period",
+        "tax_applied": "tax_applied",
+        "tax_rate": "tax_rate",
+        "penalty_rate": "penalty_rate",
+        "tolerance_days": "tolerance_days",
+        "outstanding": "outstanding",
+        "credit": "credit",
+        "txn_ref": "txnRef",
+        "created_at": "created_at",
+        "disbursed_at": "disbursed_at",
+        "closed_at": "closed_at",
+        "installments": "installments",
+        "next_due": "next_due",
+    }
+
+
+@dataclass(frozen=True)
+class NewMerchantReply(Result):
+    """A new merchant, with 10,000,000.00 NGN and 10,000.00 USD in its wallets."""
+
+    status: int
+    """200."""
+    mid: str
+    """Identifier of the merchant, for the header `mid`."""
+    key: str = field(repr=False)
+    """Key of the merchant, for the header `key`. It is shown this once."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "mid": "mid", "key": "key"}
+
+
+@dataclass(frozen=True)
+class PayerCard(Result):
+    """The card data that may be shown. `hash` is keyed: equal for the same card of the same merchant."""
+
+    hash: str
+    """Keyed hash of number and expiry: equal for the same card of the same merchant, and of no use elsewhere."""
+    mask: str
+    """The card number with all but its first six and last four digits replaced by asterisks."""
+    bin: str
+    """The first six digits, which name the issuer."""
+    brand: str | None = None
+    """Card network, such as `visa`. Null if unknown."""
+    type: str | None = None
+    """Kind of card, such as `debit` or `credit`. Null if the issuer is unknown."""
+    issuer: str | None = None
+    """Name of the bank that issued the card. Null if unknown."""
+    country: str | None = None
+    """Country of the issuer. Null if unknown: the fee is then that of a local card."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "hash": "hash",
+        "mask": "mask",
+        "bin": "bin",
+        "brand": "brand",
+        "type": "type",
+        "issuer": "issuer",
+        "country": "country",
+    }
+
+
+@dataclass(frozen=True)
+class PaymentReply(Result):
+    """Reply of every payment step. Status 200 has `txnStatus`. Status 201 is pending too: the rail's answer could
+    not be read. Status 202 says what the payer must do.
+    """
+
+    status: int
+    """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
+    further step is needed, named by the fields `apply_auth` to `expires`.
+    """
+    txn_ref: str
+    """Reference of the payment, made by the service."""
+    message: str
+    """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
+    202.
+    """
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for every other payment."""
+    savings_id: str | None = None
+    """The savings account that the payment is deposited to. Absent for every other payment."""
+    apply_auth: str | None = None
+    """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
+    next, or for `OTP` call `validate`.
+    """
+    auth_type: str | None = None
+    """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
+    scan or transfer. Absent if there is an `authURL`.
+    """
+    validate: str | None = None
+    """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
+    auth_url: str | None = None
+    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    state: str | None = None
+    """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
+    ussd_code: str | None = None
+    """The code that the payer dials. Present for `ussd`."""
+    enrolment: bool | None = None
+    """True for the first `phone` payment of a number at this merchant: the payer enrolls on the telephone. Else
+    absent.
+    """
+    qr_code: str | None = None
+    """Content of the QR code (EMVCo), to draw it yourself. Present for `qrpay`."""
+    qr_image: str | None = None
+    """Address of the QR code as an SVG image. Present for `qrpay`."""
+    account_number: str | None = None
+    """Account that the payer transfers the money to, made for this payment. Present for `bank_transfer`."""
+    account_name: str | None = None
+    """Name of that account: the request's `business_name`, or the merchant's name."""
+    bank_name: str | None = None
+    """Bank of that account."""
+    account_expires: int | None = None
+    """Seconds from the beginning of the payment until the account is no longer valid."""
+    amount: Decimal | None = None
+    """Amount that the payer must transfer, with the fee if the customer bears it. Present for `bank_transfer`."""
+    expires: int | None = None
+    """Seconds from the beginning of the payment until the code is no longer valid. Present for `ussd` and `qrpay`."""
+    card_token: str | None = field(default=None, repr=False)
+    """Token of the saved card, for payments of type `token`. Present if a card payment was successful."""
+    bank_message: str | None = None
+    """Answer of the payer's bank or provider in its own words; of a failed payment, the reason."""
+    fullname: str | None = None
+    """First and last name of the payer as sent with `user`. Empty if unknown."""
+    email: str | None = None
+    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    charged_amount: Decimal | None = None
+    """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
+    fraud_status: str | None = None
+    """Result of the rail's fraud check: `ok`, or `flagged` if it suspects fraud."""
+    card: PayerCard | None = None
+    """The card that was charged. Present for card and token payments."""
+    currency: str | None = None
+    """Currency of the charged amount."""
+    payment_method: str | None = None
+    """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
+    meta: Mapping[str, Any] | None = None
+    """The object that was sent as `meta`. Absent if there was none."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "apply_auth": "apply_auth",
+        "auth_type": "auth_type",
+        "validate": "validate",
+        "auth_url": "authURL",
+        "state": "state",
+        "ussd_code": "ussd_code",
+        "enrolment": "enrolment",
+        "qr_code": "qr_code",
+        "qr_image": "qr_image",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "account_expires": "accountExpires",
+        "amount": "amount",
+        "expires": "expires",
+        "card_token": "cardToken",
+        "bank_message": "bank_message",
+        "fullname": "fullname",
+        "email": "email",
+        "charged_amount": "chargedAmount",
+        "fraud_status": "fraudStatus",
+        "card": "card",
+        "currency": "currency",
+        "payment_method": "payment_method",
+        "meta": "meta",
+    }
+
+
+@dataclass(frozen=True)
+class PaymentState(Result):
+    """A payment as `verify` shows it. `chargedAmount` is a number here. A pending payment has the payer's next step,
+    as `charge` returns it. `refunds` lists all refunds, newest first, failed ones too. If a refund was asked for,
+    `refundRef`, status, message and amount are the refund's, and `txnRef` and the rest are its payment's.
+    """
+
+    status: int
+    """200: the reference is known. `txnStatus` says what became of it."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`successful` and `failed` are final. `pending`: the payer or the rail has not finished it yet."""
+    txn_ref: str
+    """Reference of the payment, also if a refund was asked for."""
+    message: str
+    """The state in words: `PENDING`, or the outcome. Of a failed payment it says who declined and why."""
+    charged_amount: Decimal
+    """Amount that the payer was charged, with the fee if the customer bears it; of a refund, the amount paid back. 0
+    unless successful.
+    """
+    currency: str
+    """Currency of the payment."""
+    payment_method: str
+    """The payment type, `wallet` for a repayment or deposit from the wallet, `refund` if a refund was asked for."""
+    fullname: str
+    """First and last name of the payer as sent with `user`. Empty if unknown."""
+    email: str
+    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    bank_message: str
+    """Answer of the payer's bank or provider in its own words. `Awaiting Validation` while pending, or how much of a
+    bank transfer has arrived.
+    """
+    fraud_status: str
+    """Result of the rail's fraud check: `ok`, or `flagged` if it suspects fraud."""
+    customer_txnref: str | None = None
+    """Your reference of the payment. Null if there is none."""
+    card: PayerCard | None = None
+    """The card that was charged. Present if a card or token payment was successful."""
+    card_token: str | None = field(default=None, repr=False)
+    """Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."""
+    refunded_amount: Decimal | None = None
+    """Sum of the successful refunds of the payment. Present if the payment was successful."""
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for every other payment."""
+    savings_id: str | None = None
+    """The savings account that the payment was deposited to. Absent for every other payment."""
+    meta: Mapping[str, Any] | None = None
+    """The object that was sent as `meta`. Absent if there was none, and if a refund was asked for."""
+    unapplied_amount: Decimal | None = None
+    """Part of a payment for a loan or savings account that it could not use and that can still be refunded. Absent
+    if all of it was used.
+    """
+    refund_ref: str | None = None
+    """Reference of the refund that was asked for. Absent for a payment."""
+    refundable_amount: Decimal | None = None
+    """Amount of the payment that can still be refunded. Present if a refund was asked for."""
+    refunds: tuple[RefundLine, ...] | None = None
+    """The newest 200 refunds of the payment, newest first, in any status. Absent if there are none."""
+    apply_auth: str | None = None
+    """While the payment waits for `charge`: the authentication that the card's bank wants."""
+    auth_type: str | None = None
+    """While the payer must act: `OTP`, `ussd` or `device`, as in the reply of `charge`."""
+    validate: str | None = None
+    """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
+    auth_url: str | None = None
+    """Page on which the payer approves the payment. Present while a 3-D Secure or paga payment is pending."""
+    ussd_code: str | None = None
+    """The code that the payer dials. Present while a `ussd` payment is pending."""
+    qr_code: str | None = None
+    """Content of the QR code (EMVCo). Present while a `qrpay` payment is pending."""
+    qr_image: str | None = None
+    """Address of the QR code as an SVG image. Present while a `qrpay` payment is pending."""
+    account_number: str | None = None
+    """Account that the payer transfers the money to. Present while a `bank_transfer` payment is pending."""
+    account_name: str | None = None
+    """Name of that account: the request's `business_name`, or the merchant's name."""
+    bank_name: str | None = None
+    """Bank of that account."""
+    amount: Decimal | None = None
+    """Amount that the payer must transfer while a `bank_transfer` payment is pending; or the amount of the refund
+    that was asked for.
+    """
+    expires_at: dt.datetime | None = None
+    """Time at which the payment fails if the payer has not acted, in UTC. Present while the payer must act."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "customer_txnref": "customer_txnref",
+        "message": "message",
+        "charged_amount": "chargedAmount",
+        "currency": "currency",
+        "payment_method": "payment_method",
+        "fullname": "fullname",
+        "email": "email",
+        "bank_message": "bank_message",
+        "fraud_status": "fraudStatus",
+        "card": "card",
+        "card_token": "cardToken",
+        "refunded_amount": "refundedAmount",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "meta": "meta",
+        "unapplied_amount": "unappliedAmount",
+        "refund_ref": "refundRef",
+        "refundable_amount": "refundableAmount",
+        "refunds": "refunds",
+        "apply_auth": "apply_auth",
+        "auth_type": "auth_type",
+        "validate": "validate",
+        "auth_url": "authURL",
+        "ussd_code": "ussd_code",
+        "qr_code": "qr_code",
+        "qr_image": "qr_image",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "amount": "amount",
+        "expires_at": "expires_at",
+    }
+
+
+@dataclass(frozen=True)
+class PersonalizedAccount(Result):
+    """An account number of its own for one reference. Every transfer into it is a successful payment."""
+
+    account_number: str
+    """The number that payers transfer to."""
+    account_name: str
+    """Name of the account, as it was first requested."""
+    bank_name: str
+    """Bank of the account."""
+    reference: str
+    """Your reference of the account."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "reference": "reference",
+    }
+
+
+@dataclass(frozen=True)
+class PersonalizedReply(Result):
+    """The account number of a reference, new or made before."""
+
+    status: int
+    """200: the account can be paid into."""
+    message: str
+    """The outcome in words."""
+    data: PersonalizedAccount
+    """The account."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class PlanRecord(Result):
+    """A thrift plan."""
+
+    name: str
+    """Name of the plan."""
+    amount: Decimal
+    """Contribution of each member in each cycle, in naira."""
+    frequency: str
+    """Time between two cycles: `every_day`, `every_week`, `every_four_weeks` or `every_month`."""
+    start_date: dt.date
+    """Requested first day, in Lagos, as YYYY-MM-DD."""
+    member_required: int
+    """Number of members that the plan needs. It is also the number of cycles."""
+    members: int
+    """Number of members that have subscribed."""
+    state: Literal["cancelled", "completed", "open", "running"]
+    """`open`: not started yet. `running`: started. `completed`: every member has received the pot. `cancelled`:
+    before it started.
+    """
+    cycle: int
+    """Number of cycles that are done."""
+    thrift_id: str | None = None
+    """Identifier of the plan, made by the service. Null in the dry run of a new plan."""
+    next_date: dt.date | None = None
+    """Date of the next cycle, in Lagos, as YYYY-MM-DD; before the plan is full, the first possible one. Null after
+    the last cycle and if cancelled.
+    """
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "thrift_id": "thrift_id",
+        "name": "name",
+        "amount": "amount",
+        "frequency": "frequency",
+        "start_date": "start_date",
+        "member_required": "member_required",
+        "members": "members",
+        "state": "state",
+        "cycle": "cycle",
+        "next_date": "next_date",
+    }
+
+
+@dataclass(frozen=True)
+class PlanReply(Result):
+    """A thrift plan after a change."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: PlanRecord
+    """The thrift plan."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class PurchaseReply(Result):
+    """The result of a purchase or refund, in the test environment."""
+
+    status: int
+    """200, also for a declined purchase."""
+    txn_status: Literal["failed", "successful"]
+    """`successful`, or `failed` if the purchase was declined. Both are final."""
+    txn_ref: str
+    """Reference of the purchase or refund, made by the service."""
+    bank_message: str
+    """Answer of the card's issuer in its own words."""
+    message: str | None = None
+    """Of a declined purchase, who declined it and why. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "bank_message": "bank_message",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class RecurrentChangedReply(Result):
+    """One recurrent payment, after a change if the request had one."""
+
+    status: int
+    """200: the recurrent payment is known, and the change was made."""
+    message: str
+    """The state in words."""
+    data: RecurrentPlan
+    """The recurrent payment."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class RecurrentPlan(Result):
+    """A recurrent payment. `txnRef` is its newest charge, `paid` the sum of all successful ones."""
+
+    id: str
+    """Identifier of the recurrent payment, made by the service."""
+    state: str
+    """`active`: charged on its due dates. `paused`: by the service, after a decline that is not retried or three
+    failed cycles in a row. `stopped`: by you. `start` activates it again.
+    """
+    amount: Decimal
+    """Amount of each charge, without a fee that the customer bears."""
+    currency: str
+    """Currency of the amounts."""
+    frequency: str
+    """How often the card is charged: `daily`, `weekly` or `monthly`."""
+    value: str
+    """The hour, the weekday (1 is Monday) or the day of the month, by `frequency`, in Lagos time."""
+    paid: Decimal
+    """Sum of the amounts of all successful charges, the first included."""
+    card_token: str = field(repr=False)
+    """Token of the saved card that is charged."""
+    txn_ref: str
+    """Reference of the newest charge."""
+    email: str
+    """E-mail address of the payer. Empty if unknown."""
+    date_created: dt.datetime
+    """Time of the first successful charge, in UTC."""
+    next_charge: dt.datetime | None = None
+    """Due time of the charge that comes next or is being retried, in UTC. Null unless the state is `active`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "id": "id",
+        "state": "state",
+        "amount": "amount",
+        "currency": "currency",
+        "frequency": "frequency",
+        "value": "value",
+        "next_charge": "next_charge",
+        "paid": "paid",
+        "card_token": "cardToken",
+        "txn_ref": "txnRef",
+        "email": "email",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class RefundLine(Result):
+    """One refund of a payment, in any status."""
+
+    refund_ref: str
+    """Reference of the refund, made by the service."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`pending` until the rail has confirmed; `successful` and `failed` are final."""
+    amount: Decimal
+    """Amount of the refund, in the payment's currency."""
+    message: str
+    """The outcome in words; of a failed refund, the reason."""
+    comment: str
+    """The `comment` of the refund request. Empty if there was none."""
+    date_created: dt.datetime
+    """Time of the refund request, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "refund_ref": "refundRef",
+        "txn_status": "txnStatus",
+        "amount": "amount",
+        "message": "message",
+        "comment": "comment",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class RefundReply(Result):
+    """One refund. `refundedAmount` and `refundableAmount` are of its payment: refunded so far, and still refundable."""
+
+    status: int
+    """200: the refund was accepted. `txnStatus` says its outcome."""
+    txn_ref: str
+    """The payment that is refunded."""
+    refund_ref: str
+    """Reference of the refund, made by the service. `verify` takes it."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final."""
+    amount: Decimal
+    """Amount of this refund."""
+    currency: str
+    """Currency of the payment and of the refund."""
+    refunded_amount: Decimal
+    """Sum of the successful refunds of the payment."""
+    refundable_amount: Decimal
+    """Amount of the payment that can still be refunded. Pending refunds are deducted."""
+    message: str
+    """The outcome in words; of a failed refund, the reason."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "refund_ref": "refundRef",
+        "txn_status": "txnStatus",
+        "amount": "amount",
+        "currency": "currency",
+        "refunded_amount": "refundedAmount",
+        "refundable_amount": "refundableAmount",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class RepayReply(Result):
+    """The reply of the payment at every step of its flow. A repayment by `wallet` and a dry run also have the
+    allocation and the loan after it. A dry run has no txnRef.
+    """
+
+    status: int
+    """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
+    further step is needed, named by the fields `apply_auth` to `expires`.
+    """
+    message: str
+    """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_ref: str | None = None
+    """Reference of the payment, made by the service. Absent in a dry run."""
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
+    202.
+    """
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for every other payment."""
+    savings_id: str | None = None
+    """The savings account that the payment is deposited to. Absent for every other payment."""
+    apply_auth: str | None = None
+    """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
+    next, or for `OTP` call `validate`.
+    """
+    auth_type: str | None = None
+    """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
+    scan or transfer. Absent if there is an `authURL`.
+    """
+    validate: str | None = None
+    """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
+    auth_url: str | None = None
+    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    state: str | None = None
+    """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
+    ussd_code: str | None = None
+    """The code that the payer dials. Present for `ussd`."""
+    enrolment: bool | None = None
+    """True for the first `phone` payment of a number at this merchant: the payer enrolls on the telephone. Else
+    absent.
+    """
+    qr_code: str | None = None
+    """Content of the QR code (EMVCo), to draw it yourself. Present for `qrpay`."""
+    qr_image: str | None = None
+    """Address of the QR code as an SVG image. Present for `qrpay`."""
+    account_number: str | None = None
+    """Account that the payer transfers the money to, made for this payment. Present for `bank_transfer`."""
+    account_name: str | None = None
+    """Name of that account: the request's `business_name`, or the merchant's name."""
+    bank_name: str | None = None
+    """Bank of that account."""
+    account_expires: int | None = None
+    """Seconds from the beginning of the payment until the account is no longer valid."""
+    amount: Decimal | None = None
+    """Amount that the payer must transfer, with the fee if the customer bears it. Present for `bank_transfer`."""
+    expires: int | None = None
+    """Seconds from the beginning of the payment until the code is no longer valid. Present for `ussd` and `qrpay`."""
+    card_token: str | None = field(default=None, repr=False)
+    """Token of the saved card, for payments of type `token`. Present if a card payment was successful."""
+    bank_message: str | None = None
+    """Answer of the payer's bank or provider in its own words; of a failed payment, the reason."""
+    fullname: str | None = None
+    """First and last name of the payer as sent with `user`. Empty if unknown."""
+    email: str | None = None
+    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    charged_amount: Decimal | None = None
+    """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
+    fraud_status: str | None = None
+    """Result of the rail's fraud check: `ok`, or `flagged` if it suspects fraud."""
+    card: PayerCard | None = None
+    """The card that was charged. Present for card and token payments."""
+    currency: str | None = None
+    """Currency of the charged amount."""
+    payment_method: str | None = None
+    """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
+    meta: Mapping[str, Any] | None = None
+    """The object that was sent as `meta`. Absent if there was none."""
+    allocation: RepaymentAllocation | None = None
+    """The parts of the loan that the repayment covers. Present for `wallet` and in a dry run."""
+    data: LoanRecord | None = None
+    """The loan after the repayment. Present for `wallet` and in a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was charged. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "apply_auth": "apply_auth",
+        "auth_type": "auth_type",
+        "validate": "validate",
+        "auth_url": "authURL",
+        "state": "state",
+        "ussd_code": "ussd_code",
+        "enrolment": "enrolment",
+        "qr_code": "qr_code",
+        "qr_image": "qr_image",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "account_expires": "accountExpires",
+        "amount": "amount",
+        "expires": "expires",
+        "card_token": "cardToken",
+        "bank_message": "bank_message",
+        "fullname": "fullname",
+        "email": "email",
+        "charged_amount": "chargedAmount",
+        "fraud_status": "fraudStatus",
+        "card": "card",
+        "currency": "currency",
+        "payment_method": "payment_method",
+        "meta": "meta",
+        "allocation": "allocation",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class RepaymentAllocation(Result):
+    """The parts of a loan that a repayment covered, in all installments together."""
+
+    penalty: Decimal
+    """Penalties that were paid, in naira."""
+    interest: Decimal
+    """Interest that was paid, in naira."""
+    tax: Decimal
+    """Tax on interest that was paid, in naira."""
+    principal: Decimal
+    """Principal that was repaid, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "penalty": "penalty",
+        "interest": "interest",
+        "tax": "tax",
+        "principal": "principal",
+    }
+
+
+@dataclass(frozen=True)
+class RepaymentValidateReply(Result):
+    """The outcome of a repayment after the payer's code, or of a dry run."""
+
+    status: int
+    """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
+    further step is needed, named by the fields `apply_auth` to `expires`.
+    """
+    txn_ref: str
+    """Reference of the payment, made by the service."""
+    message: str
+    """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
+    202.
+    """
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for every other payment."""
+    savings_id: str | None = None
+    """The savings account that the payment is deposited to. Absent for every other payment."""
+    apply_auth: str | None = None
+    """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
+    next, or for `OTP` call `validate`.
+    """
+    auth_type: str | None = None
+    """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
+    scan or transfer. Absent if there is an `authURL`.
+    """
+    validate: str | None = None
+    """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
+    auth_url: str | None = None
+    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    state: str | None = None
+    """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
+    ussd_code: str | None = None
+    """The code that the payer dials. Present for `ussd`."""
+    enrolment: bool | None = None
+    """True for the first `phone` payment of a number at this merchant: the payer enrolls on the telephone. Else
+    absent.
+    """
+    qr_code: str | None = None
+    """Content of the QR code (EMVCo), to draw it yourself. Present for `qrpay`."""
+    qr_image: str | None = None
+    """Address of the QR code as an SVG image. Present for `qrpay`."""
+    account_number: str | None = None
+    """Account that the payer transfers the money to, made for this payment. Present for `bank_transfer`."""
+    account_name: str | None = None
+    """Name of that account: the request's `business_name`, or the merchant's name."""
+    bank_name: str | None = None
+    """Bank of that account."""
+    account_expires: int | None = None
+    """Seconds from the beginning of the payment until the account is no longer valid."""
+    amount: Decimal | None = None
+    """Amount that the payer must transfer, with the fee if the customer bears it. Present for `bank_transfer`."""
+    expires: int | None = None
+    """Seconds from the beginning of the payment until the code is no longer valid. Present for `ussd` and `qrpay`."""
+    card_token: str | None = field(default=None, repr=False)
+    """Token of the saved card, for payments of type `token`. Present if a card payment was successful."""
+    bank_message: str | None = None
+    """Answer of the payer's bank or provider in its own words; of a failed payment, the reason."""
+    fullname: str | None = None
+    """First and last name of the payer as sent with `user`. Empty if unknown."""
+    email: str | None = None
+    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    charged_amount: Decimal | None = None
+    """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
+    fraud_status: str | None = None
+    """Result of the rail's fraud check: `ok`, or `flagged` if it suspects fraud."""
+    card: PayerCard | None = None
+    """The card that was charged. Present for card and token payments."""
+    currency: str | None = None
+    """Currency of the charged amount."""
+    payment_method: str | None = None
+    """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
+    meta: Mapping[str, Any] | None = None
+    """The object that was sent as `meta`. Absent if there was none."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "message": "message",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "apply_auth": "apply_auth",
+        "auth_type": "auth_type",
+        "validate": "validate",
+        "auth_url": "authURL",
+        "state": "state",
+        "ussd_code": "ussd_code",
+        "enrolment": "enrolment",
+        "qr_code": "qr_code",
+        "qr_image": "qr_image",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "account_expires": "accountExpires",
+        "amount": "amount",
+        "expires": "expires",
+        "card_token": "cardToken",
+        "bank_message": "bank_message",
+        "fullname": "fullname",
+        "email": "email",
+        "charged_amount": "chargedAmount",
+        "fraud_status": "fraudStatus",
+        "card": "card",
+        "currency": "currency",
+        "payment_method": "payment_method",
+        "meta": "meta",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class ResendReply(Result):
+    """The events that are sent again."""
+
+    status: int
+    """200: the deliveries are scheduled."""
+    message: str
+    """The outcome in words."""
+    sent: int
+    """Number of events that are sent again."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "sent": "sent"}
+
+
+@dataclass(frozen=True)
+class SandboxReply(Result):
+    """The confirmation of a sandbox action."""
+
+    status: int
+    """200: it was done."""
+    message: str
+    """The outcome in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
+
+
+@dataclass(frozen=True)
+class SavingsCashcodeReply(Result):
+    """The result of a cash-out by cashcode. `cashcode` and a generated `pin` are shown once. A replayed reply has
+    neither.
+    """
+
+    status: int
+    """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
+    message: str
+    """The outcome in words; of a failed transfer, the reason."""
+    balance: Decimal
+    """Money that can be taken out after the cash-out, in naira."""
+    txn_ref: str | None = None
+    """Reference of the cash-out, made by the service. Absent in a dry run and if empty savings were closed."""
+    txn_status: str | None = None
+    """`successful` and `failed` are final; `processing` and `pending` as for a transfer. Absent for `cashcode`, in a
+    dry run and if empty savings were closed.
+    """
+    savings_id: str | None = None
+    """The savings account. Absent in a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was paid. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    cashcode: str | None = field(default=None, repr=False)
+    """The code for the cash machine. It is shown this once: absent from a repeated reply."""
+    pin: str | None = field(default=None, repr=False)
+    """PIN of the code, if the request had none. It is shown this once: absent from a repeated reply."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "txn_ref": "txnRef",
+        "txn_status": "txnStatus",
+        "savings_id": "savings_id",
+        "balance": "balance",
+        "dry_run": "dry_run",
+        "explained": "explained",
+        "cashcode": "cashcode",
+        "pin": "pin",
+    }
+
+
+@dataclass(frozen=True)
+class SavingsRecord(Result):
+    """A savings account."""
+
+    client_id: str
+    """The client who saves."""
+    name: str
+    """Name of the savings account."""
+    state: Literal["active", "closed", "matured", "pending"]
+    """`pending` until the first deposit. `active`: earns interest. `matured`: the period is over, and no interest
+    accrues any more. `closed`: emptied.
+    """
+    balance: Decimal
+    """Money that can be taken out, in naira. Money held for open cash-outs is not included."""
+    accrued_interest: Decimal
+    """Interest that was earned and is not posted yet, before tax, in naira."""
+    interest_settings: InterestReply
+    """The agreed interest rate."""
+    tax_applied: bool
+    """Whether tax is withheld from the interest."""
+    tax_rate: Decimal
+    """Tax in percent of the interest. It counts only if `tax_applied` is true."""
+    period: int
+    """Months until maturity."""
+    opened_at: dt.datetime
+    """Time at which the savings account was created, in UTC."""
+    matures_at: dt.datetime
+    """Time of maturity, in UTC: midnight in Lagos."""
+    plans: tuple[str, ...]
+    """The newest 100 thrift plans that the savings take or took part in, by `thrift_id`, without cancelled ones."""
+    plans_total: int
+    """Number of all these thrift plans."""
+    savings_id: str | None = None
+    """Identifier of the savings account, made by the service. Null in a dry run."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "name": "name",
+        "state": "state",
+        "balance": "balance",
+        "accrued_interest": "accrued_interest",
+        "interest_settings": "interestSettings",
+        "tax_applied": "tax_applied",
+        "tax_rate": "tax_rate",
+        "period": "period",
+        "opened_at": "opened_at",
+        "matures_at": "matures_at",
+        "plans": "plans",
+        "plans_total": "plans_total",
+    }
+
+
+@dataclass(frozen=True)
+class SavingsReply(Result):
+    """A savings account after it was created or asked for."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SavingsRecord
+    """The savings account."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class SavingsStatementLine(Result):
+    """One posting on a savings account."""
+
+    date_created: dt.datetime
+    """Time of the posting, in UTC."""
+    origin: str
+    """The `txnRef` of the transaction that caused it, the `thrift_id` of a cycle, or the `savings_id` for interest
+    and tax.
+    """
+    narration: str
+    """Kind of the posting in words."""
+    amount: Decimal
+    """Amount, in naira: positive if it came in, negative if it went out."""
+    balance: Decimal
+    """Balance after the posting, in naira, held money included."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "date_created": "dateCreated",
+        "origin": "origin",
+        "narration": "narration",
+        "amount": "amount",
+        "balance": "balance",
+    }
+
+
+@dataclass(frozen=True)
+class SavingsTotals(Result):
+    """Totals of all postings on savings other than deposits and cash-outs."""
+
+    interest: Decimal
+    """Interest that was posted, before tax, in naira."""
+    withheld_tax: Decimal
+    """Tax that was withheld from the interest, in naira."""
+    thrift_paid: Decimal
+    """Contributions to thrift plans and repaid thrift debts, in naira."""
+    thrift_received: Decimal
+    """Pots and repaid thrift debts that were received, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "interest": "interest",
+        "withheld_tax": "withheld_tax",
+        "thrift_paid": "thrift_paid",
+        "thrift_received": "thrift_received",
+    }
+
+
+@dataclass(frozen=True)
+class SavingsViewReply(Result):
+    """A savings account with the totals of interest, tax and thrift in `moved`. `statement` shows each posting."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SavingsRecord
+    """The savings account."""
+    moved: SavingsTotals
+    """Totals of all postings other than deposits and cash-outs."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "moved": "moved",
+    }
+
+
+@dataclass(frozen=True)
+class SettleReply(Result):
+    """A transaction after the simulated call-back."""
+
+    status: int
+    """200: the call-back was received. `txnStatus` says the state."""
+    txn_status: str
+    """Status of the transaction now. One that was final before keeps its status."""
+    txn_ref: str
+    """Reference of the transaction."""
+    message: str
+    """The state in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class SpendingLimitsReply(Result):
+    """The limits of a card after a change."""
+
+    status: int
+    """200: the limits apply from now on."""
+    message: str
+    """The outcome in words."""
+    data: SpendingLimitsShown
+    """The limits."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class SpendingLimitsShown(Result):
+    """The limits of what may be spent with a card."""
+
+    categories: tuple[str, ...]
+    """Merchant category codes (MCC) of the shops that the card may pay. Empty: all shops."""
+    per_transaction: Decimal | None = None
+    """Most that one purchase may cost, in the card's currency. Null: no limit."""
+    per_day: Decimal | None = None
+    """Most that may be spent on one day in Lagos. Null: no limit."""
+    per_month: Decimal | None = None
+    """Most that may be spent in one calendar month in Lagos. Null: no limit."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "per_transaction": "per_transaction",
+        "per_day": "per_day",
+        "per_month": "per_month",
+        "categories": "categories",
+    }
+
+
+@dataclass(frozen=True)
+class SubscriptionRecord(Result):
+    """A member of a thrift plan."""
+
+    savings_id: str
+    """The savings account that pays the contributions and receives the pot."""
+    client_id: str
+    """The client who owns the savings."""
+    position: int
+    """Number of the cycle whose pot the member receives, counted from 1."""
+    payout_date: dt.date
+    """Date on which the member received the pot, or will if no cycle is postponed, in Lagos, as YYYY-MM-DD."""
+    contributed: Decimal
+    """Sum of the contributions to the plan, in naira."""
+    received: Decimal
+    """Sum of what the member received from the plan, in naira."""
+    owed: Decimal
+    """Debts of the member in this plan, in naira: contributions that were short and not paid later."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "position": "position",
+        "payout_date": "payout_date",
+        "contributed": "contributed",
+        "received": "received",
+        "owed": "owed",
+    }
+
+
+@dataclass(frozen=True)
+class SubscriptionReply(Result):
+    """A new membership of a thrift plan."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SubscriptionRecord
+    """The member."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class TransferReply(Result):
+    """The state of a transfer: as the bank answered it within ten seconds, else `processing`."""
+
+    status: int
+    """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
+    txn_status: Literal["failed", "pending", "processing", "successful"]
+    """`successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered,
+    but without a final result. The bank is asked again until the result is final.
+    """
+    txn_ref: str
+    """Reference of the transfer, made by the service."""
+    order_ref: str
+    """Your reference of the order, or the `txnRef` if the request had none."""
+    message: str
+    """The outcome in words; of a failed transfer, the reason."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class TransferState(Result):
+    """The current state of a transfer, or of a bulk with its batchRef and one line of `data` per order, as sent."""
+
+    status: int
+    """200: the reference is known. `txnStatus` says what became of it."""
+    txn_status: Literal["conflict", "failed", "partial", "pending", "processing", "successful"]
+    """As in the reply of `transfer`. A bulk is `processing` while an order is open, `partial` if some orders were
+    successful and others failed, `conflict` if all orders are in conflict.
+    """
+    message: str
+    """The state in words; of a failed transfer, the reason."""
+    txn_ref: str | None = None
+    """Reference of the transfer, made by the service. Absent for a bulk."""
+    order_ref: str | None = None
+    """Your reference of the order, or the `txnRef` if it had none. Absent for a bulk."""
+    batch_ref: str | None = None
+    """Reference of the bulk. Absent for a single transfer."""
+    amount: Decimal | None = None
+    """Amount of the transfer, in naira, without fee and VAT. Absent for a bulk."""
+    fee: Decimal | None = None
+    """Fee without VAT, in naira; 0.00 if the transfer failed. Absent for a bulk."""
+    vat: Decimal | None = None
+    """VAT on the fee, in naira; 0.00 if the transfer failed. Absent for a bulk."""
+    loan_id: str | None = None
+    """The loan whose principal the transfer pays out. Absent for every other transfer."""
+    savings_id: str | None = None
+    """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
+    data: tuple[BulkOrderState, ...] | None = None
+    """The orders of a bulk with their current states, in the order of the request. Absent for a single transfer."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "batch_ref": "batchRef",
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+        "message": "message",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "data": "data",
+    }
+
+
+@dataclass(frozen=True)
+class VirtualCard(Result):
+    """A card. Number and CVV are absent from the replayed reply of a creation."""
+
+    reference: str
+    """Identifier of the card, made by the service. All other card actions take it."""
+    balance: Decimal
+    """Money on the card, in its currency, with thousands separators."""
+    currency: Literal["NGN", "USD"]
+    """Currency of the card."""
+    maskedpan: str
+    """Card number with all but its first six and last four digits masked."""
+    city: str
+    """City of the cardholder."""
+    state: str
+    """State or province of the cardholder."""
+    address: str
+    """Street address of the cardholder."""
+    postal_code: str
+    """Postal code of the cardholder."""
+    expiration: str
+    """Month until whose end the card is valid, as YYYY-MM."""
+    card_type: str
+    """Card network in lower case, such as `visa`."""
+    name_on_card: str
+    """Name of the cardholder: `billing.name`."""
+    card_owner: Literal["customer"]
+    """Kind of owner: always `customer`."""
+    status: Literal["active", "blocked", "terminated"]
+    """`active`: can pay. `blocked`: by you, or after three unpaid monthly fees; purchases are declined until
+    `unblock`. `terminated`: for good.
+    """
+    cardpan: str | None = field(default=None, repr=False)
+    """Card number: in full when the card is created or revealed, else masked. Absent if `create` is repeated with
+    the same Idempotency-Key.
+    """
+    cvv: str | None = field(default=None, repr=False)
+    """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
+    same Idempotency-Key.
+    """
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reference": "reference",
+        "balance": "balance",
+        "currency": "currency",
+        "cardpan": "cardpan",
+        "maskedpan": "maskedpan",
+        "city": "city",
+        "state": "state",
+        "address": "address",
+        "postal_code": "postal_code",
+        "cvv": "cvv",
+        "expiration": "expiration",
+        "card_type": "card_type",
+        "name_on_card": "name_on_card",
+        "card_owner": "card_owner",
+        "status": "status",
+    }
+
+
+@dataclass(frozen=True)
+class VirtualCardChangedReply(Result):
+    """The confirmation of a change of a card."""
+
+    status: int
+    """200: the change was made."""
+    message: str
+    """The outcome in words."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
+
+
+@dataclass(frozen=True)
+class VirtualCardReply(Result):
+    """A card, new or as it is now."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    card_data: VirtualCard
+    """The card."""
+    limits: SpendingLimitsShown | None = None
+    """The limits of the card. Absent if it has none."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "card_data": "card_data",
+        "limits": "limits",
+    }
+
+
+@dataclass(frozen=True)
+class WalletLine(Result):
+    """The balances of one wallet."""
+
+    currency: str
+    """Currency of the wallet."""
+    balance: Decimal
+    """Money in the wallet, held money included."""
+    available: Decimal
+    """Money that can be spent: `balance` less `held`."""
+    held: Decimal
+    """Money reserved for transfers, bills, cashcodes, refunds and fees that are still open."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "currency": "currency",
+        "balance": "balance",
+        "available": "available",
+        "held": "held",
+    }
+
+
+@dataclass(frozen=True)
+class WalletReply(Result):
+    """The merchant's wallets, one per currency. NGN is always listed."""
+
+    status: int
+    """200."""
+    data: tuple[WalletLine, ...]
+    """The wallets."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}

@@ -1,0 +1,246 @@
+/** Webhook events: checks that they are genuine, and their type. */
+
+import { InvalidSignature } from "./errors.js";
+import { webCrypto } from "./webcrypto.js";
+
+/** The body of an event: a transaction became final. */
+export interface EventPayload {
+  /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
+  readonly status: 200;
+  /** The final state of the transaction. It never changes after the event. */
+  readonly txnStatus: "successful" | "failed";
+  /** Reference of the transaction. Verify it before you act on the event. */
+  readonly txnRef: string;
+  /** Amount that was charged, paid out or given back, in major units of the currency; 0.00 if it failed. */
+  readonly chargedAmount: string;
+  /** Currency of the amount. Absent in a test event. */
+  readonly currency?: string;
+  /** How the money moved, such as `card`, `bank_transfer`, `transfer` or `refund`; `test` in a test event. */
+  readonly paymentMethod: string;
+  /** The environment that sent the event. */
+  readonly endpoint: "test" | "live";
+  /** Your reference of a transfer, bill or cashcode. */
+  readonly orderRef?: string;
+  /** Your reference of a payment, if its request had one. */
+  readonly customer_txnref?: string;
+  /** Of a refund: the txnRef of the payment or purchase that is refunded. */
+  readonly refundOf?: string;
+  /** The loan that the transaction belongs to. */
+  readonly loan_id?: string;
+  /** The savings account that the transaction belongs to. */
+  readonly savings_id?: string;
+  /** Of a card purchase or refund: the reference of the virtual card. */
+  readonly reference?: string;
+  /** Of a bill: your commission. */
+  readonly commission?: string;
+  /** Of a payment: the part that its purpose could not use. It can be refunded. */
+  readonly unappliedAmount?: string;
+  /** Of a payment to a personalized account: your reference of the account. */
+  readonly accountReference?: string;
+}
+
+/**
+ * An event whose signature is valid: a transaction became final. The same event may arrive several times, and events
+ * may arrive out of order: remember the `eventId`s that you have handled, and ask `verify` for the state before you
+ * fulfill an order.
+ */
+export interface KasuwaEvent extends EventPayload {
+  /** `webhook-id`: the same for every delivery of an event. Undefined if the delivery has none. */
+  readonly eventId: string | undefined;
+  /** The time of this delivery. Undefined if it has none. */
+  readonly sentAt: Date | undefined;
+}
+
+/** Headers of a request, as `fetch`, Node.js, Express and others have them. */
+export type HeadersLike =
+  | { get(name: string): string | null | undefined }
+  | { readonly [name: string]: string | readonly string[] | undefined };
+
+export interface VerifyEventOptions {
+  /** How old, or how far in the future, a delivery may be. It limits replays. Default 300. */
+  readonly toleranceSeconds?: number | undefined;
+  /** Name of the header with the service hash, if the operator has named it differently. */
+  readonly hashHeader?: string | undefined;
+  /**
+   * Whether deliveries without the Standard Webhooks headers are accepted. Such a delivery has no time, so whoever has
+   * recorded it can send it again at any time. Default false.
+   */
+  readonly acceptServiceHashAlone?: boolean | undefined;
+  /** The present, for tests. */
+  readonly now?: Date | undefined;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const TOLERANCE_SECONDS = 300;
+const HASH_HEADER = "service-hash";
+const SECRET_PREFIX = "whsec_";
+
+/**
+ * Checks the signatures of an event in constant time and returns it. Throws InvalidSignature if none of the keys signed
+ * it, it was changed, or it is too old.
+ *
+ * @param rawBody The body exactly as it was received. A body that was parsed and written again has another signature.
+ * @param headers The headers of the delivery, in any case.
+ * @param key The merchant's key, or several while a key is being rolled.
+ */
+export async function verifyEvent(
+  rawBody: string | Uint8Array | ArrayBuffer,
+  headers: HeadersLike,
+  key: string | readonly string[],
+  options: VerifyEventOptions = {},
+): Promise<KasuwaEvent> {
+  const body = bytesOf(rawBody);
+  const keys = readKeys(key);
+  const id = readHeader(headers, "webhook-id");
+  const timestamp = readHeader(headers, "webhook-timestamp");
+  const signature = readHeader(headers, "webhook-signature");
+  const hashHeader = options.hashHeader ?? HASH_HEADER;
+  const hash = readHeader(headers, hashHeader);
+  if (signature !== "") {
+    await checkSignature(concatenate(encode(`${id}.${timestamp}.`), body), signature, keys);
+    checkTime(id, timestamp, options);
+  } else if (options.acceptServiceHashAlone !== true) {
+    throw new InvalidSignature("The delivery has no webhook-signature header");
+  } else if (hash === "") {
+    throw new InvalidSignature(`The delivery has neither a webhook-signature nor a ${hashHeader} header`);
+  }
+  if (hash !== "" && !(await isServiceHash(body, hash, keys))) {
+    throw new InvalidSignature(`The ${hashHeader} header does not fit the body and the key`);
+  }
+  const hasTime = signature !== "";
+  return {
+    ...parsePayload(body),
+    eventId: id === "" ? undefined : id,
+    sentAt: hasTime ? new Date(Number(timestamp) * 1000) : undefined,
+  };
+}
+
+/** Returns the bytes of the keys, which may also be in the form that Standard Webhooks libraries take. */
+function readKeys(key: string | readonly string[]): Bytes[] {
+  const keys = typeof key === "string" ? [key] : [...key];
+  if (keys.length === 0 || !keys.every((one) => typeof one === "string" && one !== "")) {
+    throw new TypeError("key: pass a text that is not empty, or several");
+  }
+  return keys.map((one) => (one.startsWith(SECRET_PREFIX) ? secretBytes(one) : encode(one)));
+}
+
+function secretBytes(secret: string): Bytes {
+  const bytes = fromBase64(secret.slice(SECRET_PREFIX.length));
+  if (bytes === undefined) {
+    throw new TypeError(`key: a secret that begins with ${SECRET_PREFIX} must continue in Base64`);
+  }
+  return bytes;
+}
+
+function readHeader(headers: HeadersLike, name: string): string {
+  if (typeof headers.get === "function") {
+    return ((headers as { get(name: string): string | null | undefined }).get(name) ?? "").trim();
+  }
+  for (const [found, value] of Object.entries(headers as Record<string, string | readonly string[] | undefined>)) {
+    if (found.toLowerCase() === name.toLowerCase() && value !== undefined) {
+      return (typeof value === "string" ? value : (value[0] ?? "")).trim();
+    }
+  }
+  return "";
+}
+
+/** Throws InvalidSignature unless one of the keys made one of the signatures. */
+async function checkSignature(message: Bytes, header: string, keys: readonly Bytes[]): Promise<void> {
+  const { subtle } = await webCrypto();
+  const given = header.split(/\s+/).map((part) => (part.startsWith("v1,") ? fromBase64(part.slice(3)) : undefined));
+  let isGenuine = false;
+  for (const key of keys) {
+    const hmac = await subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const expected = new Uint8Array(await subtle.sign("HMAC", hmac, message));
+    for (const signature of given) {
+      // All pairs are compared, so that the time does not tell which key or signature was right.
+      const isEqual = signature !== undefined && equalBytes(expected, signature);
+      isGenuine = isEqual || isGenuine;
+    }
+  }
+  if (!isGenuine) {
+    throw new InvalidSignature("The webhook-signature header does not fit the body and the key");
+  }
+}
+
+function checkTime(id: string, timestamp: string, options: VerifyEventOptions): void {
+  if (id === "" || !/^[0-9]{1,12}$/.test(timestamp)) {
+    throw new InvalidSignature("The webhook-id or webhook-timestamp header is missing or not valid");
+  }
+  const tolerance = options.toleranceSeconds ?? TOLERANCE_SECONDS;
+  const now = (options.now ?? new Date()).getTime() / 1000;
+  // Written so that a tolerance that is not a number accepts nothing.
+  if (!(Math.abs(now - Number(timestamp)) <= tolerance)) {
+    throw new InvalidSignature(`The delivery is more than ${tolerance} seconds old, or from the future`);
+  }
+}
+
+async function isServiceHash(body: Bytes, given: string, keys: readonly Bytes[]): Promise<boolean> {
+  const { subtle } = await webCrypto();
+  const hash = fromHex(given);
+  let isGenuine = false;
+  for (const key of keys) {
+    const expected = new Uint8Array(await subtle.digest("SHA-512", concatenate(body, key)));
+    isGenuine = equalBytes(expected, hash) || isGenuine;
+  }
+  return isGenuine;
+}
+
+function parsePayload(body: Uint8Array): EventPayload {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    payload = undefined;
+  }
+  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
+    throw new InvalidSignature("The body is signed, but is not a JSON object");
+  }
+  return payload as EventPayload;
+}
+
+/** Compares in a time that depends on the lengths alone, not on where the bytes differ. */
+function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  let difference = left.length ^ right.length;
+  for (let index = 0; index < left.length; index += 1) {
+    difference |= (left[index] ?? 0) ^ (right[index] ?? 0);
+  }
+  return difference === 0;
+}
+
+function encode(text: string): Bytes {
+  return new TextEncoder().encode(text);
+}
+
+function bytesOf(body: string | Uint8Array | ArrayBuffer): Bytes {
+  if (typeof body === "string") {
+    return encode(body);
+  }
+  if (body instanceof Uint8Array || body instanceof ArrayBuffer) {
+    return new Uint8Array(body);
+  }
+  throw new TypeError("rawBody: pass the body as it came, as bytes or a string, not a parsed object");
+}
+
+function concatenate(first: Uint8Array, second: Uint8Array): Bytes {
+  const joined = new Uint8Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
+}
+
+/** Returns the bytes of a hexadecimal text, or none if it is not one. */
+function fromHex(text: string): Uint8Array {
+  const pairs = /^(?:[0-9a-f]{2})+$/i.test(text) ? (text.match(/../g) ?? []) : [];
+  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
+}
+
+/** Returns the bytes of a Base64 text, or undefined if it is not one. */
+function fromBase64(text: string): Bytes | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

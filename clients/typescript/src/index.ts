@@ -1,0 +1,35 @@
+/** Typed client of the Kasuwa API. Start with the class `Kasuwa`. */
+
+export { metadataOf, type ReplyMetadata } from "./caller.js";
+export { Kasuwa } from "./client.js";
+export {
+  type CallFacts,
+  type FieldError,
+  InvalidSignature,
+  KasuwaError,
+  OutcomeUnknown,
+  type Refusal,
+  Refused,
+  ServiceUnreachable,
+  StillPending,
+  UnexpectedReply,
+  UnreadableOutcome,
+} from "./errors.js";
+export {
+  type EventPayload,
+  type HeadersLike,
+  type KasuwaEvent,
+  verifyEvent,
+  type VerifyEventOptions,
+} from "./events.js";
+export type { Amount, Decimal } from "./exact.js";
+export * from "./generated/paths.js";
+export type { AttemptFailed, CallEvent, Hook, ReplyReceived, RequestSent, Retrying } from "./hooks.js";
+export type { List } from "./lists.js";
+export { maskSecrets } from "./masking.js";
+export type { JsonObject } from "./operation.js";
+export type { CallOptions, Fetch, KasuwaOptions } from "./options.js";
+export { RateLimited } from "./rate_limit.js";
+export type { CalendarDate, Time } from "./times.js";
+export { VERSION } from "./version.js";
+export { isFinal, type WaitOptions } from "./waiting.js";

@@ -1,0 +1,168 @@
+"""verify_event: signatures of real deliveries, and of deliveries that were changed, replayed or signed by others."""
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from standardwebhooks.webhooks import Webhook
+
+from kasuwa.core.events import sign, standard_secret
+from kasuwa_client import Event, InvalidSignature, Kasuwa, verify_event
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment
+from tests.work.inbox import running_inbox
+
+KEY = "merchant-key"
+NOW = 1_767_600_000
+PAYLOAD = {
+    "status": 200,
+    "txnStatus": "successful",
+    "txnRef": "GP|FD|1",
+    "chargedAmount": "1500.00",
+    "currency": "NGN",
+    "paymentMethod": "transfer",
+    "endpoint": "test",
+    "orderRef": "order-1",
+    "novelty": {"a": 1},
+}
+BODY = json.dumps(PAYLOAD).encode()
+
+
+def signed(body: bytes = BODY, key: str = KEY, at: int = NOW) -> dict[str, str]:
+    """Returns the headers of a delivery, signed as the service signs it."""
+    return sign(body, [key.encode()], "evt_1", at, "service-hash", has_bad_signature=False)
+
+
+def verify(body: bytes | str = BODY, headers: dict[str, str] | None = None, key: Any = KEY, **options: Any) -> Event:
+    return verify_event(body, signed() if headers is None else headers, key, **{"now": NOW, **options})
+
+
+def test_a_signed_event_is_typed() -> None:
+    event = verify()
+    assert (event.event_id, event.sent_at) == ("evt_1", datetime.fromtimestamp(NOW, UTC))
+    assert (event.txn_ref, event.txn_status, event.is_successful) == ("GP|FD|1", "successful", True)
+    assert event.charged_amount == Decimal("1500.00")
+    assert isinstance(event.charged_amount, Decimal)
+    assert (event.order_ref, event.loan_id) == ("order-1", None)
+    assert event.extra == {"novelty": {"a": 1}}
+    assert event.raw == PAYLOAD
+
+
+@pytest.mark.parametrize("case", [str.upper, str.title, str.lower])
+def test_header_names_are_read_in_any_case(case: Callable[[str], str]) -> None:
+    assert verify(headers={case(name): value for name, value in signed().items()}).order_ref == "order-1"
+
+
+def test_a_body_as_text_is_accepted() -> None:
+    assert verify(BODY.decode()).order_ref == "order-1"
+
+
+def test_any_of_several_keys_is_enough() -> None:
+    assert verify(key=["newer", KEY]).order_ref == "order-1"
+    assert verify(key=(KEY, "older")).order_ref == "order-1"
+    assert verify(key=standard_secret(KEY)).order_ref == "order-1"
+    with pytest.raises(InvalidSignature):
+        verify(key=["newer", "older"])
+
+
+def without(*names: str) -> dict[str, str]:
+    return {name: value for name, value in signed().items() if name not in names}
+
+
+STANDARD = ("webhook-id", "webhook-timestamp", "webhook-signature")
+OTHER_SIGNATURE = "v1," + base64.b64encode(hashlib.sha256(b"other").digest()).decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (BODY.replace(b"1500.00", b"9500.00"), signed()),
+        (BODY + b" ", signed()),
+        (BODY, signed(key="another key")),
+        (BODY, signed(at=NOW - 301)),
+        (BODY, signed(at=NOW + 301)),
+        (BODY, {**signed(), "webhook-id": "evt_2"}),
+        (BODY, {**signed(), "webhook-timestamp": str(NOW + 1)}),
+        (BODY, {**signed(), "webhook-timestamp": "soon"}),
+        (BODY, {**signed(), "webhook-timestamp": "٣"}),
+        (BODY, {**signed(), "webhook-signature": OTHER_SIGNATURE}),
+        (BODY, {**signed(), "webhook-signature": signed()["webhook-signature"].replace("v1,", "v2,")}),
+        (BODY, {**signed(), "webhook-signature": "v1,***"}),
+        (BODY, {**signed(), "webhook-signature": ""}),
+        (BODY, {**signed(), "service-hash": "0" * 128}),
+        (BODY, {**signed(), "service-hash": "ü"}),
+        (BODY, without("webhook-id")),
+        (BODY, without("webhook-timestamp")),
+        (BODY, without("webhook-signature")),
+        (BODY, without(*STANDARD)),
+        (BODY, {}),
+        (b"", signed()),
+    ],
+)
+def test_a_delivery_that_is_not_genuine_is_refused(body: bytes, headers: dict[str, str]) -> None:
+    with pytest.raises(InvalidSignature) as raised:
+        verify(body, headers)
+    assert KEY not in str(raised.value)
+
+
+def test_a_delivery_with_the_service_hash_alone_is_accepted_on_request() -> None:
+    event = verify(headers=without(*STANDARD), accept_service_hash_alone=True)
+    assert (event.event_id, event.sent_at) == (None, None)
+    named = {"x-hash" if name == "service-hash" else name: value for name, value in without(*STANDARD).items()}
+    assert verify(headers=named, accept_service_hash_alone=True, hash_header="X-Hash").order_ref == "order-1"
+    with pytest.raises(InvalidSignature):
+        verify(BODY + b" ", without(*STANDARD), accept_service_hash_alone=True)
+    with pytest.raises(InvalidSignature):
+        verify(headers={}, accept_service_hash_alone=True)
+    # A signature that is there must be right, whatever else is accepted.
+    with pytest.raises(InvalidSignature):
+        verify(headers={**signed(), "webhook-signature": OTHER_SIGNATURE}, accept_service_hash_alone=True)
+
+
+def test_one_of_several_signatures_is_enough() -> None:
+    both = f"{OTHER_SIGNATURE} v1a,asymmetric {signed()['webhook-signature']}"
+    assert verify(headers={**signed(), "webhook-signature": both}).order_ref == "order-1"
+
+
+def test_signatures_of_the_standard_library_are_accepted() -> None:
+    made = Webhook(standard_secret(KEY)).sign("evt_1", datetime.fromtimestamp(NOW, UTC), BODY.decode())
+    headers = {"webhook-id": "evt_1", "webhook-timestamp": str(NOW), "webhook-signature": made}
+    assert verify(headers=headers).order_ref == "order-1"
+
+
+@pytest.mark.parametrize("body", [b"no json", b"[]", b"1"])
+def test_a_signed_body_that_is_no_event_is_refused(body: bytes) -> None:
+    with pytest.raises(InvalidSignature):
+        verify(body, signed(body))
+
+
+@pytest.mark.parametrize("key", ["", [], [""], None, [None]])
+def test_an_empty_key_is_an_error_of_the_caller(key: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        verify(key=key)
+
+
+def test_real_deliveries_are_verified_also_after_the_key_was_rolled(
+    shop: MerchantClient, client: Kasuwa, deployment: Deployment
+) -> None:
+    with running_inbox() as inbox:
+        client.sandbox.webhook(url=inbox.url)
+        made = client.disburse.transfer(amount="10.00", bankcode="058", accountnumber="0000000000")
+        [letter] = inbox.wait_for(1)
+        event = verify_event(letter.body, letter.headers, shop.key)
+        assert (event.txn_ref, event.order_ref) == (made.txn_ref, made.order_ref)
+        assert event.sent_at is not None
+        assert abs(event.sent_at.timestamp() - time.time()) < 300
+        rolled = deployment.run_command("merchant", "roll-key", shop.mid, "--overlap-hours", "1")
+        new_key = rolled.split()[-1]
+        assert new_key not in (shop.key, "")
+        client.resources.resend(event_id=event.event_id)
+        letter = inbox.wait_for(2)[1]
+        assert verify_event(letter.body, letter.headers, [shop.key, new_key]).event_id == event.event_id
+        client.sandbox.webhook(url="")

@@ -1,0 +1,131 @@
+"""The TypeScript client, built as it is published, in a folder of its own; and a merchant that calls through it."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from clients.generate.surface import ActionSurface, read_surface
+from clients.generate.typescript import camel_case, exact_example, example_lines
+from tests.merchant_client import MerchantClient, RawReply
+from tests.node import find_node, install_npm_packages, run_node
+from tests.running import Deployment
+
+SOURCE = Path(__file__).parents[2] / "clients" / "typescript"
+# Not part of the package: what a developer's own build leaves there.
+LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", "test-dist", "*.tgz")
+COMPILER = "node_modules/typescript/bin/tsc"
+
+
+def build_package(folder: Path) -> Path:
+    """Builds a copy of the package in `folder`, and compiles its tests, the examples of all methods and the snippets
+    of README.md against the built declarations. Raises NodeFailed with what the compiler reports."""
+    shutil.copytree(SOURCE, folder, ignore=LEFT_OUT)
+    (folder / "node_modules").symlink_to(install_npm_packages(SOURCE))
+    run_node(["build.mjs"], folder)
+    (folder / "test" / "examples.ts").write_text(examples_source())
+    (folder / "test" / "readme.ts").write_text(readme_source())
+    run_node([COMPILER, "--project", "tsconfig.test.json"], folder)
+    return folder
+
+
+def examples_source() -> str:
+    """Returns a module that makes the call of every example."""
+    calls = [f"  {line}" for action in read_surface().actions for line in example_lines(action)]
+    head = ['import type { Kasuwa } from "kasuwa-client";', "", "export async function examples(shop: Kasuwa) {"]
+    return "\n".join([*head, *calls, "}", ""])
+
+
+def readme_source() -> str:
+    """Returns a module with the snippets of README.md, each in a function of its own after its imports.
+
+    They call the service at KASUWA_URL. Their server listens on a free port.
+    """
+    found = [text.partition("```")[0] for text in (SOURCE / "README.md").read_text().split("```ts\n")[1:]]
+    assert found
+    imported: dict[str, str] = {}
+    functions = []
+    for number, snippet in enumerate(found):
+        lines = snippet.splitlines()
+        for line in lines:
+            if line.startswith("import "):
+                names, _, module = line.removeprefix("import ").removesuffix(";").partition(" from ")
+                imported |= {name.strip(" {}"): module for name in names.split(",")}
+        body = "\n".join(f"  {line}" for line in lines if not line.startswith("import "))
+        functions.append(f"export async function snippet{number}(): Promise<void> {{\n{body}\n}}\n")
+    imports = "\n".join(f"import {{ {name} }} from {module};" for name, module in sorted(imported.items()))
+    shop = 'const shop = new Kasuwa({ mid: "GP0000001", key: "123456789", baseUrl: "http://127.0.0.1:8080" });'
+    snippets = f"export const snippets = [{', '.join(f'snippet{number}' for number in range(len(functions)))}];\n"
+    source = "\n".join([imports, "", shop, "", *functions, snippets])
+    return source.replace('"http://127.0.0.1:8080"', 'String(process.env["KASUWA_URL"])').replace("9999", "0")
+
+
+class WireRecord(NamedTuple):
+    """One call of the client: what was sent, and what it returned or threw."""
+
+    action: ActionSurface
+    asked: Mapping[str, Any]
+    answer: Mapping[str, Any]
+
+
+class TypeScriptClient(MerchantClient):
+    """A merchant whose requests are calls of the TypeScript client, made by test/walk.ts in a process of Node.js."""
+
+    def __init__(self, deployment: Deployment, shop: MerchantClient, package: Path) -> None:
+        super().__init__(shop.connection, shop.mid, shop.key)
+        self.calls: list[WireRecord] = []
+        command = [str(find_node()), "test-dist/walk.js", shop.mid, shop.key]
+        environment = {"KASUWA_URL": url_of(deployment)}
+        self._process = subprocess.Popen(
+            command, cwd=package, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def send_fields(
+        self, method: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] | None = None
+    ) -> RawReply:
+        """Calls the method of the action that the fields select. Other spellings of an action have no method: their
+        fields are sent as they are."""
+        action = find_action(method, fields)
+        if action is None:
+            return super().send_fields(method, fields, headers=headers)
+        asked = exact_fields(action, fields)
+        order = {"path": action.path, "method": camel_case(action.method), "request": asked}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        answer = msgspec.json.decode(self._process.stdout.readline())
+        self.calls.append(WireRecord(action, {**asked, **action.selectors}, answer))
+        wire = answer["wire"]
+        return RawReply(wire["http"], wire["headers"], wire["text"].encode(), {})
+
+    def close(self) -> None:
+        self._process.communicate()
+        assert self._process.returncode == 0
+
+
+def url_of(deployment: Deployment) -> str:
+    return f"http://127.0.0.1:{deployment.port}"
+
+
+def find_action(path: str, fields: Mapping[str, Any]) -> ActionSurface | None:
+    """Returns the action whose selectors all match, the one with the most of them, or None."""
+    fitting = [
+        action
+        for action in read_surface().actions_of(path)
+        if all(fields.get(name) == value for name, value in action.selectors.items())
+    ]
+    return max(fitting, key=lambda action: len(action.selectors), default=None)
+
+
+def exact_fields(action: ActionSurface, fields: Mapping[str, Any]) -> dict[str, Any]:
+    offered = {field.wire_name: field for field in action.fields}
+    return {
+        name: exact_example(offered[name], value) if name in offered else value
+        for name, value in fields.items()
+        if name not in action.selectors and value is not None
+    }
