@@ -264,9 +264,18 @@ def test_a_home_directory_that_cannot_be_used_is_named_in_one_line(name: str, pr
     assert err.startswith(f"kasuwa: {home}/.local/share/kasuwa cannot be written (Permission denied): ")
     assert err.endswith("choose another data directory with --data or KASUWA_DATA\n")
     assert err.count("\n") == 1
-    homeless = User(name, program, home).run("doctor", HOME="nowhere")
-    assert homeless == (
-        1,
-        "",
-        "kasuwa: this user has no home directory: choose a data directory with --data or KASUWA_DATA\n",
+
+
+def test_a_user_without_an_account_is_asked_for_a_data_directory(program: Path) -> None:
+    """Only root can run as a number without an account. Others have one, and are found a directory."""
+    rights: dict[str, Any] = {"user": 54321, "group": 54321, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run(
+        [str(program), "doctor"], env={"PATH": os.defpath}, cwd="/", capture_output=True, text=True, **rights
     )
+    assert done.returncode == 1
+    if rights:
+        expected = "kasuwa: this user has no home directory: choose a data directory with --data or KASUWA_DATA\n"
+        assert (done.stdout, done.stderr) == ("", expected)
+    else:
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+        assert f"{home}/.local/share/kasuwa" in done.stdout

@@ -97,10 +97,12 @@ def default_data_directory() -> Path:
     sources = Path(__file__).resolve().parents[1]
     if sources.name == "src" and (sources.parent / "pyproject.toml").is_file():
         return sources.parent / "data"
-    directory = platformdirs.user_data_path("kasuwa", appauthor=False)
-    if not directory.is_absolute():
-        raise SettingsError("this user has no home directory: choose a data directory with --data or KASUWA_DATA")
-    return directory
+    try:
+        return platformdirs.user_data_path("kasuwa", appauthor=False)
+    except RuntimeError:  # such as a container whose user has no account
+        raise SettingsError(
+            "this user has no home directory: choose a data directory with --data or KASUWA_DATA"
+        ) from None
 
 
 def loopback_allowed(settings: Settings) -> bool:
