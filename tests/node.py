@@ -29,16 +29,17 @@ class NodeFailed(RuntimeError):
 
 def find_node() -> Path:
     """Returns the node of the PATH, else Debian's, which is installed first if we may. Raises StartFailed."""
-    return _find_program("node", "nodejs", NODE)
+    return find_program("node", "nodejs", NODE)
 
 
 def find_npm() -> Path:
     """Returns the npm of the PATH, else Debian's, which is installed first if we may. Raises StartFailed."""
     find_node()
-    return _find_program("npm", "npm", NPM)
+    return find_program("npm", "npm", NPM)
 
 
-def _find_program(name: str, package: str, installed_path: Path) -> Path:
+def find_program(name: str, package: str, installed_path: Path) -> Path:
+    """Returns a program of the PATH, else that of a Debian package, installed first if we may. Raises StartFailed."""
     found = shutil.which(name)
     if found is not None:
         return Path(found)

@@ -1,11 +1,13 @@
 """Node.js for the tests: pinned packages are installed once, and a failing program shows what it said."""
 
+import os
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tests.node import NodeFailed, install_npm_packages, run_node
+from tests.node import NodeFailed, find_program, install_npm_packages, run_node
+from tests.running import StartFailed
 
 ROOT = Path(__file__).parent.parent
 GENERATOR = Path(__file__).parent / "generators" / "typescript"
@@ -29,6 +31,12 @@ def test_a_failing_program_raises_its_output(tmp_path: Path) -> None:
 def test_a_program_gets_its_environment(tmp_path: Path) -> None:
     said = run_node(["-p", "process.env.KASUWA_WORD"], tmp_path, {"KASUWA_WORD": "hello"})
     assert said.strip() == "hello"
+
+
+def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(StartFailed, match="install the package nodejs"):
+        find_program("no-such-program", "nodejs", tmp_path / "node")
 
 
 def test_lock_files_name_no_registry() -> None:
