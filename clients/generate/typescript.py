@@ -33,6 +33,8 @@ SCALARS = {
 }
 # Type aliases that fields use, with the modules of src that declare them.
 ALIASES = {"Amount": "exact", "Decimal": "exact", "Time": "times", "CalendarDate": "times", "JsonObject": "operation"}
+# Replies that are no object with a status.
+REPLY_FORMS = {"map": "map", "list": "array"}
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -280,6 +282,8 @@ def operation_of(surface: Surface, action: ActionSurface) -> Iterator[str]:
         yield '  orders: "data",'
     if action.accepts_idempotency_key:
         yield "  acceptsIdempotencyKey: true,"
+    if action.reply.kind in REPLY_FORMS:
+        yield f'  replyForm: "{REPLY_FORMS[action.reply.kind]}",'
     for name, shape in operation_shape(surface, action).items():
         yield f"  {name}: {shape},"
     yield "};"

@@ -19,6 +19,8 @@ export interface Operation {
   readonly acceptsIdempotencyKey?: true;
   /** The field with a list of orders that each have an orderRef. */
   readonly orders?: string;
+  /** The form of a reply that has no status: a map or an array. */
+  readonly replyForm?: "map" | "array";
   /** Exact fields of the request. */
   readonly request?: Shape;
   /** Exact fields of the reply. */

@@ -66,8 +66,17 @@ export function judge(call: PreparedCall, outcome: Answer | NoAnswer): Verdict {
   if (typeof status === "number") {
     return judgeStatus(call, outcome, body, status);
   }
-  // The replies of some lookups have a text as their status, and lists have none.
-  return httpStatus === 200 ? { kind: "done", body, answer: outcome } : judgeForeign(call, outcome, "it has no status");
+  return httpStatus === 200 && hasNoStatus(call.operation, body, status)
+    ? { kind: "done", body, answer: outcome }
+    : judgeForeign(call, outcome, "it has no status");
+}
+
+/** Returns whether a reply of the action has no numeric status: a map, an array, or a lookup with a text as status. */
+function hasNoStatus(operation: Operation, body: object, status: unknown): boolean {
+  if (Array.isArray(body)) {
+    return operation.replyForm === "array";
+  }
+  return operation.replyForm === "map" || (typeof status === "string" && operation.writes !== true);
 }
 
 function judgeFailure(call: PreparedCall, failure: NoAnswer): Failed {

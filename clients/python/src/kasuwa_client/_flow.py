@@ -53,7 +53,9 @@ class RetryPolicy:
     max_retries: int = 3
     initial_seconds: float = 0.25  # longest pause before the first retry; doubles with each
     max_seconds: float = 8.0
-    deadline_seconds: float = 90.0  # of all attempts and pauses together
+    # Of all attempts and pauses together. The head of a reply that comes in pieces is bounded by the client's timeout
+    # for each piece alone.
+    deadline_seconds: float = 90.0
 
     def pause_seconds(self, retries: int, retry_after: float | None, jitter: float) -> float:
         """Returns the pause before the next attempt: half of it fixed, half random. `jitter` is between 0 and 1."""

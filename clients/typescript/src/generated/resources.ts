@@ -410,6 +410,7 @@ const BANKS: Operation = {
   path: "resources",
   select: { inquire: "banks" },
   repeat: "read",
+  replyForm: "map",
 };
 
 const ACCOUNT_NAME: Operation = {
@@ -493,6 +494,7 @@ const RECURRENTS: Operation = {
   path: "resources",
   select: { inquire: "recurrents" },
   repeat: "read",
+  replyForm: "array",
   reply: RECURRENT_PLAN_SHAPE,
 };
 
@@ -511,6 +513,7 @@ const INSTALLMENTS: Operation = {
   path: "resources",
   select: { inquire: "installments" },
   repeat: "read",
+  replyForm: "array",
   reply: INSTALLMENT_PLAN_SHAPE,
 };
 
