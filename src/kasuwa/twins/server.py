@@ -158,7 +158,15 @@ class TwinThread:
         return self.twin
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self.twin.stop(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+    async def _end(self) -> None:
+        """Stops the twin, and ends requests that still hang."""
+        await self.twin.stop()
+        hanging = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)

@@ -8,7 +8,7 @@ import pytest
 
 from kasuwa.rails.ports import NoAnswer, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
-from kasuwa.rails.vendors.client import VendorClient, VendorLimits
+from kasuwa.rails.vendors.client import RefusedCredentials, VendorClient, VendorLimits
 from tests.rails.vendors.adapters import Observed
 
 
@@ -75,9 +75,9 @@ OUTCOMES: dict[str, tuple[HttpReply | Exception, Meaning, Meaning, str]] = {
     "500": (HttpReply(500, ENVELOPE), NoAnswer, Unavailable, "5xx"),
     "502 page": (HttpReply(502, PAGE), NoAnswer, Unavailable, "5xx"),
     "429": (HttpReply(429, ENVELOPE, retry_after=7), Unavailable, Unavailable, "4xx"),
-    "401": (HttpReply(401, ENVELOPE), Unavailable, Unavailable, "4xx"),
+    "401": (HttpReply(401, ENVELOPE), RefusedCredentials, RefusedCredentials, "4xx"),
     "401 page": (HttpReply(401, PAGE), NoAnswer, Unavailable, "4xx"),
-    "403": (HttpReply(403, ENVELOPE), Unavailable, Unavailable, "4xx"),
+    "403": (HttpReply(403, ENVELOPE), RefusedCredentials, RefusedCredentials, "4xx"),
     "200 page": (HttpReply(200, PAGE), NoAnswer, UnreadableAnswer, "2xx"),
     "200 empty": (HttpReply(200, b""), NoAnswer, UnreadableAnswer, "2xx"),
     "200 other JSON": (HttpReply(200, b'{"hello":1}'), NoAnswer, UnreadableAnswer, "2xx"),
