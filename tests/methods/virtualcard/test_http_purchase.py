@@ -160,7 +160,7 @@ def test_limits_can_be_set_changed_and_taken_away(shop: MerchantClient) -> None:
     assert "limits" not in card.ask("get")
     for given in ({}, {"per_day": None}):
         card.ask("limits", limits={"per_day": "9.99"})
-        unlimited = {"per_transaction": None, "per_day": None, "per_month": None, "categories": []}
+        unlimited: dict[str, Any] = {"per_transaction": None, "per_day": None, "per_month": None, "categories": []}
         assert card.ask("limits", limits=given) == {"status": 200, "message": "Limits removed", "data": unlimited}
         assert "limits" not in card.ask("get")
     refused = card.ask("limits")

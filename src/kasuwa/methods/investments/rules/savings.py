@@ -20,6 +20,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key, movement_reference, opaque_id
@@ -48,7 +49,6 @@ from kasuwa.methods.investments.model import (
     set_thrift_links,
 )
 from kasuwa.methods.investments.rules.dry_run import (
-    DRY_RUN_MESSAGE,
     dry_run_payment_deposit,
     dry_run_wallet_deposit,
     total_repaid,
@@ -60,7 +60,6 @@ from kasuwa.methods.investments.wire import (
     DepositRequest,
     SavingsReply,
     ValidateDeposit,
-    ValidateReply,
 )
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
 from kasuwa.methods.payment.rules.collect import (
@@ -250,10 +249,7 @@ def decide_validation(
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
     if purpose is None or purpose.purpose != DEPOSIT_PURPOSE:
         return UNKNOWN_REFERENCE
-    brought = decide_validate(request, context, seen)
-    if not request.dry_run or not isinstance(brought, Decision):
-        return brought
-    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
+    return decide_validate(request, context, seen)
 
 
 def receive_deposit(changes: SavingsChanges, savings_id: str, amount: int) -> NeedsMore | None:

@@ -26,6 +26,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import job_key, opaque_id, row_key
@@ -45,7 +46,6 @@ from kasuwa.methods.investments.model import (
     set_thrift_links,
     thrift_member_key,
 )
-from kasuwa.methods.investments.rules.dry_run import DRY_RUN_MESSAGE
 from kasuwa.methods.investments.wire import (
     MAX_MEMBERS,
     CancelPlanRequest,

@@ -57,7 +57,7 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResult, allocate_repayment, compute_position
 from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repayment, record_of
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
-from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
+from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment
 from kasuwa.methods.payment.model import DETAIL_DECODER, UNKNOWN_REFERENCE, Payment, payment_key
 from kasuwa.methods.payment.rules.collect import (
     PaymentReply,
@@ -68,7 +68,6 @@ from kasuwa.methods.payment.rules.collect import (
 )
 
 KIND = "repayment"
-DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
 WALLET_METHOD: Final = "wallet"
 
 
@@ -266,10 +265,7 @@ def decide_validation(
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
     if purpose is None or purpose.purpose != REPAYMENT_PURPOSE:
         return UNKNOWN_REFERENCE
-    brought = decide_validate(request, context, seen)
-    if not request.dry_run or not isinstance(brought, Decision):
-        return brought
-    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
+    return decide_validate(request, context, seen)
 
 
 def end_repayment(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
