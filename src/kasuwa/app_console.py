@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.composition import Services
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import CookieSettings
 from kasuwa.console.formatting import make_templates
@@ -33,8 +34,8 @@ from kasuwa.work.timeline import transaction_timeline
 from kasuwa.work.url_policy import url_fault
 
 
-def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, readers: Pool) -> ConsoleServices:
-    """Returns the console's services. `services` are those of the process (composition.Services)."""
+def make_console_services(services: Services, dispatch: Dispatch, operators: Pool, readers: Pool) -> ConsoleServices:
+    """Returns the console's services. `services` are those of the process."""
     settings, table = services.settings, make_routes((*services.methods, CONSOLE))
     loopback = loopback_allowed(settings)
 
@@ -54,7 +55,7 @@ def make_console_services(services: Any, dispatch: Dispatch, operators: Pool, re
         return None if path is None else find_action(path, fields)
 
     async def ping(merchant_id: int, url: str) -> str:
-        return str(await services.webhook_sender.ping(operators, merchant_id, url))
+        return await services.webhook_sender.send_test_event(operators, merchant_id, url)
 
     return ConsoleServices(
         environment=settings.environment,

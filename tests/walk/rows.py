@@ -7,7 +7,7 @@ the order of the tables, so that an example can name what an earlier one made. A
 
 import copy
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -158,8 +158,13 @@ def is_prerequisite(row: ActionRow, wanted: ActionRow) -> bool:
     return row == wanted or row.method == wanted.method or row.method in BUILDS_ON.get(wanted.method, ())
 
 
-def send_examples(shop: MerchantClient, until: ActionRow | None = None) -> list[SentExample]:
-    """Sends the examples in order: all of them, or those before one row that it may need."""
+def send_examples(
+    shop: MerchantClient,
+    until: ActionRow | None = None,
+    before_each: Callable[[ActionRow, dict[str, Any]], None] = lambda row, fields: None,
+) -> list[SentExample]:
+    """Send the examples in order, all of them or those before one row that it may build on. `before_each` is called
+    with each row and the fields that are about to be sent."""
     played: list[SentExample] = []
     for row in ACTION_ROWS:
         if until is not None and not is_prerequisite(row, until):
@@ -174,6 +179,7 @@ def send_examples(shop: MerchantClient, until: ActionRow | None = None) -> list[
         if row == until:
             break
         fields = resolve_references(row.example, played)
+        before_each(row, fields)
         played.append(SentExample(row, fields, shop.send_fields(row.method, fields)))
         if row.title in SETS_ENDPOINT:
             wait_until_tried(shop)

@@ -1,45 +1,110 @@
-"""Every write honors `dry_run` or refuses it by name: a client that sends it expects that nothing changes. (Contract:
-bills#pay, loans#request, investments#savings, investments#thrift)
+"""`dry_run` is honored or refused by name by everything that writes, and never ignored: whoever sends it expects that
+nothing moves. (Contract: #dry-run)
+
+The rows are walked once, in the order of the tables: each example is sent as a dry run first and then as it is, so
+that whatever a later row names is there.
 """
 
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
 import pytest
 
-from kasuwa.core.action import Action, Write, title_of
-from kasuwa.methods.investments.actions import INVESTMENTS
-from kasuwa.methods.loans.actions import LOANS
-from tests.merchant_client import MerchantClient
-from tests.walk.rows import ACTION_ROWS, ActionRow, with_fresh_references
+from kasuwa.core.action import AdminCommand, Write
+from kasuwa.core.decision import Context, Decision, LoadedRows
+from kasuwa.core.dry_run import DryRunChanges, forbid_changes
+from tests.merchant_client import MerchantClient, RawReply
+from tests.running import NEWEST, Deployment, Deployments
+from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, check_reply, send_examples, with_fresh_references
+from tests.walk.test_tenancy import everything_of
 
-# Writes that honor it. The tests of their slice show how.
-HONOURED = {"bills-pay"}
-METHODS = ("bills", "cashcode", "disburse", "resources", "virtualcard")
-# Shows a card without changing it, and the actions of payment plans.
-LEFT_OUT = {"virtualcard-get", "resources-recurrent", "resources-installment", "resources-installments"}
 WRITES = [
-    row for row in ACTION_ROWS if row.method in METHODS and isinstance(row.action, Write) and row.title not in LEFT_OUT
-]
-REFUSED = [row for row in WRITES if row.title not in HONOURED]
-# Paths whose writes all honor it.
-LENDING_AND_SAVING = [
-    action for method in (LOANS, INVESTMENTS) for action in method.actions if isinstance(action, Write)
+    row
+    for row in ACTION_ROWS
+    if isinstance(row.action, Write) or (isinstance(row.action, AdminCommand) and row.action.writes)
 ]
 
 
-@pytest.mark.parametrize("row", REFUSED, ids=[row.title for row in REFUSED])
-def test_a_dry_run_is_refused_by_name_where_it_is_not_honoured(row: ActionRow, shop: MerchantClient) -> None:
-    before = shop.wallets()
-    refused = shop.send_fields(row.method, {**with_fresh_references(row, row.example), "dry_run": True}).body
-    assert refused["status"] == 104
-    assert "dry_run" in [fault["field"] for fault in refused["errors"]]
-    assert shop.wallets() == before
+class DryRun(NamedTuple):
+    received: RawReply
+    changed: list[str]  # names of the tables whose rows of the merchant differ afterwards
 
 
-def test_every_write_knows_the_field() -> None:
-    assert {row.title for row in WRITES} >= HONOURED
-    assert [row.title for row in WRITES if "dry_run" not in row.action.request.__struct_fields__] == []
+@pytest.fixture(scope="module")
+def dry_runs(deployments: Deployments) -> Iterator[dict[str, DryRun]]:
+    """The dry run of every row that writes, by the row's title."""
+    deployment = deployments.for_version(NEWEST)
+    found: dict[str, DryRun] = {}
+    shop = deployment.open_shop(now=NOW)
+    with shop.connection:
+
+        def try_first(row: ActionRow, fields: dict[str, Any]) -> None:
+            if row in WRITES:
+                found[row.title] = send_dry_run(shop, deployment, row, fields)
+
+        send_examples(shop, before_each=try_first)
+        yield found
 
 
-@pytest.mark.parametrize("action", LENDING_AND_SAVING, ids=title_of)
-def test_every_write_of_loans_and_savings_takes_dry_run_and_its_reply_says_so(action: Action) -> None:
-    assert "dry_run" in action.request.__struct_fields__
-    assert "dry_run" in action.reply.__struct_fields__
+def send_dry_run(shop: MerchantClient, deployment: Deployment, row: ActionRow, fields: dict[str, Any]) -> DryRun:
+    before = everything_of(deployment, shop)
+    received = shop.send_fields(row.method, {**with_fresh_references(row, fields), "dry_run": True})
+    after = everything_of(deployment, shop)
+    return DryRun(received, sorted(name for name in after if after[name] != before[name]))
+
+
+@pytest.mark.parametrize("row", WRITES, ids=[row.title for row in WRITES])
+def test_a_dry_run_is_honored_or_refused_by_name_and_changes_nothing(
+    row: ActionRow, dry_runs: dict[str, DryRun]
+) -> None:
+    received, changed = dry_runs[row.title]
+    body = received.body
+    assert changed == []
+    check_reply(row, received)
+    if body["status"] == 104:
+        assert [fault["field"] for fault in body["errors"]] == ["dry_run"]
+    else:
+        assert (body["status"], body["dry_run"]) == (200, True)
+
+
+@pytest.mark.parametrize("row", WRITES, ids=[row.title for row in WRITES])
+def test_a_row_says_that_it_honors_dry_runs_if_it_does(row: ActionRow, dry_runs: dict[str, DryRun]) -> None:
+    is_honored = dry_runs[row.title].received.body["status"] == 200
+    assert ("dry_run" in row.action.reply.__struct_fields__) == is_honored
+    assert not is_honored or "dry_run" in row.action.request.__struct_fields__
+
+
+def test_a_dry_run_neither_uses_nor_reads_an_idempotency_key(shop: MerchantClient) -> None:
+    key, client = {"idempotency-key": "once"}, {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}
+    for _ in range(2):
+        preview = shop.put("clients", headers=key, action="create", data=client, dry_run=True).body
+        assert (preview["dry_run"], preview["data"]["client_id"]) == (True, None)
+    created = shop.put("clients", headers=key, action="create", data=client).body
+    assert created["data"]["client_id"].startswith("CL")
+    assert shop.put("clients", headers=key, action="create", data=client, dry_run=True).body["dry_run"] is True
+    assert shop.put("clients", headers=key, action="create", data=client).body == created
+    assert shop.put("clients", action="list").body["total"] == 1
+
+
+def test_an_unsupported_dry_run_is_named_with_every_other_fault(shop: MerchantClient) -> None:
+    refused = shop.put("sandbox", action="fund_wallet", amount="-5", currency="XXX", dry_run="yes").body
+    assert {fault["field"] for fault in refused["errors"]} == {"amount", "currency", "dry_run"}
+    for absent in (False, None, ""):
+        assert shop.put("sandbox", action="fund_wallet", amount="5.00", dry_run=absent).body["status"] == 200
+    assert shop.wallet().balance == 1_000_001_500
+
+
+def test_a_rule_that_would_change_something_in_a_dry_run_raises() -> None:
+    """No rule does; this keeps one that forgets `dry_run` from moving money."""
+
+    class Request(msgspec.Struct):
+        dry_run: bool
+
+    def decide(context: Context, seen: LoadedRows) -> Decision:
+        return Decision(reply="done", numbers_used=1)
+
+    unused: Any = None
+    assert forbid_changes(decide, Request(False))(unused, LoadedRows({})) == Decision(reply="done", numbers_used=1)
+    with pytest.raises(DryRunChanges):
+        forbid_changes(decide, Request(True))(unused, LoadedRows({}))

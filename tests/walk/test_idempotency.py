@@ -7,9 +7,11 @@ The merchants' clocks are fixed, and due jobs are run before a request is repeat
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from kasuwa.core.action import Write
+from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.web.idempotency import idempotency_payload
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import CardClient
@@ -152,6 +154,19 @@ def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_field
         idempotency_payload(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)
     ]
     assert len(set(payloads)) == len(REPEATABLE) > 10
+
+
+def test_a_key_outlives_a_new_optional_field_of_its_request() -> None:
+    [transfer] = [action for action in DISBURSE.actions if isinstance(action, Write) and action.variant is None]
+
+    class Before(msgspec.Struct):
+        amount: str
+
+    class After(Before):
+        note: str | None = None
+
+    before, after = (idempotency_payload("disburse", transfer, kind("5.00")) for kind in (Before, After))
+    assert before == after != idempotency_payload("disburse", transfer, After("5.00", "said"))
 
 
 def test_a_refusal_is_not_kept(shop: MerchantClient) -> None:

@@ -103,6 +103,16 @@ def add_preflight_errors(
     return more
 
 
+def add_request_errors(request: Any, errors: Sequence[FieldError]) -> Any:
+    """Returns a decoded request with further errors: unchanged if there are none, else as an InvalidRequest."""
+    if not errors:
+        return request
+    is_refused = isinstance(request, InvalidRequest)
+    refused = InvalidRequest((*request, *errors) if is_refused else errors)
+    refused.values = request.values if is_refused else msgspec.structs.asdict(request)
+    return refused
+
+
 def drop_empty_texts(request: msgspec.Struct) -> None:
     """Resets optional fields that contain an empty text to their defaults, at every depth. Contract: #requests"""
     for spec in field_specs(type(request)):

@@ -42,7 +42,8 @@ from kasuwa.core.decision import (
     refuse_fields,
     replace_faults,
 )
-from kasuwa.core.decoding import InvalidRequest, add_preflight_errors, decode
+from kasuwa.core.decoding import InvalidRequest, add_preflight_errors, add_request_errors, decode
+from kasuwa.core.dry_run import forbid_changes, unknown_dry_run_faults
 from kasuwa.core.fields import echo_amount
 from kasuwa.core.paging import is_page
 from kasuwa.core.reading import ReaderFactory
@@ -255,7 +256,10 @@ class Dispatch:
         action = path.select_action(envelope)
         if isinstance(action, Refusal):
             return action
-        return action, decode(action.request, body, action.rules, merchant)
+        request = decode(action.request, body, action.rules, merchant)
+        if envelope.dry_run is not None:
+            request = add_request_errors(request, unknown_dry_run_faults(action, envelope.dry_run))
+        return action, request
 
     async def _preflight_context(self, merchant: Merchant) -> PreflightContext:
         reader = self._services.reader.for_one_reply(merchant.merchant_id)
@@ -317,7 +321,7 @@ class Dispatch:
         runs the follow-up job of the decision."""
         if action.unpack is not None:
             request = await run_in_slices(collect(action.unpack(request, merchant)))
-        decide = with_audit_entry(partial(action.decide, request), note)
+        decide = with_audit_entry(forbid_changes(partial(action.decide, request), request), note)
         for _ in range(MAX_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
             if not isinstance(result, Decision) or result.question is None:
@@ -326,7 +330,8 @@ class Dispatch:
             answer = await self._ask_rail(action.rail_question, result.question, merchant, scenario)
             if isinstance(answer, Refusal):
                 return answer
-            decide = with_audit_entry(decide_with_answer(action.rail_question, request, answer), note)
+            answered = forbid_changes(decide_with_answer(action.rail_question, request, answer), request)
+            decide = with_audit_entry(answered, note)
         return RAIL_TIMEOUT
 
     async def _decide(

@@ -19,21 +19,37 @@ HEADER = "idempotency-key"
 def claim_of(
     method: str, action: Write, request: Any, merchant: Merchant, headers: Headers, vault: Vault
 ) -> IdempotencyClaim | Refusal | None:
-    """Returns the idempotency claim of a request, or None if it has no key or the action accepts none."""
+    """Returns the idempotency claim of a request, or None if it has no key or the action accepts none.
+
+    A dry run neither uses nor reads its key, so that the request itself can follow under the same one."""
     if not action.accepts_idempotency_key or HEADER not in headers:
         return None
     key = headers.get(HEADER)
     # `get` returns None for a header with bytes beyond ASCII. Such a key must be refused, not ignored.
     if key is None or not 1 <= len(key) <= MAX_KEY_CHARS:
         return BAD_IDEMPOTENCY_KEY
+    if getattr(request, "dry_run", None):
+        return None
     digest = vault.digest(idempotency_payload(method, action, request))
     return IdempotencyClaim(idempotency_record_key(merchant.merchant_id, key), digest, is_original_request=True)
 
 
 def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
     """Returns the bytes that a key stands for: path, action and request. The action is part of it because several have
-    the same request fields, for instance funding a card and withdrawing from it. Contract: #repeats"""
-    return msgspec.msgpack.encode((method, action.name, action.variant, request), enc_hook=plain_scalar)
+    the same request fields, for instance funding a card and withdrawing from it. Absent fields are not part of it, so
+    that a version with a new optional field accepts the keys of the version before. Contract: #repeats"""
+    said = (method, action.name, action.variant, present_fields(request))
+    return msgspec.msgpack.encode(said, enc_hook=plain_scalar)
+
+
+def present_fields(value: Any) -> Any:
+    """Returns a request as a dictionary of the fields that are not None, at every depth."""
+    if isinstance(value, list):
+        return [present_fields(element) for element in value]
+    if not isinstance(value, msgspec.Struct):
+        return value
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    return {name: present_fields(field) for name, field in fields.items() if field is not None}
 
 
 def plain_scalar(value: Any) -> Any:

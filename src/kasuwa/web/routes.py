@@ -21,6 +21,7 @@ class Envelope(msgspec.Struct):
     method: Any = None
     status: Any = None
     payment_type: Any = field(name="paymentType", default=None)
+    dry_run: Any = None  # selects nothing: see core/dry_run.py
 
 
 VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "paymentType": "payment_type"}

@@ -121,7 +121,10 @@ def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(shop: Mer
     assert (verified["unappliedAmount"], verified["savings_id"]) == ("1000.00", savings_id)
     assert event_of(shop, asked["txnRef"])["unappliedAmount"] == "1000.00"
     had = shop.wallet()
-    back = shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="1000.00").body
+    refund = {"action": "refund", "txnRef": asked["txnRef"], "amount": "1000.00"}
+    preview = shop.put("payment", dry_run=True, **refund).body
+    assert (preview["dry_run"], preview["refundableAmount"], balance(shop, savings_id)) == (True, "0.00", 100_000)
+    back = shop.put("payment", **refund).body
     assert (back["txnStatus"], back["refundableAmount"]) == ("successful", "0.00")
     assert (view(shop, savings_id)["state"], balance(shop, savings_id)) == ("closed", 0)
     assert shop.wallet() == had
@@ -139,8 +142,9 @@ def test_a_late_deposit_that_was_cashed_out_is_not_unapplied_any_more(shop: Merc
         assert cash_out(shop, savings_id, client_id, taken)["status"] == 200
         assert shop.put("payment", action="verify", txnRef=asked["txnRef"]).body["unappliedAmount"] == left
     assert view(shop, savings_id)["state"] == "closed"
-    refused = shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="0.01").body
-    assert refused["status"] == 301
+    for dry_run in (True, False):
+        refused = shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="0.01", dry_run=dry_run).body
+        assert refused["status"] == 301
 
 
 def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: MerchantClient) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.merchant_client import MerchantClient
-from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.payment.payment_client import VISA_OK, PaymentClient
 from tests.running import Deployment
 
 REFUND_FAILS = "4111110000050018"
@@ -49,6 +49,19 @@ def test_a_pending_refund_holds_the_money_until_it_ends(client: PaymentClient) -
     client.shop.advance(seconds=6)
     assert client.shop.wallet().held == 0
     assert client.verify(paid["txnRef"])["refundedAmount"] == "600.00"
+
+
+def test_a_first_refund_is_found_by_its_reference_whatever_became_of_it(client: PaymentClient) -> None:
+    for number, status in ((REFUND_FAILS, "failed"), (REFUND_PENDS, "pending"), (VISA_OK, "successful")):
+        paid = client.paid(number)
+        refund = client.refund(paid["txnRef"], "100.00")
+        for reference in ({"refundRef": refund["refundRef"]}, {"txnRef": refund["refundRef"]}):
+            found = client.pay(action="verify", **reference)
+            assert (found["txnStatus"], found["refundRef"]) == (status, refund["refundRef"])
+        again = client.refund(paid["txnRef"], "100.00")
+        assert again["refundRef"] != refund["refundRef"]
+        assert client.pay(action="verify", refundRef=refund["refundRef"])["txnStatus"] == status
+        assert len(client.verify(paid["txnRef"])["refunds"]) == 2
 
 
 def test_a_refund_with_a_lost_answer_is_queried_and_not_repeated(client: PaymentClient) -> None:

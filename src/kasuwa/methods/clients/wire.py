@@ -139,6 +139,9 @@ class CreateRequest(msgspec.Struct, kw_only=True):
     requires `data.bvn`. Default false."""
     status: Literal["pending_approval", "inactive", "active"] | None = None
     "Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save."
+    dry_run: bool | None = None
+    """If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the register is
+    asked."""
 
 
 class UpdateRequest(msgspec.Struct, kw_only=True):
@@ -154,6 +157,9 @@ class UpdateRequest(msgspec.Struct, kw_only=True):
     status: ClientStatus | None = None
     """New status: from `pending_approval` to `inactive`, `active` or `rejected`; from `rejected` to `pending_approval`;
     between `inactive` and `active`, and from both to `exited` or `blacklisted`, which are final."""
+    dry_run: bool | None = None
+    """If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the register is
+    asked."""
 
 
 class ListRequest(Paged, kw_only=True):
@@ -180,8 +186,8 @@ class ViewRequest(msgspec.Struct, kw_only=True):
 class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
-    client_id: str
-    "Identifier of the client, made by the service. Loans and savings take it."
+    client_id: str | None
+    "Identifier of the client, made by the service. Loans and savings take it. Null in a dry run of `create`."
     status: ClientStatus
     """`pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present. `rejected`:
     may be submitted again. `exited` and `blacklisted` are final."""
@@ -224,6 +230,8 @@ class ClientReply(msgspec.Struct, kw_only=True):
     "The outcome in words."
     data: ClientRecord
     "The client."
+    dry_run: Literal[True] | UnsetType = UNSET
+    "True in a dry run: nothing was stored. Else absent."
 
 
 class ListReply(msgspec.Struct, kw_only=True):

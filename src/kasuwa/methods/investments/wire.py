@@ -198,12 +198,8 @@ class DepositReply(PaymentReply, kw_only=True):
     """The reply of the payment. A deposit from the wallet also has the new balance. A dry run explains each figure and
     has no txnRef."""
 
-    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
-    "Reference of the deposit, made by the service. Absent in a dry run."
     balance: str | UnsetType = UNSET
     "Money in the savings that can be taken out after the deposit, in naira. Present for `wallet` and in a dry run."
-    dry_run: bool | UnsetType = UNSET
-    "True in a dry run: nothing was charged. Else absent."
     explained: list[DryRunFigure] | UnsetType = UNSET
     "The figures of a dry run, each with its calculation. Else absent."
 
@@ -211,15 +207,9 @@ class DepositReply(PaymentReply, kw_only=True):
 class ValidateDeposit(ValidateRequest, kw_only=True):
     """Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank."""
 
-    dry_run: bool | None = None
-    "If true, the request is only checked, and no code is sent to the payer's bank."
-
 
 class ValidateReply(PaymentReply, kw_only=True):
     """The outcome of a deposit after the payer's code, or of a dry run."""
-
-    dry_run: bool | UnsetType = UNSET
-    "True in a dry run: nothing was changed. Else absent."
 
 
 class CashoutFields(msgspec.Struct, kw_only=True):

@@ -67,15 +67,9 @@ class ProcessRequest(msgspec.Struct, kw_only=True):
 class ValidateRepayment(ValidateRequest, kw_only=True):
     """Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank."""
 
-    dry_run: bool | None = None
-    "If true, the request is only checked, and no code is sent to the payer's bank."
-
 
 class ValidateReply(PaymentReply, kw_only=True):
     """The outcome of a repayment after the payer's code, or of a dry run."""
-
-    dry_run: bool | UnsetType = UNSET
-    "True in a dry run: nothing was changed. Else absent."
 
 
 class ListRequest(Paged, kw_only=True):
@@ -328,13 +322,9 @@ class RepayReply(PaymentReply, kw_only=True):
     """The reply of the payment at every step of its flow. A repayment by `wallet` and a dry run also have the
     allocation and the loan after it. A dry run has no txnRef."""
 
-    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)  # type: ignore[assignment]
-    "Reference of the payment, made by the service. Absent in a dry run."
     allocation: Allocation | UnsetType = UNSET
     "The parts of the loan that the repayment covers. Present for `wallet` and in a dry run."
     data: LoanRecord | UnsetType = UNSET
     "The loan after the repayment. Present for `wallet` and in a dry run."
-    dry_run: bool | UnsetType = UNSET
-    "True in a dry run: nothing was charged. Else absent."
     explained: list[DryRunFigure] | UnsetType = UNSET
     "The figures of a dry run, each with its calculation. Else absent."

@@ -10,7 +10,6 @@ import msgspec
 
 from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, MemoryRead, Read, Step, Write
 from kasuwa.core.banks import check_account_number, check_bank_code
-from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.payment import lookups, model, plan_model, steps, store, wire, wire_reply
 from kasuwa.methods.payment.rules import (
     channels,
@@ -319,7 +318,6 @@ RESOURCES = (
             request=wire.InstallmentRequest,
             reply=wire_reply.InstallmentChanged,
             needs=installments.need_installment,
-            rules=(REFUSE_DRY_RUN,),
             decide=partial(installments.decide_installment, status),
             permission=MANAGE,
             summary=summary,

@@ -8,7 +8,6 @@ from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.fields import Amount
 from kasuwa.core.merchant import check_amount_limits
-from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment.rules.channels import MOBILE_MONEY_PROVIDERS, chargeable_banks
@@ -19,8 +18,9 @@ from kasuwa.methods.payment.rules.check_request import (
     home_money_faults,
     reason_at,
 )
+from kasuwa.methods.payment.rules.dry_run import show_price
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
-from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, Charges, ChargesReply
+from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, ChargesReply
 from kasuwa.rails.ports import Rails
 
 CARD_METHODS = ("card", "token")
@@ -92,17 +92,7 @@ def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> C
     currency = str(request.currency or HOME_CURRENCY)
     bearer = bearer_of(merchant.tariff, request.bearer)
     price = price_collection(merchant.tariff, fee_class_of(request), currency, int(request.amount), bearer)
-    return ChargesReply(
-        data=Charges(
-            amount=format_minor(price.amount),
-            fee=format_minor(price.fee),
-            vat=format_minor(price.vat),
-            total_charge=format_minor(price.charged),
-            settled=format_minor(price.settled),
-            currency=currency,
-            bearer=bearer,
-        )
-    )
+    return ChargesReply(data=show_price(price, currency, bearer))
 
 
 def fee_class_of(request: ChargesRequest) -> FeeClass:

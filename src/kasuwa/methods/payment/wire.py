@@ -153,6 +153,9 @@ class PaymentFields(msgspec.Struct, kw_only=True):
     `installment`."""
     installment: Installment | None = None
     "Charges a total in parts on several dates. Card and token payments only."
+    dry_run: bool | None = None
+    """If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+    not asked."""
 
 
 class InitiateCard(PaymentFields, kw_only=True):
@@ -256,6 +259,8 @@ class ValidateRequest(msgspec.Struct, kw_only=True):
     "The code that the payer received. The third wrong one fails the payment."
     validate: Literal["card", "account"] | None = None
     "Kind of the payment. May be left out: the payment itself says it."
+    dry_run: bool | None = None
+    "If true, the request is only checked, and no code is sent to the payer's bank."
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
@@ -278,6 +283,8 @@ class RefundRequest(msgspec.Struct, kw_only=True):
     "Amount to pay back, in the payment's currency: at most what was charged and not refunded yet."
     comment: ShortText | None = None
     "Your reason, shown by `verify` with the refund."
+    dry_run: bool | None = None
+    "If true, the refund is checked, the reply says what would be left to refund, and nothing is paid back."
 
 
 class RecurrentRequest(msgspec.Struct, kw_only=True):
@@ -288,6 +295,8 @@ class RecurrentRequest(msgspec.Struct, kw_only=True):
     status: Literal["stop", "start"] | None = None
     """`stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not charged. Left
     out, the recurrent payment is only read."""
+    dry_run: bool | None = None
+    "If true, the reply shows the recurrent payment as it would be, and nothing is changed."
 
 
 class PlansRequest(PagedArray, kw_only=True):
@@ -313,7 +322,7 @@ class InstallmentRequest(msgspec.Struct, kw_only=True):
     id: Reference
     "The installment plan to change."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and changes nothing."
+    "If true, the reply shows the plan as it would be, and nothing is changed."
 
 
 class ChargesRequest(msgspec.Struct, kw_only=True):

@@ -30,6 +30,25 @@ class CardReply(msgspec.Struct, kw_only=True):
     "Country of the issuer. Null if unknown: the fee is then that of a local card."
 
 
+class Charges(msgspec.Struct, kw_only=True):
+    """The cost of a payment. `fee` excludes VAT. The payer pays `total_charge`, the merchant gets `settled`."""
+
+    amount: str
+    "Amount of the payment, as in the request."
+    fee: str
+    "Fee without VAT."
+    vat: str
+    "VAT on the fee."
+    total_charge: str
+    "Amount that the payer pays: `amount`, or more if the customer bears the fee."
+    settled: str
+    "Amount that reaches the wallet: `total_charge` less fee and VAT."
+    currency: str
+    "Currency of the amounts."
+    bearer: str
+    "Payer of the fee: `merchant` or `customer`."
+
+
 class PaymentReply(msgspec.Struct, kw_only=True):
     """Reply of every payment step.
 
@@ -40,11 +59,11 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     status: Literal[200, 201, 202] = 200
     """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
     further step is needed, named by the fields `apply_auth` to `expires`."""
-    txn_ref: str = field(name="txnRef")
-    "Reference of the payment, made by the service."
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    "Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."
     txn_status: PaymentStatus | UnsetType = field(name="txnStatus", default=UNSET)
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-    202."""
+    202 and in a dry run."""
     message: str
     "The outcome or the next step in words. Of a failed payment it says who declined and why."
     loan_id: str | UnsetType = UNSET
@@ -105,6 +124,10 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     "The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."
     meta: dict[str, Any] | UnsetType = UNSET
     "The object that was sent as `meta`. Absent if there was none."
+    dry_run: Literal[True] | UnsetType = UNSET
+    "True in a dry run: nothing was changed, and no rail was asked. Else absent."
+    charges: Charges | UnsetType = UNSET
+    "What the payment would cost now. Present in a dry run of `initiate` and `charge`."
 
 
 class RefundLine(msgspec.Struct, kw_only=True):
@@ -221,10 +244,11 @@ class RefundReply(msgspec.Struct, kw_only=True):
     "200: the refund was accepted. `txnStatus` says its outcome."
     txn_ref: str = field(name="txnRef")
     "The payment that is refunded."
-    refund_ref: str = field(name="refundRef")
-    "Reference of the refund, made by the service. `verify` takes it."
-    txn_status: PaymentStatus = field(name="txnStatus")
-    "`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final."
+    refund_ref: str | UnsetType = field(name="refundRef", default=UNSET)
+    "Reference of the refund, made by the service. `verify` takes it. Absent in a dry run."
+    txn_status: PaymentStatus | UnsetType = field(name="txnStatus", default=UNSET)
+    """`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. Absent in a
+    dry run."""
     amount: str
     "Amount of this refund."
     currency: str
@@ -232,9 +256,12 @@ class RefundReply(msgspec.Struct, kw_only=True):
     refunded_amount: str = field(name="refundedAmount")
     "Sum of the successful refunds of the payment."
     refundable_amount: str = field(name="refundableAmount")
-    "Amount of the payment that can still be refunded. Pending refunds are deducted."
+    """Amount of the payment that can still be refunded. Pending refunds are deducted, and in a dry run the amount of
+    the request."""
     message: str
     "The outcome in words; of a failed refund, the reason."
+    dry_run: Literal[True] | UnsetType = UNSET
+    "True in a dry run: nothing was paid back. Else absent."
 
 
 class InboundReply(msgspec.Struct, kw_only=True):
@@ -299,6 +326,8 @@ class RecurrentChanged(msgspec.Struct, kw_only=True):
     "The state in words."
     data: RecurrentReply
     "The recurrent payment."
+    dry_run: Literal[True] | UnsetType = UNSET
+    "True in a dry run: `data` is what the recurrent payment would be, and nothing was changed. Else absent."
 
 
 class InstallmentLine(msgspec.Struct, kw_only=True):
@@ -349,25 +378,8 @@ class InstallmentChanged(msgspec.Struct, kw_only=True):
     "The state in words."
     data: InstallmentReply
     "The installment plan."
-
-
-class Charges(msgspec.Struct, kw_only=True):
-    """The cost of a payment. `fee` excludes VAT. The payer pays `total_charge`, the merchant gets `settled`."""
-
-    amount: str
-    "Amount of the payment, as in the request."
-    fee: str
-    "Fee without VAT."
-    vat: str
-    "VAT on the fee."
-    total_charge: str
-    "Amount that the payer pays: `amount`, or more if the customer bears the fee."
-    settled: str
-    "Amount that reaches the wallet: `total_charge` less fee and VAT."
-    currency: str
-    "Currency of the amounts."
-    bearer: str
-    "Payer of the fee: `merchant` or `customer`."
+    dry_run: Literal[True] | UnsetType = UNSET
+    "True in a dry run: `data` is what the plan would be, and nothing was changed. Else absent."
 
 
 class ChargesReply(msgspec.Struct, kw_only=True):

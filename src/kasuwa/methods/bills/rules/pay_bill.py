@@ -141,7 +141,10 @@ def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decis
     digest = digest_request(request, context)
     first = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))
     if first is not None:
-        return replay_bill(first, digest, context, seen)
+        repeated = replay_bill(first, digest, context, seen)
+        if request.dry_run and isinstance(repeated, Decision):
+            return Decision(reply=msgspec.structs.replace(repeated.reply, dry_run=True))
+        return repeated
     item = seen.get(Paycode, paycode_key(request.paycode))
     if item is None or not item.accepted:
         return UNKNOWN_PAYCODE

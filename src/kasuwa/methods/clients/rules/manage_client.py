@@ -28,6 +28,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.documents import Document, merge, read_document, write_document
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.erasure import RowErasure
 from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id
@@ -231,6 +232,10 @@ def decide_create(
     if isinstance(decision, Decision) and decision.question is None:
         decision.numbers_used = 1
         decision.reply.message = "Client created"
+        if request.dry_run:
+            # There is no such client, so it has no identifier.
+            decision.reply.data.client_id = None
+            return preview_client(decision)
     return decision
 
 
@@ -250,7 +255,15 @@ def decide_update(
         return NOTHING_TO_UPDATE
     status_refusal = refuse_transition(client, request.status)
     moved = client if request.status is None else msgspec.structs.replace(client, status=request.status)
-    return save_client(moved, request, answer, context, seen, status_refusal)
+    saved = save_client(moved, request, answer, context, seen, status_refusal)
+    return preview_client(saved) if request.dry_run and isinstance(saved, Decision) else saved
+
+
+def preview_client(saved: Decision[ClientReply]) -> Decision[ClientReply]:
+    """Returns the dry run of a change: its reply alone, or its question to the register. Contract: clients#dry-run"""
+    if saved.question is not None:
+        return saved
+    return Decision(reply=msgspec.structs.replace(saved.reply, message=DRY_RUN_MESSAGE, dry_run=True))
 
 
 def refuse_transition(client: Client, status: str | None) -> Refusal | None:

@@ -23,6 +23,7 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key
@@ -48,7 +49,7 @@ from kasuwa.methods.investments.model import (
     savings_key,
     set_accrual,
 )
-from kasuwa.methods.investments.rules.dry_run import CASHCODE_CHANNEL, DRY_RUN_MESSAGE, dry_run_cashout, total_repaid
+from kasuwa.methods.investments.rules.dry_run import CASHCODE_CHANNEL, dry_run_cashout, total_repaid
 from kasuwa.methods.investments.rules.savings import SavingsMovement, debt_groups, record_movement, repay_thrift_debts
 from kasuwa.methods.investments.wire import (
     CashcodeReply,

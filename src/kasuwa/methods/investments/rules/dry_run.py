@@ -2,6 +2,7 @@
 
 from kasuwa.core.accrual import forfeit_interest, posting_date, round_units, unpaid_interest
 from kasuwa.core.decision import Context, Decision, Refusal
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
@@ -20,8 +21,6 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import model as payment
-
-DRY_RUN_MESSAGE = "Nothing was changed: this is what would happen"
 
 CASHOUT_METHOD_TEXTS = {
     "cash": "to the wallet: the merchant pays it over the counter",

@@ -20,6 +20,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key, movement_reference, opaque_id
@@ -56,7 +57,6 @@ from kasuwa.methods.investments.model import (
     set_thrift_links,
 )
 from kasuwa.methods.investments.rules.dry_run import (
-    DRY_RUN_MESSAGE,
     dry_run_payment_deposit,
     dry_run_wallet_deposit,
     total_repaid,
@@ -68,7 +68,6 @@ from kasuwa.methods.investments.wire import (
     DepositRequest,
     SavingsReply,
     ValidateDeposit,
-    ValidateReply,
 )
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -245,11 +244,8 @@ def deposit_from_wallet(
 
 
 def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
-    """Submits the payer's code for a deposit. A dry run checks everything and submits nothing."""
-    validated = validate_for_purpose(request, DEPOSIT_PURPOSE, context, seen)
-    if not request.dry_run or not isinstance(validated, Decision):
-        return validated
-    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
+    """Submits the payer's code for a deposit."""
+    return validate_for_purpose(request, DEPOSIT_PURPOSE, context, seen)
 
 
 def receive_deposit(changes: SavingsChanges, savings_id: str, amount: int) -> NeedsMore | None:

@@ -21,6 +21,7 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import job_key, opaque_id
@@ -37,7 +38,6 @@ from kasuwa.methods.investments.model import (
     savings_key,
     set_thrift_links,
 )
-from kasuwa.methods.investments.rules.dry_run import DRY_RUN_MESSAGE
 from kasuwa.methods.investments.thrift_model import (
     CANCELLED,
     OPEN,

@@ -65,12 +65,11 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResult, allocate_repayment, compute_position
 from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repayment, record_of
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
-from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment, ValidateReply
+from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
 
 KIND = "repayment"
-DRY_RUN_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
 WALLET_METHOD: Final = "wallet"
 
 
@@ -264,11 +263,8 @@ def reply_repay(
 def decide_validation(
     request: ValidateRepayment, context: Context, seen: LoadedRows
 ) -> Decision[PaymentReply] | Refusal:
-    """Submits the payer's code for a repayment. A dry run checks everything and submits nothing."""
-    validated = validate_for_purpose(request, REPAYMENT_PURPOSE, context, seen)
-    if not request.dry_run or not isinstance(validated, Decision):
-        return validated
-    return Decision(reply=ValidateReply(txn_ref=request.txn_ref, message=DRY_RUN_MESSAGE, dry_run=True))
+    """Submits the payer's code for a repayment."""
+    return validate_for_purpose(request, REPAYMENT_PURPOSE, context, seen)
 
 
 def end_repayment(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:

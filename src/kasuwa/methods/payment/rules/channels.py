@@ -29,6 +29,7 @@ from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment.model import CHARGE, EnrolledPhone, PaymentDetail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment, make_page_token
+from kasuwa.methods.payment.rules.dry_run import preview_order
 from kasuwa.methods.payment.wire import (
     ChargeAccount,
     ChargeMobileMoney,
@@ -62,7 +63,9 @@ def begin_from_request(
     seen: LoadedRows,
 ) -> Decision[PaymentReply] | Refusal | NeedsMore:
     order = order_builder(request, context, seen)
-    return begin_payment(order, context, CHARGE) if isinstance(order, PaymentOrder) else order
+    if not isinstance(order, PaymentOrder):
+        return order
+    return preview_order(order) if request.dry_run else begin_payment(order, context, CHARGE)
 
 
 # Requests of the methods that begin here.

@@ -67,6 +67,7 @@ from kasuwa.methods.payment.rules.begin import (
     read_card_test_outcomes,
     requeue_for_rail,
 )
+from kasuwa.methods.payment.rules.dry_run import preview_charge, preview_code, preview_order, preview_unchanged
 from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -92,7 +93,9 @@ def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
 
 def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     order = build_card_order(request, context, seen)
-    return order if isinstance(order, Refusal) else begin_payment(order, context, OPEN)
+    if isinstance(order, Refusal):
+        return order
+    return preview_order(order) if request.dry_run else begin_payment(order, context, OPEN)
 
 
 def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
@@ -156,11 +159,14 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     if row.is_final or payment.stage != INITIATED:
         # A repeated charge gets the payer's step while that is awaited, and the result after the end.
         # Contract: payment#charge-repeat
-        return Decision(
+        repeated = Decision(
             reply=reply_payment(row, payment, context.public_url), in_progress=payment.stage in RAIL_CALL_STAGES
         )
+        return preview_unchanged(repeated) if request.dry_run else repeated
     assert job is not None
     row, amended = terms
+    if request.dry_run:
+        return preview_charge(row, amended)
     work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), amount=amended.charged)
     scenario, faults_left = next_call_scenario(context, work)
     secrets = check_request.read_card_secrets(request.card)
@@ -248,7 +254,10 @@ def need_validate(request: ValidateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
-    return submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
+    submitted = submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
+    if not request.dry_run or isinstance(submitted, Refusal):
+        return submitted
+    return preview_code(request.txn_ref) if submitted.follow_up else preview_unchanged(submitted)
 
 
 class ChallengeAnswer(msgspec.Struct, frozen=True):
@@ -360,7 +369,9 @@ def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
 
 def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
     order = build_token_order(request, context, seen)
-    return order if isinstance(order, Refusal) else begin_payment(order, context, CHARGE)
+    if isinstance(order, Refusal):
+        return order
+    return preview_order(order) if request.dry_run else begin_payment(order, context, CHARGE)
 
 
 def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:

@@ -12,6 +12,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
 from kasuwa.methods.payment.plan_model import (
@@ -45,6 +46,15 @@ def decide_installment(
     status: str, request: InstallmentRequest, context: Context, seen: LoadedRows
 ) -> Decision[InstallmentChanged] | Refusal:
     """Changes an installment plan. `status` is the action's variant: resume, pause or cancel."""
+    changed = change_installment(status, request, context, seen)
+    if not request.dry_run or isinstance(changed, Refusal):
+        return changed
+    return Decision(reply=msgspec.structs.replace(changed.reply, message=DRY_RUN_MESSAGE, dry_run=True))
+
+
+def change_installment(
+    status: str, request: InstallmentRequest, context: Context, seen: LoadedRows
+) -> Decision[InstallmentChanged] | Refusal:
     key = plan_key(context.merchant.merchant_id, request.id)
     plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
     if plan is None or plan.kind != INSTALLMENT:

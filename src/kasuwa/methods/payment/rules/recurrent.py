@@ -11,6 +11,7 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
 from kasuwa.core.schedule import next_due
@@ -31,6 +32,15 @@ def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:
 
 
 def decide_recurrent(
+    request: RecurrentRequest, context: Context, seen: LoadedRows
+) -> Decision[RecurrentChanged] | Refusal:
+    changed = change_recurrent(request, context, seen)
+    if not request.dry_run or isinstance(changed, Refusal):
+        return changed
+    return Decision(reply=msgspec.structs.replace(changed.reply, message=DRY_RUN_MESSAGE, dry_run=True))
+
+
+def change_recurrent(
     request: RecurrentRequest, context: Context, seen: LoadedRows
 ) -> Decision[RecurrentChanged] | Refusal:
     key = plan_key(context.merchant.merchant_id, request.id)

@@ -29,9 +29,10 @@ from kasuwa.core.decision import (
     refuse_fields,
     replace_faults,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, missing_needs, rules_of, subject_of
-from kasuwa.core.references import hold_key, movement_reference
+from kasuwa.core.references import account_key, hold_key, movement_reference
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.transactions import (
@@ -121,7 +122,11 @@ def decide_refund(
             FieldError("amount", f"at most {format_minor(refundable(payment))}, what is left to refund")
         )
     source, unseen = find_refund_source(payment, row.currency, context, seen)
-    return unseen or start_refund(request, row, payment, source, context)
+    if unseen is not None:
+        return unseen
+    if request.dry_run:
+        return preview_refund(int(request.amount), row, payment, source, seen)
+    return start_refund(request, row, payment, source, context)
 
 
 def find_refund_source(
@@ -166,6 +171,33 @@ def refundable_total(detail: str, facts: str, charged: int) -> int:
     return charged if is_merchant_payment(detail) else FACTS_DECODER.decode(facts).surplus
 
 
+def refuse_shortfall(source: str, currency: str) -> Refusal:
+    return WALLET_INSUFFICIENT if source == chart.wallet(currency) else SOURCE_INSUFFICIENT
+
+
+def preview_refund(
+    amount: int, paid_transaction: Transaction, payment: Payment, source: str, seen: LoadedRows
+) -> Decision[RefundReply] | Refusal:
+    """Returns the dry run of a refund. Refused for every reason that would refuse the refund, also insufficient funds.
+
+    Contract: payment#dry-run
+    """
+    currency = paid_transaction.currency
+    account = seen.get(chart.Account, account_key(payment.merchant_id, source))
+    if account is None or account.available < amount:
+        return refuse_shortfall(source, currency)
+    reply = RefundReply(
+        txn_ref=payment.txn_ref,
+        amount=format_minor(amount),
+        currency=currency,
+        refunded_amount=format_minor(payment.refunded),
+        refundable_amount=format_minor(refundable(payment) - amount),
+        message=DRY_RUN_MESSAGE,
+        dry_run=True,
+    )
+    return Decision(reply=reply)
+
+
 def start_refund(
     request: RefundRequest, paid_transaction: Transaction, payment: Payment, source: str, context: Context
 ) -> Decision:
@@ -200,9 +232,7 @@ def start_refund(
     updated = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
     job = make_transaction_job(context, SEND_REFUND, RAIL_ROUTES[payment.method].rail, row, encode_text(work))
     reserve = NewHold(hold_key(row.key), source, amount)
-    shortfall_refusal = (
-        WALLET_INSUFFICIENT if source == chart.wallet(paid_transaction.currency) else SOURCE_INSUFFICIENT
-    )
+    shortfall_refusal = refuse_shortfall(source, paid_transaction.currency)
     return Decision(
         reply=reply_refund(row, updated),
         groups=(PostingGroup(txn_ref, shortfall_refusal, new_holds=(reserve,)),),
