@@ -29,7 +29,7 @@ def test_each_recorded_request_is_answered_as_recorded(open_shop: Callable[..., 
 def test_the_service_tells_the_replies_that_were_recorded() -> None:
     assert replies({path: path.read_text() for path in FOLDER.glob("*.http")}) == REPLIES.read_text(), STALE
     paths = describe_paths(ApiDescription(methods_of("test"), "test"))["paths"]
-    contents = {path: said["put"]["responses"]["200"]["content"] for path, said in paths.items() if "put" in said}
+    contents = {path: value["put"]["responses"]["200"]["content"] for path, value in paths.items() if "put" in value}
     for row in ACTION_ROWS:
         title = row.title.removeprefix(f"{row.method}-").replace(f"{row.action.name}-", f"{row.action.name} ")
         example = contents[f"/{row.method}"]["application/json"]["examples"][title]

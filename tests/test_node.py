@@ -1,4 +1,4 @@
-"""Node.js for the tests: pinned packages are installed once, and a failing program shows what it said."""
+"""Node.js for the tests: pinned packages are installed once, and a failing program shows its output."""
 
 import os
 from pathlib import Path
@@ -29,8 +29,8 @@ def test_a_failing_program_raises_its_output(tmp_path: Path) -> None:
 
 
 def test_a_program_gets_its_environment(tmp_path: Path) -> None:
-    said = run_node(["-p", "process.env.KASUWA_WORD"], tmp_path, {"KASUWA_WORD": "hello"})
-    assert said.strip() == "hello"
+    output = run_node(["-p", "process.env.KASUWA_WORD"], tmp_path, {"KASUWA_WORD": "hello"})
+    assert output.strip() == "hello"
 
 
 def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -65,24 +65,24 @@ def test_values_from_files_are_checked_and_used_like_others(tmp_path: Path) -> N
     assert (secret_key_of(found), found.database_url) == (KEY, VALUES["database_url"])
     assert invitations_of(found) == VALUES["invitations"]
     write(tmp_path, b"smtp-pass-word", "invitations")
-    said = refusal(environ)
-    assert said.startswith("KASUWA_INVITATIONS must be ")
-    assert "pass-word" not in said
+    message = refusal(environ)
+    assert message.startswith("KASUWA_INVITATIONS must be ")
+    assert "pass-word" not in message
 
 
 @pytest.mark.parametrize("name", SECRET_SETTINGS)
 def test_a_secret_given_twice_is_refused_and_not_quoted(tmp_path: Path, name: str) -> None:
     variable = f"KASUWA_{name.upper()}"
     path = write(tmp_path, VALUES[name].encode())
-    said = refusal({variable: VALUES[name], f"{variable}_FILE": str(path)})
-    assert said == f"{variable} and {variable}_FILE are both set: remove one of them"
+    message = refusal({variable: VALUES[name], f"{variable}_FILE": str(path)})
+    assert message == f"{variable} and {variable}_FILE are both set: remove one of them"
 
 
 @pytest.mark.parametrize("name", sorted(set(Settings.__struct_fields__) - set(SECRET_SETTINGS)))
 def test_a_setting_that_is_no_secret_is_not_read_from_a_file(tmp_path: Path, name: str) -> None:
     variable = f"KASUWA_{name.upper()}_FILE"
-    said = refusal({variable: str(write(tmp_path, b"1"))})
-    assert said == f"{variable} is not a setting: only secrets are read from files"
+    message = refusal({variable: str(write(tmp_path, b"1"))})
+    assert message == f"{variable} is not a setting: only secrets are read from files"
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_a_file_without_one_line_of_text_is_refused_by_name(tmp_path: Path, cont
 
 def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
-    said = refusal({"KASUWA_DATABASE_URL_FILE": str(missing)})
-    assert said == f"KASUWA_DATABASE_URL_FILE: {missing} cannot be read: No such file or directory"
-    said = refusal({"KASUWA_DATABASE_URL_FILE": str(tmp_path)})
-    assert said == f"KASUWA_DATABASE_URL_FILE: {tmp_path} cannot be read: Is a directory"
+    message = refusal({"KASUWA_DATABASE_URL_FILE": str(missing)})
+    assert message == f"KASUWA_DATABASE_URL_FILE: {missing} cannot be read: No such file or directory"
+    message = refusal({"KASUWA_DATABASE_URL_FILE": str(tmp_path)})
+    assert message == f"KASUWA_DATABASE_URL_FILE: {tmp_path} cannot be read: Is a directory"
 
 
 def test_an_empty_file_variable_is_not_set() -> None:

@@ -80,10 +80,10 @@ def check_types(folder: Path, include: list[Path]) -> list[tuple[Path, int, str]
     (folder / "pyrightconfig.json").write_text(json.dumps(config))
     arguments: list[str | Path] = [modules / "pyright" / "index.js", "--outputjson", "--pythonpath", sys.executable]
     try:
-        said = run_node([*arguments, "--project", folder], folder)
+        output = run_node([*arguments, "--project", folder], folder)
     except NodeFailed as error:
-        said = str(error).partition("\n")[2]
-    found = json.loads(said[said.index("{") :])["generalDiagnostics"]
+        output = str(error).partition("\n")[2]
+    found = json.loads(output[output.index("{") :])["generalDiagnostics"]
     return [
         (Path(one["file"]), one["range"]["start"]["line"] + 1, one["message"])
         for one in found

@@ -208,8 +208,8 @@ def render_chart(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Returns the manifests of the chart, by helm if it is installed."""
     if helm := shutil.which("helm"):
         command = [helm, "template", RELEASE, str(CHART), "--namespace", NAMESPACE, "--values", "-"]
-        said = subprocess.run(command, input=yaml.safe_dump(dict(given)), capture_output=True, text=True, check=True)
-        text = said.stdout
+        done = subprocess.run(command, input=yaml.safe_dump(dict(given)), capture_output=True, text=True, check=True)
+        text = done.stdout
     else:
         assert value_errors(chart_values(given)) == []
         names = sorted(path.name for path in (CHART / "templates").glob("*.yaml"))

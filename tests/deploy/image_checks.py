@@ -1,6 +1,6 @@
 """The image of deploy/Dockerfile, built and run in a Debian of its own. `make test-deploy` runs this file, as root.
 
-It is not part of `make test`, because a first build takes minutes. test_dockerfile.py has what can be said without one.
+It is not part of `make test`, because a first build takes minutes. test_dockerfile.py checks what needs no build.
 """
 
 import base64
@@ -117,8 +117,8 @@ def test_the_user_of_the_image_can_write_to_its_volume_only(image: Image) -> Non
 
 def test_the_image_is_no_larger_than_it_needs_to_be(image: Image) -> None:
     """A third of it is Debian and Python, a third the embedded PostgreSQL."""
-    said = subprocess.run(["du", "--summarize", "--block-size=M", image.root], capture_output=True, text=True)
-    assert int(said.stdout.split("M")[0]) < 550
+    output = subprocess.run(["du", "--summarize", "--block-size=M", image.root], capture_output=True, text=True)
+    assert int(output.stdout.split("M")[0]) < 550
 
 
 # --- how it runs -----------------------------------------------------------------------------------------------

@@ -49,8 +49,8 @@ class Machine:
         assert done.returncode == 0, f"{script}: {done.stdout[-2000:]}{done.stderr[-2000:]}{self.journal()}"
 
     def properties(self, unit: str, *names: str) -> dict[str, str]:
-        said = self.run("systemctl", "show", unit, *(f"--property={name}" for name in names)).stdout
-        return dict(line.split("=", 1) for line in said.splitlines())
+        output = self.run("systemctl", "show", unit, *(f"--property={name}" for name in names)).stdout
+        return dict(line.split("=", 1) for line in output.splitlines())
 
     def journal(self) -> str:
         return self.run("journalctl", "--no-pager", "--boot", "--lines=40").stdout

@@ -64,7 +64,7 @@ def test_the_service_accepts_the_settings(setup: Setup, tmp_path: Path) -> None:
     assert (found.environment, found.data) == ("live", Path("/var/lib/kasuwa"))
 
 
-def test_live_or_test_is_said_by_the_person_who_starts_compose() -> None:
+def test_live_or_test_is_chosen_by_the_person_who_starts_compose() -> None:
     for name in ("migrate", "kasuwa"):
         assert REQUIRED.fullmatch(read_compose()["services"][name]["environment"]["KASUWA_ENVIRONMENT"])
 

@@ -49,7 +49,7 @@ def run_tool(command: list[str | Path], folder: Path, seconds: float = RUN_SECON
             command, cwd=folder, env=environment, stdout=output, stderr=output, timeout=seconds, check=False
         )
         output.seek(0)
-        said = output.read()
+        text = output.read()
     if done.returncode != 0:
-        raise ToolFailed(f"{program.name} ended with {done.returncode}:\n{said}")
-    return said
+        raise ToolFailed(f"{program.name} ended with {done.returncode}:\n{text}")
+    return text

@@ -27,8 +27,8 @@ def generate_client(deployment: Deployment, document: str, package: str, folder:
 def run_program(program: str, folder: Path, deployment: Deployment, shop: MerchantClient) -> Any:
     (folder / program).write_text((PROGRAMS / program).read_text())
     address = f"http://127.0.0.1:{deployment.port}"
-    said = run_tool([tools_directory() / "python", folder / program, address, shop.mid, shop.key], folder)
-    return msgspec.json.decode(said)
+    output = run_tool([tools_directory() / "python", folder / program, address, shop.mid, shop.key], folder)
+    return msgspec.json.decode(output)
 
 
 def test_the_client_of_the_actions_document_works(deployment: Deployment, shop: MerchantClient, tmp_path: Path) -> None:

@@ -47,9 +47,9 @@ def make_types(deployment: Deployment, document: str, name: str, folder: Path) -
     with deployment.connect() as wire:
         (folder / f"{name}.json").write_bytes(wire.send("GET", document).raw)
     generator = folder / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
-    said = run_node([generator, f"{name}.json", "-o", f"{name}.d.ts"], folder, {"NO_COLOR": "1"})
-    assert "⚠" not in said, said
-    assert f"{name}.json → " in said, said
+    output = run_node([generator, f"{name}.json", "-o", f"{name}.d.ts"], folder, {"NO_COLOR": "1"})
+    assert "⚠" not in output, output
+    assert f"{name}.json → " in output, output
 
 
 def run_program(program: str, folder: Path, deployment: Deployment, shop: MerchantClient) -> Any:

@@ -83,8 +83,8 @@ def test_the_documents_are_valid_openapi(tmp_path: Path) -> None:
         assert document["openapi"].startswith("3.1.")
         assert list(jsonschema_rs.Draft202012Validator(OPENAPI_31).iter_errors(document)) == []
         file.write_bytes(msgspec.json.encode(document))
-    said = run_tool([tools_directory() / "openapi-spec-validator", *files], tmp_path)
-    assert said.splitlines() == [f"{file}: OK" for file in files]
+    output = run_tool([tools_directory() / "openapi-spec-validator", *files], tmp_path)
+    assert output.splitlines() == [f"{file}: OK" for file in files]
 
 
 def test_every_schema_of_the_documents_is_a_schema() -> None:

@@ -38,8 +38,8 @@ def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
     """Returns the bytes that a key stands for: path, action and request. The action is part of it because several have
     the same request fields, for instance funding a card and withdrawing from it. Absent fields are not part of it, so
     that a version with a new optional field accepts the keys of the version before. Contract: #repeats"""
-    said = (method, action.name, action.variant, present_fields(request))
-    return msgspec.msgpack.encode(said, enc_hook=plain_scalar)
+    compared = (method, action.name, action.variant, present_fields(request))
+    return msgspec.msgpack.encode(compared, enc_hook=plain_scalar)
 
 
 def present_fields(value: Any) -> Any:

@@ -39,8 +39,8 @@ def test_a_dry_run_shows_the_price_that_the_payment_then_has(client: PaymentClie
 def test_the_price_includes_a_fee_that_the_customer_bears(client: PaymentClient) -> None:
     asked: dict[str, Any] = {"paymentType": "ussd", "bank": "gtb", "amount": "1000.00", "bearer": "customer"}
     charges = client.pay(action="charge", dry_run=True, **asked)["charges"]
-    said = client.shop.put("resources", inquire="charges", type="ussd", amount="1000.00", bearer="customer").body
-    assert charges == said["data"]
+    quoted = client.shop.put("resources", inquire="charges", type="ussd", amount="1000.00", bearer="customer").body
+    assert charges == quoted["data"]
     assert float(charges["total_charge"]) > 1000
 
 

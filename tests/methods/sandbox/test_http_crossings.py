@@ -76,11 +76,11 @@ def test_a_code_and_a_clock_that_ends_the_payment_leave_one_outcome(
             other = another_connection(deployment, shop)
             with other.connection:
                 moved = pool.submit(other.advance, minutes=10)
-                said = client.validate(begun["txnRef"], OTP)
+                reply = client.validate(begun["txnRef"], OTP)
                 moved.result()
             shop.advance(minutes=1)
             ended = client.verify(begun["txnRef"])["txnStatus"]
-            assert (said["status"], ended) in ((200, "successful"), (104, "failed")), said
+            assert (reply["status"], ended) in ((200, "successful"), (104, "failed")), reply
 
 
 def test_a_key_rolled_while_an_advance_runs_signs_the_rest(

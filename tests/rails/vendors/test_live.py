@@ -276,10 +276,10 @@ def test_no_secret_is_logged(bench: LiveBench) -> None:
 
 
 def test_doctor_speaks_to_the_rails(bench: LiveBench) -> None:
-    said = bench.deployment._run(("doctor",)).stdout
-    assert "vtpass answers; our balance there is" in said
-    assert "paystack answers; our balance there is" in said
-    assert "dojah answers; our balance there is 5000.5" in said
+    output = bench.deployment._run(("doctor",)).stdout
+    assert "vtpass answers; our balance there is" in output
+    assert "paystack answers; our balance there is" in output
+    assert "dojah answers; our balance there is 5000.5" in output
 
 
 # --- every process dies ----------------------------------------------------------------------------------------

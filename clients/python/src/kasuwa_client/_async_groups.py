@@ -186,6 +186,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -212,6 +213,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         card: The card to charge.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -259,6 +262,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "amount": amount,
             },
             idempotency_key,
@@ -280,6 +284,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         auth_type: Literal["3DSecure", "OTP", "PIN"] | None = None,
         idempotency_key: str | None = None,
@@ -308,6 +313,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         card: The card to charge.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -377,6 +384,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "amount": amount,
                 "auth_type": auth_type,
             },
@@ -399,6 +407,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Debit a bank account, after an OTP.
@@ -424,6 +433,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to debit, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         account: The account to debit. Its bank sends the payer an OTP for `validate`.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -461,6 +472,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -471,6 +483,7 @@ class Payment(AsyncGroup):
         txn_ref: str,
         otp: str,
         validate: Literal["account", "card"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Bring the OTP that the payer's bank sent.
@@ -480,6 +493,7 @@ class Payment(AsyncGroup):
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
+        dry_run: If true, the request is only checked, and no code is sent to the payer's bank.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -495,7 +509,9 @@ class Payment(AsyncGroup):
             }
         """
         return await self._call(
-            actions.PAYMENT_VALIDATE, {"txn_ref": txn_ref, "otp": otp, "validate": validate}, idempotency_key
+            actions.PAYMENT_VALIDATE,
+            {"txn_ref": txn_ref, "otp": otp, "validate": validate, "dry_run": dry_run},
+            idempotency_key,
         )
 
     async def charge_ussd(
@@ -514,6 +530,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         phonenumber: str | None = None,
         accountnumber: str | None = None,
         idempotency_key: str | None = None,
@@ -541,6 +558,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         bank: Bank of the payer, whose USSD service is dialed.
         phonenumber: Telephone number of the payer. Required for `zenith`. A telephone number in digits.
@@ -579,6 +598,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "phonenumber": phonenumber,
                 "accountnumber": accountnumber,
             },
@@ -601,6 +621,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Prompt the payer on the telephone.
@@ -626,6 +647,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         phonenumber: Telephone number on which the payer approves the payment. A telephone number in digits.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -659,6 +682,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -678,6 +702,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         business_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -704,6 +729,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         business_name: Name that the payer sees: in the QR code, or as the name of the account. Default: the
             merchant's name. At most 200 characters.
@@ -739,6 +766,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "business_name": business_name,
             },
             idempotency_key,
@@ -759,6 +787,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         business_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -785,6 +814,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         business_name: Name that the payer sees: in the QR code, or as the name of the account. Default: the
             merchant's name. At most 200 characters.
@@ -822,6 +853,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "business_name": business_name,
             },
             idempotency_key,
@@ -843,6 +875,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         phonenumber: str | None = None,
         network: str | None = None,
         idempotency_key: str | None = None,
@@ -870,6 +903,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in the provider's currency. Digits with at most two decimals, above zero, at most 15
             digits.
         type: The provider: `paga` or `paga_connect` (Nigeria, NGN), `ghana` (Ghana, GHS), `mpesa` (Kenya, KES).
@@ -908,6 +943,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "phonenumber": phonenumber,
                 "network": network,
             },
@@ -929,6 +965,7 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -955,6 +992,8 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         token: The `cardToken` of an earlier successful payment, which names the saved card. 1 to 100 characters.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -1004,6 +1043,7 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "amount": amount,
             },
             idempotency_key,
@@ -1057,7 +1097,13 @@ class Payment(AsyncGroup):
         )
 
     async def refund(
-        self, *, txn_ref: str, amount: types.Amount, comment: str | None = None, idempotency_key: str | None = None
+        self,
+        *,
+        txn_ref: str,
+        amount: types.Amount,
+        comment: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> types.RefundReply:
         """Pay back all or a part of a payment.
 
@@ -1067,6 +1113,8 @@ class Payment(AsyncGroup):
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
             with at most two decimals, above zero, at most 15 digits.
         comment: Your reason, shown by `verify` with the refund. At most 200 characters.
+        dry_run: If true, the refund is checked, the reply says what would be left to refund, and nothing is paid
+            back.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1087,7 +1135,9 @@ class Payment(AsyncGroup):
             }
         """
         return await self._call(
-            actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
+            actions.PAYMENT_REFUND,
+            {"txn_ref": txn_ref, "amount": amount, "comment": comment, "dry_run": dry_run},
+            idempotency_key,
         )
 
     async def wait(
@@ -1277,6 +1327,7 @@ class Clients(AsyncGroup):
         data: types.ClientFields,
         verify_bvn: bool | None = None,
         status: Literal["active", "inactive", "pending_approval"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.ClientReply:
         """Enroll a client, and verify their BVN on request.
@@ -1287,6 +1338,8 @@ class Clients(AsyncGroup):
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
             if they differ. It requires `data.bvn`. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
+        dry_run: If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the
+            register is asked.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1348,7 +1401,9 @@ class Clients(AsyncGroup):
             …
         """
         return await self._call(
-            actions.CLIENTS_CREATE, {"data": data, "verify_bvn": verify_bvn, "status": status}, idempotency_key
+            actions.CLIENTS_CREATE,
+            {"data": data, "verify_bvn": verify_bvn, "status": status, "dry_run": dry_run},
+            idempotency_key,
         )
 
     async def update(
@@ -1358,6 +1413,7 @@ class Clients(AsyncGroup):
         data: types.ClientChanges | None = None,
         verify_bvn: bool | None = None,
         status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.ClientReply:
         """Change a client: objects are merged, arrays are replaced, and the status can be changed.
@@ -1371,6 +1427,8 @@ class Clients(AsyncGroup):
         status: New status: from `pending_approval` to `inactive`, `active` or `rejected`; from `rejected` to
             `pending_approval`; between `inactive` and `active`, and from both to `exited` or `blacklisted`, which
             are final.
+        dry_run: If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the
+            register is asked.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1412,7 +1470,7 @@ class Clients(AsyncGroup):
         """
         return await self._call(
             actions.CLIENTS_UPDATE,
-            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status},
+            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status, "dry_run": dry_run},
             idempotency_key,
         )
 
@@ -3552,7 +3610,12 @@ class Resources(AsyncGroup):
         return self._list(actions.RESOURCES_RECURRENTS, {"offset": offset, "limit": limit})
 
     async def recurrent(
-        self, *, id: str, status: Literal["start", "stop"] | None = None, idempotency_key: str | None = None
+        self,
+        *,
+        id: str,
+        status: Literal["start", "stop"] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> types.RecurrentChangedReply:
         """One recurrent payment; stop it or start it again.
 
@@ -3561,6 +3624,7 @@ class Resources(AsyncGroup):
         id: The recurrent payment, by the `id` that `recurrents` lists. 1 to 100 characters.
         status: `stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not
             charged. Left out, the recurrent payment is only read.
+        dry_run: If true, the reply shows the recurrent payment as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3587,7 +3651,9 @@ class Resources(AsyncGroup):
               }
             }
         """
-        return await self._call(actions.RESOURCES_RECURRENT, {"id": id, "status": status}, idempotency_key)
+        return await self._call(
+            actions.RESOURCES_RECURRENT, {"id": id, "status": status, "dry_run": dry_run}, idempotency_key
+        )
 
     def installments(
         self, *, offset: int | None = None, limit: int | None = None, id: str | None = None
@@ -3636,13 +3702,14 @@ class Resources(AsyncGroup):
         return self._list(actions.RESOURCES_INSTALLMENTS, {"offset": offset, "limit": limit, "id": id})
 
     async def resume_installments(
-        self, *, id: str, idempotency_key: str | None = None
+        self, *, id: str, dry_run: bool | None = None, idempotency_key: str | None = None
     ) -> types.InstallmentChangedReply:
         """Resume a paused installment plan: what fell due meanwhile is charged at once.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
         id: The installment plan to change. 1 to 100 characters.
+        dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3679,14 +3746,17 @@ class Resources(AsyncGroup):
               }
             }
         """
-        return await self._call(actions.RESOURCES_RESUME_INSTALLMENTS, {"id": id}, idempotency_key)
+        return await self._call(actions.RESOURCES_RESUME_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
-    async def pause_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+    async def pause_installments(
+        self, *, id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.InstallmentChangedReply:
         """Pause an installment plan.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
         id: The installment plan to change. 1 to 100 characters.
+        dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3723,16 +3793,17 @@ class Resources(AsyncGroup):
               }
             }
         """
-        return await self._call(actions.RESOURCES_PAUSE_INSTALLMENTS, {"id": id}, idempotency_key)
+        return await self._call(actions.RESOURCES_PAUSE_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
     async def cancel_installments(
-        self, *, id: str, idempotency_key: str | None = None
+        self, *, id: str, dry_run: bool | None = None, idempotency_key: str | None = None
     ) -> types.InstallmentChangedReply:
         """Cancel an installment plan: nothing more is charged.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
         id: The installment plan to change. 1 to 100 characters.
+        dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3769,7 +3840,7 @@ class Resources(AsyncGroup):
               }
             }
         """
-        return await self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id}, idempotency_key)
+        return await self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
 
 class Sandbox(AsyncGroup):

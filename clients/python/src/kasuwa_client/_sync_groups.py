@@ -184,6 +184,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -210,6 +211,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         card: The card to charge.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -257,6 +260,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "amount": amount,
             },
             idempotency_key,
@@ -278,6 +282,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         auth_type: Literal["3DSecure", "OTP", "PIN"] | None = None,
         idempotency_key: str | None = None,
@@ -306,6 +311,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         card: The card to charge.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -375,6 +382,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "amount": amount,
                 "auth_type": auth_type,
             },
@@ -397,6 +405,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Debit a bank account, after an OTP.
@@ -422,6 +431,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to debit, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         account: The account to debit. Its bank sends the payer an OTP for `validate`.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -459,6 +470,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -469,6 +481,7 @@ class Payment(SyncGroup):
         txn_ref: str,
         otp: str,
         validate: Literal["account", "card"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Bring the OTP that the payer's bank sent.
@@ -478,6 +491,7 @@ class Payment(SyncGroup):
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
+        dry_run: If true, the request is only checked, and no code is sent to the payer's bank.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -493,7 +507,9 @@ class Payment(SyncGroup):
             }
         """
         return self._call(
-            actions.PAYMENT_VALIDATE, {"txn_ref": txn_ref, "otp": otp, "validate": validate}, idempotency_key
+            actions.PAYMENT_VALIDATE,
+            {"txn_ref": txn_ref, "otp": otp, "validate": validate, "dry_run": dry_run},
+            idempotency_key,
         )
 
     def charge_ussd(
@@ -512,6 +528,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         phonenumber: str | None = None,
         accountnumber: str | None = None,
         idempotency_key: str | None = None,
@@ -539,6 +556,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         bank: Bank of the payer, whose USSD service is dialed.
         phonenumber: Telephone number of the payer. Required for `zenith`. A telephone number in digits.
@@ -577,6 +596,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "phonenumber": phonenumber,
                 "accountnumber": accountnumber,
             },
@@ -599,6 +619,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Prompt the payer on the telephone.
@@ -624,6 +645,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         phonenumber: Telephone number on which the payer approves the payment. A telephone number in digits.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -657,6 +680,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -676,6 +700,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         business_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -702,6 +727,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         business_name: Name that the payer sees: in the QR code, or as the name of the account. Default: the
             merchant's name. At most 200 characters.
@@ -737,6 +764,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "business_name": business_name,
             },
             idempotency_key,
@@ -757,6 +785,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         business_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -783,6 +812,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         business_name: Name that the payer sees: in the QR code, or as the name of the account. Default: the
             merchant's name. At most 200 characters.
@@ -820,6 +851,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "business_name": business_name,
             },
             idempotency_key,
@@ -841,6 +873,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         phonenumber: str | None = None,
         network: str | None = None,
         idempotency_key: str | None = None,
@@ -868,6 +901,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         amount: Amount to pay, in the provider's currency. Digits with at most two decimals, above zero, at most 15
             digits.
         type: The provider: `paga` or `paga_connect` (Nigeria, NGN), `ghana` (Ghana, GHS), `mpesa` (Kenya, KES).
@@ -906,6 +941,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "phonenumber": phonenumber,
                 "network": network,
             },
@@ -927,6 +963,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -953,6 +990,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
+        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
+            charged. The rail is not asked.
         token: The `cardToken` of an earlier successful payment, which names the saved card. 1 to 100 characters.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -1002,6 +1041,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "dry_run": dry_run,
                 "amount": amount,
             },
             idempotency_key,
@@ -1055,7 +1095,13 @@ class Payment(SyncGroup):
         )
 
     def refund(
-        self, *, txn_ref: str, amount: types.Amount, comment: str | None = None, idempotency_key: str | None = None
+        self,
+        *,
+        txn_ref: str,
+        amount: types.Amount,
+        comment: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> types.RefundReply:
         """Pay back all or a part of a payment.
 
@@ -1065,6 +1111,8 @@ class Payment(SyncGroup):
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
             with at most two decimals, above zero, at most 15 digits.
         comment: Your reason, shown by `verify` with the refund. At most 200 characters.
+        dry_run: If true, the refund is checked, the reply says what would be left to refund, and nothing is paid
+            back.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1085,7 +1133,9 @@ class Payment(SyncGroup):
             }
         """
         return self._call(
-            actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
+            actions.PAYMENT_REFUND,
+            {"txn_ref": txn_ref, "amount": amount, "comment": comment, "dry_run": dry_run},
+            idempotency_key,
         )
 
     def wait(
@@ -1273,6 +1323,7 @@ class Clients(SyncGroup):
         data: types.ClientFields,
         verify_bvn: bool | None = None,
         status: Literal["active", "inactive", "pending_approval"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.ClientReply:
         """Enroll a client, and verify their BVN on request.
@@ -1283,6 +1334,8 @@ class Clients(SyncGroup):
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
             if they differ. It requires `data.bvn`. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
+        dry_run: If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the
+            register is asked.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1344,7 +1397,9 @@ class Clients(SyncGroup):
             …
         """
         return self._call(
-            actions.CLIENTS_CREATE, {"data": data, "verify_bvn": verify_bvn, "status": status}, idempotency_key
+            actions.CLIENTS_CREATE,
+            {"data": data, "verify_bvn": verify_bvn, "status": status, "dry_run": dry_run},
+            idempotency_key,
         )
 
     def update(
@@ -1354,6 +1409,7 @@ class Clients(SyncGroup):
         data: types.ClientChanges | None = None,
         verify_bvn: bool | None = None,
         status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.ClientReply:
         """Change a client: objects are merged, arrays are replaced, and the status can be changed.
@@ -1367,6 +1423,8 @@ class Clients(SyncGroup):
         status: New status: from `pending_approval` to `inactive`, `active` or `rejected`; from `rejected` to
             `pending_approval`; between `inactive` and `active`, and from both to `exited` or `blacklisted`, which
             are final.
+        dry_run: If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the
+            register is asked.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1408,7 +1466,7 @@ class Clients(SyncGroup):
         """
         return self._call(
             actions.CLIENTS_UPDATE,
-            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status},
+            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status, "dry_run": dry_run},
             idempotency_key,
         )
 
@@ -3542,7 +3600,12 @@ class Resources(SyncGroup):
         return self._list(actions.RESOURCES_RECURRENTS, {"offset": offset, "limit": limit})
 
     def recurrent(
-        self, *, id: str, status: Literal["start", "stop"] | None = None, idempotency_key: str | None = None
+        self,
+        *,
+        id: str,
+        status: Literal["start", "stop"] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> types.RecurrentChangedReply:
         """One recurrent payment; stop it or start it again.
 
@@ -3551,6 +3614,7 @@ class Resources(SyncGroup):
         id: The recurrent payment, by the `id` that `recurrents` lists. 1 to 100 characters.
         status: `stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not
             charged. Left out, the recurrent payment is only read.
+        dry_run: If true, the reply shows the recurrent payment as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3577,7 +3641,9 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_RECURRENT, {"id": id, "status": status}, idempotency_key)
+        return self._call(
+            actions.RESOURCES_RECURRENT, {"id": id, "status": status, "dry_run": dry_run}, idempotency_key
+        )
 
     def installments(
         self, *, offset: int | None = None, limit: int | None = None, id: str | None = None
@@ -3625,12 +3691,15 @@ class Resources(SyncGroup):
         """
         return self._list(actions.RESOURCES_INSTALLMENTS, {"offset": offset, "limit": limit, "id": id})
 
-    def resume_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+    def resume_installments(
+        self, *, id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.InstallmentChangedReply:
         """Resume a paused installment plan: what fell due meanwhile is charged at once.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
         id: The installment plan to change. 1 to 100 characters.
+        dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3667,14 +3736,17 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_RESUME_INSTALLMENTS, {"id": id}, idempotency_key)
+        return self._call(actions.RESOURCES_RESUME_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
-    def pause_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+    def pause_installments(
+        self, *, id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.InstallmentChangedReply:
         """Pause an installment plan.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
         id: The installment plan to change. 1 to 100 characters.
+        dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3711,14 +3783,17 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_PAUSE_INSTALLMENTS, {"id": id}, idempotency_key)
+        return self._call(actions.RESOURCES_PAUSE_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
-    def cancel_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+    def cancel_installments(
+        self, *, id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.InstallmentChangedReply:
         """Cancel an installment plan: nothing more is charged.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
         id: The installment plan to change. 1 to 100 characters.
+        dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3755,7 +3830,7 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id}, idempotency_key)
+        return self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
 
 class Sandbox(SyncGroup):

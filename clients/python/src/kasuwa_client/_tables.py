@@ -298,7 +298,12 @@ TYPES: Mapping[str, FieldTable] = {
         "date_created": ("dateCreated", "time"),
         "date_erased": ("dateErased", "time"),
     },
-    "ClientReply": {"status": ("status", "integer"), "message": ("message", "text"), "data": ("data", "ClientRecord")},
+    "ClientReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "ClientRecord"),
+        "dry_run": ("dry_run", "boolean"),
+    },
     "ClockReply": {"status": ("status", "integer"), "now": ("now", "time")},
     "DeliveryAttempt": {
         "number": ("number", "integer"),
@@ -339,8 +344,9 @@ TYPES: Mapping[str, FieldTable] = {
         "currency": ("currency", "text"),
         "payment_method": ("payment_method", "text"),
         "meta": ("meta", "{any}"),
-        "balance": ("balance", "amount"),
         "dry_run": ("dry_run", "boolean"),
+        "charges": ("charges", "Charges"),
+        "balance": ("balance", "amount"),
         "explained": ("explained", "[DryRunFigure]"),
     },
     "DepositValidateReply": {
@@ -376,6 +382,7 @@ TYPES: Mapping[str, FieldTable] = {
         "payment_method": ("payment_method", "text"),
         "meta": ("meta", "{any}"),
         "dry_run": ("dry_run", "boolean"),
+        "charges": ("charges", "Charges"),
     },
     "DryRunFigure": {"what": ("what", "text"), "amount": ("amount", "amount"), "how": ("how", "text")},
     "EventFeedPage": {
@@ -412,6 +419,7 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "InstallmentPlan"),
+        "dry_run": ("dry_run", "boolean"),
     },
     "InstallmentLine": {"date": ("date", "text"), "amount": ("amount", "amount"), "paid": ("paid", "boolean")},
     "InstallmentPlan": {
@@ -581,6 +589,8 @@ TYPES: Mapping[str, FieldTable] = {
         "currency": ("currency", "text"),
         "payment_method": ("payment_method", "text"),
         "meta": ("meta", "{any}"),
+        "dry_run": ("dry_run", "boolean"),
+        "charges": ("charges", "Charges"),
     },
     "PaymentState": {
         "status": ("status", "integer"),
@@ -666,6 +676,7 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "RecurrentPlan"),
+        "dry_run": ("dry_run", "boolean"),
     },
     "RecurrentPlan": {
         "id": ("id", "text"),
@@ -699,6 +710,7 @@ TYPES: Mapping[str, FieldTable] = {
         "refunded_amount": ("refundedAmount", "amount"),
         "refundable_amount": ("refundableAmount", "amount"),
         "message": ("message", "text"),
+        "dry_run": ("dry_run", "boolean"),
     },
     "RepayReply": {
         "status": ("status", "integer"),
@@ -732,9 +744,10 @@ TYPES: Mapping[str, FieldTable] = {
         "currency": ("currency", "text"),
         "payment_method": ("payment_method", "text"),
         "meta": ("meta", "{any}"),
+        "dry_run": ("dry_run", "boolean"),
+        "charges": ("charges", "Charges"),
         "allocation": ("allocation", "RepaymentAllocation"),
         "data": ("data", "LoanRecord"),
-        "dry_run": ("dry_run", "boolean"),
         "explained": ("explained", "[DryRunFigure]"),
     },
     "RepaymentAllocation": {
@@ -776,6 +789,7 @@ TYPES: Mapping[str, FieldTable] = {
         "payment_method": ("payment_method", "text"),
         "meta": ("meta", "{any}"),
         "dry_run": ("dry_run", "boolean"),
+        "charges": ("charges", "Charges"),
     },
     "ResendReply": {"status": ("status", "integer"), "message": ("message", "text"), "sent": ("sent", "integer")},
     "SandboxReply": {"status": ("status", "integer"), "message": ("message", "text")},

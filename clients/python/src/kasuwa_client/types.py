@@ -1057,8 +1057,6 @@ class ChargesReply(Result):
 class ClientRecord(Result):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
-    client_id: str
-    """Identifier of the client, made by the service. Loans and savings take it."""
     status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"]
     """`pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present.
     `rejected`: may be submitted again. `exited` and `blacklisted` are final.
@@ -1067,6 +1065,8 @@ class ClientRecord(Result):
     """Whether names and date of birth agreed with the BVN register, and have not changed since."""
     date_created: dt.datetime
     """Time at which the client was created, in UTC."""
+    client_id: str | None = None
+    """Identifier of the client, made by the service. Loans and savings take it. Null in a dry run of `create`."""
     firstname: str | None = None
     """First name."""
     lastname: str | None = None
@@ -1123,9 +1123,16 @@ class ClientReply(Result):
     """The outcome in words."""
     data: ClientRecord
     """The client."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
 
 
 @dataclass(frozen=True)
@@ -1179,10 +1186,10 @@ class DepositReply(Result):
     message: str
     """The outcome or the next step in words. Of a failed payment it says who declined and why."""
     txn_ref: str | None = None
-    """Reference of the deposit, made by the service. Absent in a dry run."""
+    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     txn_status: Literal["failed", "pending", "successful"] | None = None
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-    202.
+    202 and in a dry run.
     """
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
@@ -1244,10 +1251,12 @@ class DepositReply(Result):
     """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
+    charges: Charges | None = None
+    """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
     balance: Decimal | None = None
     """Money in the savings that can be taken out after the deposit, in naira. Present for `wallet` and in a dry run."""
-    dry_run: bool | None = None
-    """True in a dry run: nothing was charged. Else absent."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -1284,8 +1293,9 @@ class DepositReply(Result):
         "currency": "currency",
         "payment_method": "payment_method",
         "meta": "meta",
-        "balance": "balance",
         "dry_run": "dry_run",
+        "charges": "charges",
+        "balance": "balance",
         "explained": "explained",
     }
 
@@ -1298,13 +1308,13 @@ class DepositValidateReply(Result):
     """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
     further step is needed, named by the fields `apply_auth` to `expires`.
     """
-    txn_ref: str
-    """Reference of the payment, made by the service."""
     message: str
     """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_ref: str | None = None
+    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     txn_status: Literal["failed", "pending", "successful"] | None = None
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-    202.
+    202 and in a dry run.
     """
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
@@ -1367,7 +1377,9 @@ class DepositValidateReply(Result):
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none."""
     dry_run: bool | None = None
-    """True in a dry run: nothing was changed. Else absent."""
+    """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
+    charges: Charges | None = None
+    """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1403,6 +1415,7 @@ class DepositValidateReply(Result):
         "payment_method": "payment_method",
         "meta": "meta",
         "dry_run": "dry_run",
+        "charges": "charges",
     }
 
 
@@ -1506,9 +1519,16 @@ class InstallmentChangedReply(Result):
     """The state in words."""
     data: InstallmentPlan
     """The installment plan."""
+    dry_run: bool | None = None
+    """True in a dry run: `data` is what the plan would be, and nothing was changed. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
 
 
 @dataclass(frozen=True)
@@ -1974,13 +1994,13 @@ class PaymentReply(Result):
     """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
     further step is needed, named by the fields `apply_auth` to `expires`.
     """
-    txn_ref: str
-    """Reference of the payment, made by the service."""
     message: str
     """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_ref: str | None = None
+    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     txn_status: Literal["failed", "pending", "successful"] | None = None
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-    202.
+    202 and in a dry run.
     """
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
@@ -2042,6 +2062,10 @@ class PaymentReply(Result):
     """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
+    charges: Charges | None = None
+    """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -2076,6 +2100,8 @@ class PaymentReply(Result):
         "currency": "currency",
         "payment_method": "payment_method",
         "meta": "meta",
+        "dry_run": "dry_run",
+        "charges": "charges",
     }
 
 
@@ -2340,9 +2366,16 @@ class RecurrentChangedReply(Result):
     """The state in words."""
     data: RecurrentPlan
     """The recurrent payment."""
+    dry_run: bool | None = None
+    """True in a dry run: `data` is what the recurrent payment would be, and nothing was changed. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
 
 
 @dataclass(frozen=True)
@@ -2429,10 +2462,6 @@ class RefundReply(Result):
     """200: the refund was accepted. `txnStatus` says its outcome."""
     txn_ref: str
     """The payment that is refunded."""
-    refund_ref: str
-    """Reference of the refund, made by the service. `verify` takes it."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final."""
     amount: Decimal
     """Amount of this refund."""
     currency: str
@@ -2440,9 +2469,19 @@ class RefundReply(Result):
     refunded_amount: Decimal
     """Sum of the successful refunds of the payment."""
     refundable_amount: Decimal
-    """Amount of the payment that can still be refunded. Pending refunds are deducted."""
+    """Amount of the payment that can still be refunded. Pending refunds are deducted, and in a dry run the amount of
+    the request.
+    """
     message: str
     """The outcome in words; of a failed refund, the reason."""
+    refund_ref: str | None = None
+    """Reference of the refund, made by the service. `verify` takes it. Absent in a dry run."""
+    txn_status: Literal["failed", "pending", "successful"] | None = None
+    """`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. Absent
+    in a dry run.
+    """
+    dry_run: bool | None = None
+    """True in a dry run: nothing was paid back. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -2455,6 +2494,7 @@ class RefundReply(Result):
         "refunded_amount": "refundedAmount",
         "refundable_amount": "refundableAmount",
         "message": "message",
+        "dry_run": "dry_run",
     }
 
 
@@ -2471,10 +2511,10 @@ class RepayReply(Result):
     message: str
     """The outcome or the next step in words. Of a failed payment it says who declined and why."""
     txn_ref: str | None = None
-    """Reference of the payment, made by the service. Absent in a dry run."""
+    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     txn_status: Literal["failed", "pending", "successful"] | None = None
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-    202.
+    202 and in a dry run.
     """
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
@@ -2536,12 +2576,14 @@ class RepayReply(Result):
     """The payment type, such as `card` or `ussd`; `wallet` if a loan or savings account was paid from the wallet."""
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
+    charges: Charges | None = None
+    """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
     allocation: RepaymentAllocation | None = None
     """The parts of the loan that the repayment covers. Present for `wallet` and in a dry run."""
     data: LoanRecord | None = None
     """The loan after the repayment. Present for `wallet` and in a dry run."""
-    dry_run: bool | None = None
-    """True in a dry run: nothing was charged. Else absent."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -2578,9 +2620,10 @@ class RepayReply(Result):
         "currency": "currency",
         "payment_method": "payment_method",
         "meta": "meta",
+        "dry_run": "dry_run",
+        "charges": "charges",
         "allocation": "allocation",
         "data": "data",
-        "dry_run": "dry_run",
         "explained": "explained",
     }
 
@@ -2615,13 +2658,13 @@ class RepaymentValidateReply(Result):
     """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
     further step is needed, named by the fields `apply_auth` to `expires`.
     """
-    txn_ref: str
-    """Reference of the payment, made by the service."""
     message: str
     """The outcome or the next step in words. Of a failed payment it says who declined and why."""
+    txn_ref: str | None = None
+    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     txn_status: Literal["failed", "pending", "successful"] | None = None
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-    202.
+    202 and in a dry run.
     """
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
@@ -2684,7 +2727,9 @@ class RepaymentValidateReply(Result):
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none."""
     dry_run: bool | None = None
-    """True in a dry run: nothing was changed. Else absent."""
+    """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
+    charges: Charges | None = None
+    """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -2720,6 +2765,7 @@ class RepaymentValidateReply(Result):
         "payment_method": "payment_method",
         "meta": "meta",
         "dry_run": "dry_run",
+        "charges": "charges",
     }
 
 

@@ -128,8 +128,8 @@ export interface ClientPage {
 
 /** A client with a masked BVN. An erased one has only its id, status and dates. */
 export interface ClientRecord {
-  /** Identifier of the client, made by the service. Loans and savings take it. */
-  readonly client_id: string;
+  /** Identifier of the client, made by the service. Loans and savings take it. Null in a dry run of `create`. */
+  readonly client_id: string | null;
   /**
    * `pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present. `rejected`:
    * may be submitted again. `exited` and `blacklisted` are final.
@@ -173,6 +173,8 @@ export interface ClientReply {
   readonly message: string;
   /** The client. */
   readonly data: ClientRecord;
+  /** True in a dry run: nothing was stored. Else absent. */
+  readonly dry_run?: true;
 }
 
 /** Request of clients create. A new client, who may borrow and save once active. */
@@ -186,6 +188,11 @@ export interface ClientsCreateRequest {
   readonly verify_bvn?: boolean | null | undefined;
   /** Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save. */
   readonly status?: "active" | "inactive" | "pending_approval" | null | undefined;
+  /**
+   * If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the register is
+   * asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of clients update. Changes of a client: of the person, of the status, or both. */
@@ -212,6 +219,11 @@ export interface ClientsUpdateRequest {
     | "rejected"
     | null
     | undefined;
+  /**
+   * If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the register is
+   * asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**

@@ -12,6 +12,7 @@ import { type DryRunFigure, type InterestReply, type InterestSettings } from "./
 import { DisburseMethods, type TransferState } from "./disburse.js";
 import {
   type CardDetails,
+  type Charges,
   type Payer,
   type PayerAccount,
   type PayerCard,
@@ -286,11 +287,11 @@ export interface RepayReply {
    * further step is needed, named by the fields `apply_auth` to `expires`.
    */
   readonly status: 200 | 201 | 202;
-  /** Reference of the payment, made by the service. Absent in a dry run. */
+  /** Reference of the payment, made by the service. Absent in a dry run of a payment that would begin. */
   readonly txnRef?: string;
   /**
-   * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-   * 202.
+   * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status 202
+   * and in a dry run.
    */
   readonly txnStatus?: "failed" | "pending" | "successful";
   /** The outcome or the next step in words. Of a failed payment it says who declined and why. */
@@ -359,12 +360,14 @@ export interface RepayReply {
   readonly payment_method?: string;
   /** The object that was sent as `meta`. Absent if there was none. */
   readonly meta?: { readonly [name: string]: unknown };
+  /** True in a dry run: nothing was changed, and no rail was asked. Else absent. */
+  readonly dry_run?: true;
+  /** What the payment would cost now. Present in a dry run of `initiate` and `charge`. */
+  readonly charges?: Charges;
   /** The parts of the loan that the repayment covers. Present for `wallet` and in a dry run. */
   readonly allocation?: RepaymentAllocation;
   /** The loan after the repayment. Present for `wallet` and in a dry run. */
   readonly data?: LoanRecord;
-  /** True in a dry run: nothing was charged. Else absent. */
-  readonly dry_run?: boolean;
   /** The figures of a dry run, each with its calculation. Else absent. */
   readonly explained?: readonly DryRunFigure[];
 }
@@ -388,11 +391,11 @@ export interface RepaymentValidateReply {
    * further step is needed, named by the fields `apply_auth` to `expires`.
    */
   readonly status: 200 | 201 | 202;
-  /** Reference of the payment, made by the service. */
-  readonly txnRef: string;
+  /** Reference of the payment, made by the service. Absent in a dry run of a payment that would begin. */
+  readonly txnRef?: string;
   /**
-   * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-   * 202.
+   * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status 202
+   * and in a dry run.
    */
   readonly txnStatus?: "failed" | "pending" | "successful";
   /** The outcome or the next step in words. Of a failed payment it says who declined and why. */
@@ -461,8 +464,10 @@ export interface RepaymentValidateReply {
   readonly payment_method?: string;
   /** The object that was sent as `meta`. Absent if there was none. */
   readonly meta?: { readonly [name: string]: unknown };
-  /** True in a dry run: nothing was changed. Else absent. */
-  readonly dry_run?: boolean;
+  /** True in a dry run: nothing was changed, and no rail was asked. Else absent. */
+  readonly dry_run?: true;
+  /** What the payment would cost now. Present in a dry run of `initiate` and `charge`. */
+  readonly charges?: Charges;
 }
 
 /**

@@ -106,6 +106,8 @@ export interface InstallmentChangedReply {
   readonly message: string;
   /** The installment plan. */
   readonly data: InstallmentPlan;
+  /** True in a dry run: `data` is what the plan would be, and nothing was changed. Else absent. */
+  readonly dry_run?: true;
 }
 
 /** One installment of a plan. */
@@ -219,11 +221,11 @@ export interface PaymentReply {
    * further step is needed, named by the fields `apply_auth` to `expires`.
    */
   readonly status: 200 | 201 | 202;
-  /** Reference of the payment, made by the service. */
-  readonly txnRef: string;
+  /** Reference of the payment, made by the service. Absent in a dry run of a payment that would begin. */
+  readonly txnRef?: string;
   /**
-   * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
-   * 202.
+   * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status 202
+   * and in a dry run.
    */
   readonly txnStatus?: "failed" | "pending" | "successful";
   /** The outcome or the next step in words. Of a failed payment it says who declined and why. */
@@ -292,6 +294,10 @@ export interface PaymentReply {
   readonly payment_method?: string;
   /** The object that was sent as `meta`. Absent if there was none. */
   readonly meta?: { readonly [name: string]: unknown };
+  /** True in a dry run: nothing was changed, and no rail was asked. Else absent. */
+  readonly dry_run?: true;
+  /** What the payment would cost now. Present in a dry run of `initiate` and `charge`. */
+  readonly charges?: Charges;
 }
 
 /**
@@ -406,6 +412,8 @@ export interface RecurrentChangedReply {
   readonly message: string;
   /** The recurrent payment. */
   readonly data: RecurrentPlan;
+  /** True in a dry run: `data` is what the recurrent payment would be, and nothing was changed. Else absent. */
+  readonly dry_run?: true;
 }
 
 /** A recurrent payment. `txnRef` is its newest charge, `paid` the sum of all successful ones. */
@@ -463,20 +471,28 @@ export interface RefundReply {
   readonly status: 200;
   /** The payment that is refunded. */
   readonly txnRef: string;
-  /** Reference of the refund, made by the service. `verify` takes it. */
-  readonly refundRef: string;
-  /** `pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. */
-  readonly txnStatus: "failed" | "pending" | "successful";
+  /** Reference of the refund, made by the service. `verify` takes it. Absent in a dry run. */
+  readonly refundRef?: string;
+  /**
+   * `pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. Absent in a
+   * dry run.
+   */
+  readonly txnStatus?: "failed" | "pending" | "successful";
   /** Amount of this refund. */
   readonly amount: Amount;
   /** Currency of the payment and of the refund. */
   readonly currency: string;
   /** Sum of the successful refunds of the payment. */
   readonly refundedAmount: Amount;
-  /** Amount of the payment that can still be refunded. Pending refunds are deducted. */
+  /**
+   * Amount of the payment that can still be refunded. Pending refunds are deducted, and in a dry run the amount of the
+   * request.
+   */
   readonly refundableAmount: Amount;
   /** The outcome in words; of a failed refund, the reason. */
   readonly message: string;
+  /** True in a dry run: nothing was paid back. Else absent. */
+  readonly dry_run?: true;
 }
 
 /** One beneficiary's part: a percentage of the settled amount, or an amount (`share`, or its synonym `fixed`). */
@@ -538,6 +554,11 @@ export interface PaymentInitiateCardRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** The card to charge. */
   readonly card: CardDetails;
   /**
@@ -593,6 +614,11 @@ export interface PaymentChargeCardRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** The card to charge. */
   readonly card: CardDetails;
   /**
@@ -649,6 +675,11 @@ export interface PaymentChargeAccountRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** Amount to debit, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** The account to debit. Its bank sends the payer an OTP for `validate`. */
@@ -666,6 +697,8 @@ export interface PaymentValidateRequest {
   readonly otp: string;
   /** Kind of the payment. May be left out: the payment itself says it. */
   readonly validate?: "account" | "card" | null | undefined;
+  /** If true, the request is only checked, and no code is sent to the payer's bank. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of payment chargeUssd. Returns a code that the payer dials. Zenith requires phone and account number. */
@@ -711,6 +744,11 @@ export interface PaymentChargeUssdRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** Bank of the payer, whose USSD service is dialed. */
@@ -764,6 +802,11 @@ export interface PaymentChargePhoneRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** Telephone number on which the payer approves the payment. A telephone number in digits. */
@@ -813,6 +856,11 @@ export interface PaymentChargeQrpayRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /**
@@ -868,6 +916,11 @@ export interface PaymentChargeBankTransferRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /**
@@ -923,6 +976,11 @@ export interface PaymentChargeMobileMoneyRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in the provider's currency. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** The provider: `paga` or `paga_connect` (Nigeria, NGN), `ghana` (Ghana, GHS), `mpesa` (Kenya, KES). */
@@ -979,6 +1037,11 @@ export interface PaymentChargeTokenRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
+   * not asked.
+   */
+  readonly dry_run?: boolean | null | undefined;
   /** The `cardToken` of an earlier successful payment, which names the saved card. 1 to 100 characters. */
   readonly token: string;
   /**
@@ -1015,6 +1078,8 @@ export interface PaymentRefundRequest {
   readonly amount: Amount;
   /** Your reason, shown by `verify` with the refund. At most 200 characters. */
   readonly comment?: string | null | undefined;
+  /** If true, the refund is checked, the reply says what would be left to refund, and nothing is paid back. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 const INITIATE_CARD: Operation = {

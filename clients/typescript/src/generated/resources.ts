@@ -363,6 +363,8 @@ export interface ResourcesRecurrentRequest {
    * the recurrent payment is only read.
    */
   readonly status?: "start" | "stop" | null | undefined;
+  /** If true, the reply shows the recurrent payment as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -385,6 +387,8 @@ export interface ResourcesInstallmentsRequest {
 export interface ResourcesResumeInstallmentsRequest {
   /** The installment plan to change. 1 to 100 characters. */
   readonly id: string;
+  /** If true, the reply shows the plan as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -394,6 +398,8 @@ export interface ResourcesResumeInstallmentsRequest {
 export interface ResourcesPauseInstallmentsRequest {
   /** The installment plan to change. 1 to 100 characters. */
   readonly id: string;
+  /** If true, the reply shows the plan as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -403,6 +409,8 @@ export interface ResourcesPauseInstallmentsRequest {
 export interface ResourcesCancelInstallmentsRequest {
   /** The installment plan to change. 1 to 100 characters. */
   readonly id: string;
+  /** If true, the reply shows the plan as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 const BANKS: Operation = {

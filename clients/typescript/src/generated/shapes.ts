@@ -39,10 +39,13 @@ export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
 export const DEPOSIT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount", "balance"],
-  inside: { explained: DRY_RUN_FIGURE_SHAPE },
+  inside: { charges: CHARGES_SHAPE, explained: DRY_RUN_FIGURE_SHAPE },
 };
 
-export const DEPOSIT_VALIDATE_REPLY_SHAPE: Shape = { amounts: ["amount", "chargedAmount"] };
+export const DEPOSIT_VALIDATE_REPLY_SHAPE: Shape = {
+  amounts: ["amount", "chargedAmount"],
+  inside: { charges: CHARGES_SHAPE },
+};
 
 export const INSTALLMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -99,7 +102,10 @@ export const LOAN_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balance"]
 
 export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT_LINE_SHAPE } };
 
-export const PAYMENT_REPLY_SHAPE: Shape = { amounts: ["amount", "chargedAmount"] };
+export const PAYMENT_REPLY_SHAPE: Shape = {
+  amounts: ["amount", "chargedAmount"],
+  inside: { charges: CHARGES_SHAPE },
+};
 
 export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -127,13 +133,17 @@ export const REPAYMENT_ALLOCATION_SHAPE: Shape = { amounts: ["penalty", "interes
 export const REPAY_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: {
+    charges: CHARGES_SHAPE,
     allocation: REPAYMENT_ALLOCATION_SHAPE,
     data: LOAN_RECORD_SHAPE,
     explained: DRY_RUN_FIGURE_SHAPE,
   },
 };
 
-export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = { amounts: ["amount", "chargedAmount"] };
+export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = {
+  amounts: ["amount", "chargedAmount"],
+  inside: { charges: CHARGES_SHAPE },
+};
 
 export const SAVINGS_CASHCODE_REPLY_SHAPE: Shape = {
   amounts: ["balance"],
