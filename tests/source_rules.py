@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "db": {"db", "core", "ledger"},
     "methods": {"core", "ledger.chart", "rails.ports"},
     "web": {"web", "core", "db", "observe"},
-    "work": {"work", "core", "db", "ledger.chart", "rails.ports", "observe"},
+    "work": {"work", "core", "db", "ledger.chart", "ledger.invariants", "rails.ports", "observe"},
     "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},

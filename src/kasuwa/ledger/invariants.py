@@ -438,9 +438,17 @@ async def check_invariants(
 
     Raises TimeoutError if a query takes longer than `seconds`, or than the connection's own timeout if None.
     """
-    violations = []
+    found = await find_violations(connection, merchants, seconds)
+    return [f"merchant {merchant_id}: {description}: {place}" for merchant_id, description, place in found]
+
+
+async def find_violations(
+    connection: Any, merchants: list[int] | None = None, seconds: int | None = None
+) -> list[tuple[int, str, str]]:
+    """Like `check_invariants`, but returns (merchant_id, description of the invariant, place) for each violation."""
+    violations: list[tuple[int, str, str]] = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         for invariant in INVARIANTS:
             rows = await connection.fetch(invariant.query + " limit 20", merchants, timeout=seconds)
-            violations += [f"merchant {merchant_id}: {invariant.description}: {place}" for merchant_id, place in rows]
+            violations += [(merchant_id, invariant.description, place) for merchant_id, place in rows]
     return violations
