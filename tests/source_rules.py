@@ -30,6 +30,8 @@ MAY_IMPORT = {
     "settings": {"core"},
     "supervisor_watch": set(),
     "readiness": {"db", "observe", "settings"},
+    "ports": {"settings"},
+    "server_records": {"db"},
 }
 COMPOSITION_ROOTS = {
     "api_methods",
@@ -199,7 +201,18 @@ def without_docstring(sources: Iterable[Source]) -> list[str]:
 
 
 def full_init_files(sources: Iterable[Source]) -> list[str]:
-    return [source.path for source in sources if source.name == "__init__.py" and source.text.strip()]
+    """Returns the __init__ files with content. That of the service itself holds its version."""
+    return [
+        source.path
+        for source in sources
+        if source.name == "__init__.py" and source.text.strip() and not holds_version(source)
+    ]
+
+
+def holds_version(source: Source) -> bool:
+    """Whether a file is the service's own __init__ file, with a docstring and the version and nothing else."""
+    names = [ast.unparse(line.targets[0]) for line in source.tree.body[1:] if isinstance(line, ast.Assign)]
+    return source.path == "__init__.py" and names == ["__version__"] and len(source.tree.body) == 2
 
 
 def vague_module_names(sources: Iterable[Source]) -> list[str]:

@@ -94,11 +94,19 @@ def test_an_empty_variable_is_not_set_and_others_are_not_ours() -> None:
 
 
 @pytest.mark.parametrize("name", ["port", "console_port", "metrics_port", "workers"])
-@pytest.mark.parametrize("said", ["0", "-1", "65536", "1.5", "eighty", " 80", "8_0", "٨٠", "1e3", "9" * 5_000])
+@pytest.mark.parametrize("said", ["-1", "65536", "1.5", "eighty", " 80", "8_0", "٨٠", "1e3", "9" * 5_000])
 def test_what_is_no_such_whole_number_is_refused_in_one_line(name: str, said: str) -> None:
     with pytest.raises(SettingsError) as error:
         read_settings({f"KASUWA_{name.upper()}": said})
-    assert one_line(error).startswith(f"KASUWA_{name.upper()} must be a whole number from 1 to ")
+    least = 1 if name == "workers" else 0
+    assert one_line(error).startswith(f"KASUWA_{name.upper()} must be a whole number from {least} to ")
+
+
+def test_port_0_is_allowed_and_0_workers_are_not() -> None:
+    found = read_settings({"KASUWA_PORT": "0", "KASUWA_METRICS_PORT": "0"}, console_port=0)
+    assert (found.port, found.console_port, found.metrics_port) == (0, 0, 0)
+    with pytest.raises(SettingsError):
+        read_settings({"KASUWA_WORKERS": "0"})
 
 
 @pytest.mark.parametrize(

@@ -329,6 +329,8 @@ def test_a_float_is_noticed(text: str) -> None:
 def test_the_small_rules_notice_their_offenders() -> None:
     assert offends(source_rules.relative_imports, "core/x.py", "from . import money")
     assert offends(source_rules.full_init_files, "core/__init__.py", "x = 1")
+    assert offends(source_rules.full_init_files, "__init__.py", '"""Kasuwa."""\n\nx = 1')
+    assert not offends(source_rules.full_init_files, "__init__.py", '"""Kasuwa."""\n\n__version__ = "1"')
     assert offends(source_rules.without_docstring, "core/x.py", "x = 1")
     assert offends(source_rules.too_long, "core/x.py", "x = 1\n" * 501)
     assert offends(source_rules.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 70)

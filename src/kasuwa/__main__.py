@@ -1,15 +1,16 @@
 """Runs and administers a Kasuwa deployment. Every error is reported in one line."""
 
-import asyncio
 import contextlib
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from kasuwa import listen, supervise
+from kasuwa.commands import announcement
 from kasuwa.commands.database import (
     DataOption,
     one_line_errors,
@@ -23,16 +24,14 @@ from kasuwa.doctor import examine
 from kasuwa.ledger.invariants import check_invariants as audit_books
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
-from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, local_url, read_settings, secret_key_of
+from kasuwa.ports import reserve_ports
+from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, read_settings, secret_key_of
 
 T = TypeVar("T")
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 # Groups of subcommands, each in the file of that name below commands/.
 GROUPS = ("merchant", "bills", "client", "loan", "rates", "split", "user")
-
-CURL = """curl -X PUT http://{host}:{port}/disburse -H 'mid: {mid}' -H 'key: {key}' \\
-  -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""
 
 
 @command.command()
@@ -42,43 +41,29 @@ def serve(
     console_port: Annotated[int | None, typer.Option(help="Port of the console (KASUWA_CONSOLE_PORT, 8081).")] = None,
     data: DataOption = None,
     workers: Annotated[int | None, typer.Option(help="API processes (KASUWA_WORKERS, 1).")] = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="File to write when ready: one line of JSON. Removed at the end.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print that line of JSON instead of text.")] = False,
 ) -> None:
-    """Run the service: API processes, a job worker and, unless KASUWA_DATABASE_URL is set, its own PostgreSQL."""
-    with one_line_errors():
-        settings = read_settings(
-            os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers
-        )
-        supervise.check_port(settings.host, settings.port)
-        if settings.console == "on":
-            supervise.check_port(settings.console_host, settings.console_port, "--console-port")
-        if settings.metrics_port is not None:
-            supervise.check_port(settings.metrics_host, settings.metrics_port, "KASUWA_METRICS_PORT")
+    """Run the service: API processes, a job worker and, unless KASUWA_DATABASE_URL is set, its own PostgreSQL.
+
+    With port 0 it listens on a free port, and says which when it is ready."""
+    with one_line_errors(), contextlib.ExitStack() as at_end:
+        given = read_settings(os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers)
+        ready = announcement.ReadyFile(ready_file) if ready_file is not None else None
+        if ready is not None:
+            ready.prepare()
+        settings = at_end.enter_context(reserve_ports(given))
         secret_key_of(settings)
-        with supervise.open_database(settings) as (dsn, cluster):
-            supervise.prepare(settings, dsn)
-            supervise.Supervisor(settings, dsn, cluster).run(lambda: announce(settings, dsn))
+        dsn, cluster = at_end.enter_context(supervise.open_database(settings))
+        supervise.prepare(settings, dsn)
 
+        def announce() -> None:
+            made = announcement.make_announcement(settings, dsn)
+            at_end.enter_context(announcement.published(made, settings, ready, as_json=json))
 
-def announce(settings: Settings, dsn: str) -> None:
-    typer.echo(f"Kasuwa ({settings.environment}) listens on http://{settings.host}:{settings.port}")
-    if settings.environment == "test":
-        typer.echo(f"Demo merchant: mid {DEMO_MID}, key {DEMO_KEY}. Try:\n")
-        typer.echo(CURL.format(host=settings.host, port=settings.port, mid=DEMO_MID, key=DEMO_KEY))
-    if settings.console == "on":
-        announce_console(settings, dsn)
-    if settings.metrics_port is not None:
-        typer.echo(f"\nMetrics: {local_url(settings.metrics_host, settings.metrics_port)}/metrics")
-    typer.echo("\nCtrl-C stops it.")
-
-
-def announce_console(settings: Settings, dsn: str) -> None:
-    """Prints the console's address and, in test, a sign-in link for each demo user without a password."""
-    from kasuwa.commands import user
-
-    typer.echo(f"\nConsole: {console_address(settings)}")
-    if settings.environment == "test":
-        for email, token in asyncio.run(user.make_demo_links(dsn)):
-            typer.echo(f"  sign in once as {email}: {console_address(settings)}/link/{token}")
+        supervise.Supervisor(settings, dsn, cluster).run(announce)
 
 
 @command.command(name="migrate")

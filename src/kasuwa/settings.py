@@ -32,7 +32,7 @@ class Settings(msgspec.Struct, kw_only=True):
 
     environment: str = "test"  # test or live
     host: str = "127.0.0.1"
-    port: int = 8080
+    port: int = 8080  # 0: a free one is chosen, as for the other ports
     console: str = "on"  # on or off
     console_host: str = "127.0.0.1"
     console_port: int = 8081
@@ -138,7 +138,7 @@ MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
 WHOLE_NUMBERS = {
-    **dict.fromkeys(("port", "console_port", "metrics_port"), (1, 65535)),
+    **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
     "workers": (1, 64),
     "cooling_off_hours": (0, 720),
     "sandbox_advance_seconds": (1, 3600),

@@ -10,14 +10,12 @@ The processes are forks of the supervisor, which has imported all the code: they
 
 import asyncio
 import contextlib
-import errno
+import http.client
 import multiprocessing
 import os
 import signal
-import socket
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.process import BaseProcess
@@ -36,15 +34,13 @@ from kasuwa.db.postgres_log import describe_failure
 from kasuwa.db.shared_cluster import use_cluster
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
-from kasuwa.settings import Settings, SettingsError
+from kasuwa.settings import Settings, SettingsError, local_url
 
 STOP_SECONDS = 20.0
 READY_SECONDS = 30.0
 POLL_SECONDS = 0.05
 # The shortest time between two starts of a process that keeps dying.
 RESTART_SECONDS = 0.3
-# The processes of a supervisor that was killed hold their port until they have answered the requests in flight.
-PORT_SECONDS = 5.0
 
 FORK = multiprocessing.get_context("fork")
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -86,28 +82,6 @@ def prepare(settings: Settings, dsn: str) -> None:
 
 def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def check_port(host: str, port: int, option: str = "--port") -> None:
-    """Raises ServeError if the port cannot be bound. Granian shares ports between processes, so it would not notice."""
-    until = time.monotonic() + PORT_SECONDS
-    while (trouble := bind_trouble(host, port)) is not None:
-        if trouble.errno != errno.EADDRINUSE or time.monotonic() > until:
-            raise ServeError(
-                f"cannot listen on {host}:{port} ({trouble.strerror}): stop what uses it, or choose another {option}"
-            )
-        time.sleep(POLL_SECONDS)
-
-
-def bind_trouble(host: str, port: int) -> OSError | None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            return error
-    return None
 
 
 def run_child(
@@ -191,17 +165,27 @@ class Supervisor:
 
     def _wait_ready(self) -> bool:
         until = time.monotonic() + READY_SECONDS
-        host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         while time.monotonic() < until and not self._stopping:
             self._restart_dead()
-            try:
-                with urllib.request.urlopen(f"http://{host}:{self._settings.port}/readyz", timeout=2):
-                    return True
-            except (OSError, urllib.error.HTTPError):
-                time.sleep(POLL_SECONDS)
+            if self._is_ready():
+                return True
+            time.sleep(POLL_SECONDS)
         if self._stopping:
             return False
         raise ServeError("the service did not become ready; `kasuwa doctor` says what is wrong")
+
+    def _is_ready(self) -> bool:
+        """Asks /readyz, and the metrics process, which is no part of that."""
+        settings = self._settings
+        urls = [f"{local_url(settings.host, settings.port)}/readyz"]
+        if settings.metrics_port is not None:
+            urls.append(f"{local_url(settings.metrics_host, settings.metrics_port)}/metrics")
+        try:
+            for url in urls:
+                urllib.request.urlopen(url, timeout=2).close()
+        except (OSError, http.client.HTTPException):
+            return False
+        return True
 
     def _restart_dead(self) -> None:
         if self._cluster is not None and not self._cluster.is_running():

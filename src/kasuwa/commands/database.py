@@ -21,6 +21,7 @@ from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import DatabaseUnreachable
 from kasuwa.listen import ListenError
+from kasuwa.ports import PortError
 from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
 from kasuwa.supervise import ServeError
 
@@ -63,7 +64,7 @@ def one_line_errors() -> Iterator[None]:
     """Turns known errors into one line on standard error and exit code 1."""
     try:
         yield
-    except (ServeError, ListenError, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
+    except (ServeError, ListenError, PortError, SettingsError, migrate.MigrationError, embedded.EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
     except TransactionPooling as error:
         sys.exit(f"kasuwa: {error}")
