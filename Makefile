@@ -89,8 +89,9 @@ release: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pyproject-build
 	git tag --annotate "v$(VERSION)" --message "Kasuwa $(VERSION)"
 
 clean:
-	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .schemathesis src/*.egg-info
-	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .schemathesis
+	rm -rf src/*.egg-info clients/python/src/*.egg-info clients/python/build
+	find src tests bench clients -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # A virtual environment has its own path written all over it: one that was copied or moved is made anew.
 # The stamp holds the path it was made at.
@@ -108,8 +109,9 @@ endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@printf '%s\n' "$(HERE)" > $@
 
-.venv/.stamp-dev: .venv/.stamp requirements-dev.txt
+.venv/.stamp-dev: .venv/.stamp requirements-dev.txt clients/python/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python
 	@touch $@
 
 # Tools of the two rare targets above, away from the pinned environment.

@@ -10,7 +10,8 @@ from tests.source_rules import Source, read_all
 SERVICE = read_all("src/kasuwa")
 EXACT = ("core/money.py", "core/tariff.py", "core/loan_interest.py", "core/accrual.py", "core/thrift.py")
 RECIPES = read_all("docs/recipes", "docs/recipes/")
-EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/"), *RECIPES]
+GENERATOR = read_all("clients/generate", "clients/generate/")
+EVERYTHING = [*SERVICE, *read_all("tests", "tests/"), *read_all("bench", "bench/"), *RECIPES, *GENERATOR]
 
 
 def sources_of(*, packages: tuple[str, ...] = (), name: str = "") -> list[Source]:

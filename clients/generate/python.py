@@ -1,0 +1,435 @@
+"""Writes the generated modules of the Python client from the surface.
+
+    types.py           the objects of requests (TypedDict) and replies (frozen dataclasses)
+    _tables.py         how those are encoded and decoded
+    _actions.py        one Action per action
+    _sync_groups.py    one class per path with a typed method per action
+    _async_groups.py   the same for asyncio
+
+`render_all()` returns the text of each file. `python -m clients.generate` writes them.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clients.generate.docstrings import LINE_LENGTH, docstring, wrap_text
+from clients.generate.field_types import FieldType
+from clients.generate.surface import SECRET_FIELDS, ActionSurface, Field, ObjectType, Surface, read_surface
+
+FOLDER = Path(__file__).parents[1] / "python" / "src" / "kasuwa_client"
+HEAD = (
+    '"""{title}\n\nWritten by `python -m clients.generate` from the action tables of the service. Do not edit.\n"""\n\n'
+)
+FUTURE = "from __future__ import annotations\n\n"
+
+# Secrets of replies besides those of requests. They are left out of a result's repr.
+SECRET_REPLY_FIELDS = SECRET_FIELDS | {"cardToken"}
+
+
+class Wait(NamedTuple):
+    """One kind of thing that wait() of a path accepts: the reply types, and the action that verifies them."""
+
+    replies: tuple[str, ...]
+    verify: str
+
+
+WAITS: dict[str, tuple[Wait, ...]] = {
+    "disburse": (Wait(("TransferReply", "BulkTransferReply", "TransferState"), "disburse.verify"),),
+    "payment": (Wait(("PaymentReply", "RefundReply", "PaymentState"), "payment.verify"),),
+    "bills": (Wait(("BillReply", "BillState"), "bills.verify"),),
+    "cashcode": (Wait(("CashcodeReply", "CashcodeState"), "cashcode.verify"),),
+    "loans": (
+        Wait(("RepayReply", "RepaymentValidateReply"), "payment.verify"),
+        Wait(("LoanReply",), "disburse.verify"),
+    ),
+    "investments": (
+        Wait(("DepositReply", "DepositValidateReply"), "payment.verify"),
+        Wait(("CashoutReply",), "disburse.verify"),
+    ),
+}
+WAIT_DOC = (
+    "Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an OutcomeUnknown, "
+    "if it is not final within so many seconds."
+)
+
+
+def render_all() -> dict[Path, str]:
+    """Returns the text of every generated file of the Python client."""
+    surface = read_surface()
+    texts = {
+        "types.py": "".join(render_types(surface)),
+        "_tables.py": "".join(render_tables(surface)),
+        "_actions.py": "".join(render_actions(surface)),
+        "_sync_groups.py": "".join(render_groups(surface, is_async=False)),
+        "_async_groups.py": "".join(render_groups(surface, is_async=True)),
+    }
+    return {FOLDER / name: format_source(FOLDER / name, text) for name, text in texts.items()}
+
+
+def format_source(path: Path, text: str, line_length: int = LINE_LENGTH) -> str:
+    """Returns the text as ruff formats a file at that path."""
+    width = ["--config", f"line-length={line_length}"]
+    command = [sys.executable, "-m", "ruff", "format", *width, "--stdin-filename", str(path), "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+# --- types ------------------------------------------------------------------------------------------------------
+
+
+def notation(kind: FieldType) -> str:
+    """Returns a type in the notation of kasuwa_client/_notation.py."""
+    if kind.kind == "list":
+        return f"[{notation(item_of(kind))}]"
+    if kind.kind == "map":
+        return f"{{{notation(item_of(kind))}}}"
+    if kind.kind == "object":
+        return kind.name
+    if kind.kind == "document":
+        return f"{kind.name}+" if kind.name else "document"
+    if kind.kind == "union":
+        return "|".join(notation(option) for option in kind.options)
+    if kind.kind == "choice" and not all(isinstance(value, str) for value in kind.values):
+        return "boolean" if isinstance(kind.values[0], bool) else "integer"
+    return kind.kind
+
+
+def item_of(kind: FieldType) -> FieldType:
+    assert kind.item is not None, kind
+    return kind.item
+
+
+def choice_annotation(kind: FieldType) -> str:
+    if all(isinstance(value, str) for value in kind.values):
+        return f"Literal[{', '.join(json.dumps(value) for value in kind.values)}]"
+    return "bool" if isinstance(kind.values[0], bool) else "int"
+
+
+def argument_annotation(kind: FieldType, prefix: str = "") -> str:
+    """Returns the annotation of an argument. `prefix` precedes the names of object types."""
+    match kind.kind:
+        case "list":
+            return f"Sequence[{argument_annotation(item_of(kind), prefix)}]"
+        case "map":
+            return f"Mapping[str, {argument_annotation(item_of(kind), prefix)}]"
+        case "object":
+            return prefix + kind.name
+        case "document":
+            return f"{prefix}{kind.name} | Mapping[str, Any]" if kind.name else "Mapping[str, Any]"
+        case "union":
+            return " | ".join(argument_annotation(option, prefix) for option in kind.options)
+        case "choice":
+            return choice_annotation(kind)
+        case "amount" | "decimal":
+            return f"{prefix}Amount"
+    return {"text": "str", "integer": "int", "boolean": "bool", "any": "Any"}.get(kind.kind) or {
+        "time": "dt.datetime | str",
+        "date": "dt.date | str",
+    }[kind.kind]
+
+
+def result_annotation(kind: FieldType, prefix: str = "") -> str:
+    """Returns the annotation of a field of a result."""
+    match kind.kind:
+        case "list":
+            return f"tuple[{result_annotation(item_of(kind), prefix)}, ...]"
+        case "map":
+            return f"Mapping[str, {result_annotation(item_of(kind), prefix)}]"
+        case "object":
+            return prefix + kind.name
+        case "union":
+            return " | ".join(result_annotation(option, prefix) for option in kind.options)
+        case "choice":
+            return choice_annotation(kind)
+    names = {
+        "text": "str",
+        "integer": "int",
+        "boolean": "bool",
+        "any": "Any",
+        "amount": "Decimal",
+        "decimal": "Decimal",
+    }
+    return names.get(kind.kind) or {"time": "dt.datetime", "date": "dt.date"}[kind.kind]
+
+
+def page_types(surface: Surface) -> set[str]:
+    """Returns the reply types of lists. Clients return a Page of their records instead."""
+    return {action.reply.name for action in surface.actions if action.paging in ("offset", "feed")}
+
+
+def render_types(surface: Surface) -> Iterator[str]:
+    pages = page_types(surface)
+    yield HEAD.format(title="Objects of requests and replies.")
+    yield FUTURE
+    yield "import datetime as dt\nfrom collections.abc import Mapping, Sequence\n"
+    yield "from dataclasses import dataclass, field\nfrom decimal import Decimal\n"
+    yield "from typing import Any, ClassVar, Literal, TypedDict, Union\n\n"
+    yield "from kasuwa_client._result import Result\n\n"
+    yield "# An exact number in major units. An int is whole units: 1500 is 1,500.00. A float is refused.\n"
+    yield "Amount = Union[Decimal, str, int]\n\n"
+    for kind in surface.types.values():
+        if not kind.is_reply:
+            yield from render_input(kind)
+    for kind in surface.types.values():
+        if kind.is_reply and kind.name not in pages:
+            yield from render_result(kind)
+
+
+def render_input(kind: ObjectType) -> Iterator[str]:
+    """Yields a TypedDict. Python 3.9 has no NotRequired, so the required fields are in a parent of their own."""
+    required = [field for field in kind.fields if field.required]
+    optional = [field for field in kind.fields if not field.required]
+    parent = "TypedDict"
+    if required and optional:
+        parent = f"_{kind.name}Required"
+        yield f"class {parent}(TypedDict):\n"
+        yield from render_input_fields(required)
+        yield "\n\n"
+    shown = optional if required and optional else list(kind.fields)
+    total = "" if shown and shown[0].required else ", total=False"
+    yield f"class {kind.name}({parent}{total}):\n"
+    if kind.description:
+        yield docstring([kind.description], 4)
+    yield from render_input_fields(shown)
+    yield "\n\n"
+
+
+def render_input_fields(fields: list[Field]) -> Iterator[str]:
+    for field in fields:
+        yield f"    {field.name}: {argument_annotation(field.type)}\n"
+        text = describe_argument(field)
+        if text:
+            yield docstring([text], 4)
+
+
+def describe_argument(field: Field) -> str:
+    form = f"{field.form[0].upper()}{field.form[1:]}." if field.form else ""
+    return " ".join(part for part in (field.description, form) if part)
+
+
+def render_result(kind: ObjectType) -> Iterator[str]:
+    yield f"@dataclass(frozen=True)\nclass {kind.name}(Result):\n"
+    if kind.description:
+        yield docstring([kind.description], 4)
+    for field in sorted(kind.fields, key=lambda field: not is_always_set(field)):
+        annotation = result_annotation(field.type)
+        default = ""
+        if not is_always_set(field):
+            annotation, default = f"{annotation} | None", " = None"
+        if field.wire_name in SECRET_REPLY_FIELDS:
+            default = f" = field({'default=None, ' if default else ''}repr=False)"
+        yield f"    {field.name}: {annotation}{default}\n"
+        if field.description:
+            yield docstring([field.description], 4)
+    yield "    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)\n\n"
+    names = {field.name: field.wire_name for field in kind.fields}
+    yield f"    wire_names: ClassVar[Mapping[str, str]] = {names!r}\n\n\n"
+
+
+def is_always_set(field: Field) -> bool:
+    return field.required and not field.nullable
+
+
+# --- tables and actions -----------------------------------------------------------------------------------------
+
+
+def render_tables(surface: Surface) -> Iterator[str]:
+    yield HEAD.format(title="Tables of the object types: the wire name and the type of each field.")
+    yield FUTURE
+    yield "from collections.abc import Mapping\n\n"
+    yield "from kasuwa_client._notation import FieldTable\n\n"
+    yield f"SECRET_FIELDS = frozenset({sorted(SECRET_REPLY_FIELDS)!r})\n\n"
+    yield "TYPES: Mapping[str, FieldTable] = {\n"
+    for kind in surface.types.values():
+        yield f"    {kind.name!r}: {field_table(kind.fields)},\n"
+    yield "}\n"
+
+
+def field_table(fields: tuple[Field, ...]) -> str:
+    return "{" + ", ".join(f"{f.name!r}: ({f.wire_name!r}, {notation(f.type)!r})" for f in fields) + "}"
+
+
+def constant(action: ActionSurface) -> str:
+    return f"{action.path}_{action.method}".upper()
+
+
+def result_of(action: ActionSurface) -> str:
+    """Returns the annotation of an action's result, or of the records of a list."""
+    return f"types.{action.record}" if action.paging != "none" else result_annotation(action.reply, "types.")
+
+
+def render_actions(surface: Surface) -> Iterator[str]:
+    yield HEAD.format(title="Every action of the API.")
+    yield FUTURE
+    yield "from collections.abc import Mapping\n\n"
+    yield "from kasuwa_client import types\nfrom kasuwa_client._action import Action\n\n"
+    for action in surface.actions:
+        arguments: dict[str, Any] = {
+            "name": f"{action.path}.{action.method}",
+            "path": action.path,
+            "selectors": dict(action.selectors),
+        }
+        parts = [f"{name}={value!r}" for name, value in arguments.items()]
+        parts += [f"fields={field_table(action.fields)}", f"reply={notation(action.reply)!r}"]
+        if action.writes:
+            parts.append("writes=True")
+        if action.repeat != "read":
+            parts.append(f"repeat={action.repeat!r}")
+        if action.accepts_idempotency_key:
+            parts.append("accepts_idempotency_key=True")
+        if action.paging != "none":
+            parts += [f"record={action.record!r}", f"paging={action.paging!r}", f"newest_first={action.newest_first}"]
+        yield f"{constant(action)}: Action[{result_of(action)}] = Action({', '.join(parts)})\n"
+
+
+# --- groups of methods ------------------------------------------------------------------------------------------
+
+
+def render_groups(surface: Surface, *, is_async: bool) -> Iterator[str]:
+    kind = "async" if is_async else "sync"
+    yield HEAD.format(title=f"The methods of the {kind} client: one class per path, one method per action.")
+    yield FUTURE
+    yield "import datetime as dt\nfrom collections.abc import Mapping, Sequence\n"
+    yield "from typing import Any, Literal, overload\n\n"
+    yield "from kasuwa_client import _actions as actions\nfrom kasuwa_client import types\n"
+    parent, page = ("AsyncGroup", "AsyncPager") if is_async else ("SyncGroup", "Page")
+    yield f"from kasuwa_client._groups import {parent}\nfrom kasuwa_client._pages import {page}\n"
+    yield "from kasuwa_client.errors import OutcomeUnknown\n\n"
+    for path in surface.paths:
+        yield f"class {path.capitalize()}({parent}):\n"
+        test = " They exist in the test environment only." if path == "sandbox" else ""
+        yield docstring([f"The actions of `PUT /{path}`.{test}"], 4)
+        for action in surface.actions_of(path):
+            yield "".join(render_method(action, is_async=is_async))
+        if path in WAITS:
+            yield "".join(render_wait(WAITS[path], surface, is_async=is_async))
+        yield "\n"
+
+
+def is_optional_argument(action: ActionSurface, field: Field) -> bool:
+    """Whether a caller may leave an argument out. The client makes an orderRef."""
+    return not field.required or (action.repeat == "order_ref" and field.name == "order_ref")
+
+
+def render_method(action: ActionSurface, *, is_async: bool) -> Iterator[str]:
+    required = [field for field in action.fields if not is_optional_argument(action, field)]
+    optional = [field for field in action.fields if is_optional_argument(action, field)]
+    parameters = [f"{field.name}: {argument_annotation(field.type, 'types.')}" for field in required]
+    parameters += [f"{field.name}: {argument_annotation(field.type, 'types.')} | None = None" for field in optional]
+    if action.accepts_idempotency_key:
+        parameters.append("idempotency_key: str | None = None")
+    star = ", *" if parameters else ""
+    listed = ", ".join(["self" + star, *parameters])
+    is_list = action.paging != "none"
+    result = result_of(action)
+    if is_list:
+        result = f"{'AsyncPager' if is_async else 'Page'}[{result}]"
+    prefix = "async " if is_async and not is_list else ""
+    yield f"\n    {prefix}def {action.method}({listed}) -> {result}:\n"
+    yield docstring(describe_method(action, is_async=is_async), 8)
+    sent = "{" + ", ".join(f"{field.name!r}: {field.name}" for field in (*required, *optional)) + "}"
+    arguments = [f"actions.{constant(action)}", sent]
+    if action.accepts_idempotency_key:
+        arguments.append("idempotency_key")
+    called = "_list" if is_list else "_call"
+    awaited = "await " if prefix else ""
+    yield f"        return {awaited}self.{called}({', '.join(arguments)})\n"
+
+
+ORDER_REF_DOC = "The client makes one if it is left out."
+KEY_DOC = (
+    "idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. "
+    "The client makes one if it is left out."
+)
+ORDER_KEY_DOC = "idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours."
+LIST_DOC = "Iterate the result to read all pages; `limit` is the number of records per page."
+
+
+def describe_method(action: ActionSurface, *, is_async: bool) -> list[str]:
+    """Returns the paragraphs of a method's docstring."""
+    found = [f"{action.summary}."]
+    if action.description:
+        found.append(action.description)
+    if action.paging != "none":
+        found.append(LIST_DOC)
+    lines = []
+    for field in action.fields:
+        text = describe_argument(field)
+        if action.repeat == "order_ref" and field.name == "order_ref":
+            text = f"{text} {ORDER_REF_DOC}".strip()
+        if text:
+            lines.append(f"{field.name}: {text}")
+    if action.accepts_idempotency_key:
+        lines.append(KEY_DOC if action.repeat == "idempotency_key" else ORDER_KEY_DOC)
+    found += ["\n".join("\n".join(wrap_text(line, 108, "    ")) for line in lines)] if lines else []
+    return [*found, "\n".join(render_example(action, is_async=is_async))]
+
+
+def arguments_of(action: ActionSurface, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of a call that sends this body. Fields that the client does not offer are left out."""
+    fields = {field.wire_name: field for field in action.fields}
+    return {fields[name].name: argument_value(fields[name], body[name]) for name in body if name in fields}
+
+
+def argument_value(field: Field, value: Any) -> Any:
+    """Returns a value of a body as the client takes it: exact numbers as text, whole numbers as numbers."""
+    if field.type.kind in ("amount", "decimal") and isinstance(value, float):
+        return str(value)
+    if field.type.kind == "integer" and isinstance(value, str):
+        return int(value)
+    return value
+
+
+@cache
+def example_calls(is_async: bool) -> dict[str, list[str]]:
+    """Returns the lines of every action's example call. All are formatted at once, because starting ruff takes long."""
+    mark = "# ---\n"
+    calls = {}
+    for action in read_surface().actions:
+        arguments = arguments_of(action, action.example)
+        listed = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        awaited = "await " if is_async and action.paging == "none" else ""
+        calls[action.title] = f"{awaited}shop.{action.path}.{action.method}({listed})\n"
+    formatted = format_source(FOLDER / "example.py", mark.join(calls.values()), LINE_LENGTH - 12).split(mark)
+    return {title: text.strip("\n").splitlines() for title, text in zip(calls, formatted, strict=True)}
+
+
+def render_example(action: ActionSurface, *, is_async: bool) -> Iterator[str]:
+    """Yields the recorded example: the call and its reply."""
+    yield "Example, and the reply that was recorded for it:"
+    yield ""
+    yield from ("    " + line for line in example_calls(is_async)[action.title])
+    yield ""
+    lines = json.dumps(action.example_reply, indent=2, ensure_ascii=False).splitlines()
+    cut = lines if len(lines) <= 28 else [*lines[:26], "…"]
+    yield from ("    " + (line if len(line) <= 100 else line[:99] + "…") for line in cut)
+
+
+def render_wait(waits: tuple[Wait, ...], surface: Surface, *, is_async: bool) -> Iterator[str]:
+    """Yields the method `wait` of a path, with an overload for each kind of thing if there are several."""
+    verifying = {f"{action.path}.{action.method}": action for action in surface.actions}
+    prefix, awaited = ("async ", "await ") if is_async else ("", "")
+    signatures = []
+    for wait in waits:
+        accepted = [f"types.{name}" for name in wait.replies]
+        if len(waits) == 1:
+            accepted += ["str", "OutcomeUnknown"]
+        signatures.append((" | ".join(accepted), result_of(verifying[wait.verify])))
+    if len(waits) > 1:
+        for accepted_text, result in signatures:
+            yield "\n    @overload\n"
+            yield f"    {prefix}def wait(self, thing: {accepted_text}, seconds: float = 60.0) -> {result}: ...\n"
+    every_thing = " | ".join(accepted_text for accepted_text, _ in signatures)
+    every_result = " | ".join(dict.fromkeys(result for _, result in signatures))
+    yield f"\n    {prefix}def wait(self, thing: {every_thing}, seconds: float = 60.0) -> {every_result}:\n"
+    accepts = " `thing` is a reply, a reference, or the OutcomeUnknown that the operation raised."
+    yield docstring([WAIT_DOC + (accepts if len(waits) == 1 else "")], 8)
+    for wait in waits[:-1]:
+        kinds = ", ".join(f"types.{name}" for name in wait.replies)
+        yield f"        if isinstance(thing, ({kinds})):\n"
+        yield f"            return {awaited}self._wait(actions.{constant(verifying[wait.verify])}, thing, seconds)\n"
+    yield f"        return {awaited}self._wait(actions.{constant(verifying[waits[-1].verify])}, thing, seconds)\n"

@@ -1,0 +1,77 @@
+"""Typed Python client of the Kasuwa merchant API.
+
+from kasuwa_client import Kasuwa, InsufficientFunds, OutcomeUnknown
+
+with Kasuwa(mid="GP0000001", key="...", base_url="http://127.0.0.1:8080") as shop:
+    transfer = shop.disburse.transfer(amount="1500.00", bankcode="058", accountnumber="0000000000")
+    final = shop.disburse.wait(transfer, seconds=60)
+"""
+
+from kasuwa_client._client import AsyncKasuwa, Kasuwa
+from kasuwa_client._events import AttemptFailed, CallEvent, Hook, ReplyReceived, RequestSent, Retrying
+from kasuwa_client._flow import RetryPolicy
+from kasuwa_client._pages import AsyncPage, AsyncPager, Page
+from kasuwa_client._result import Result
+from kasuwa_client._version import __version__
+from kasuwa_client.errors import (
+    AuthenticationError,
+    CallFacts,
+    FieldError,
+    InsufficientFunds,
+    InvalidRequest,
+    InvalidSignature,
+    KasuwaError,
+    MalformedRequest,
+    NotValidated,
+    OutcomeUnknown,
+    RateLimited,
+    Refused,
+    ServiceError,
+    ServiceUnreachable,
+    StillPending,
+    UnexpectedReply,
+    UnknownAction,
+    UnreadableAnswer,
+    UnreadableOutcome,
+)
+from kasuwa_client.types import Amount
+from kasuwa_client.webhooks import Event, verify_event
+
+__all__ = [
+    "Amount",
+    "AsyncKasuwa",
+    "AsyncPage",
+    "AsyncPager",
+    "AttemptFailed",
+    "AuthenticationError",
+    "CallEvent",
+    "CallFacts",
+    "Event",
+    "FieldError",
+    "Hook",
+    "InsufficientFunds",
+    "InvalidRequest",
+    "InvalidSignature",
+    "Kasuwa",
+    "KasuwaError",
+    "MalformedRequest",
+    "NotValidated",
+    "OutcomeUnknown",
+    "Page",
+    "RateLimited",
+    "Refused",
+    "ReplyReceived",
+    "RequestSent",
+    "Result",
+    "RetryPolicy",
+    "Retrying",
+    "ServiceError",
+    "ServiceUnreachable",
+    "StillPending",
+    "UnexpectedReply",
+    "UnknownAction",
+    "UnreadableAnswer",
+    "UnreadableOutcome",
+    "__version__",
+    "verify_event",
+]

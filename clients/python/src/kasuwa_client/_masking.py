@@ -1,0 +1,44 @@
+"""Masks secrets in what hooks see: card numbers, security codes, PINs, OTPs, tokens and keys. Has no I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kasuwa_client._tables import SECRET_FIELDS
+
+MASK = "***"
+# Runs of digits that may be a card number, also with spaces or hyphens between them.
+CARD_LIKE = re.compile(r"(?<![0-9])[0-9](?:[ -]?[0-9]){11,18}(?![0-9])")
+SECRET_HEADERS = frozenset({"key", "authorization", "proxy-authorization", "cookie"})
+
+
+def mask(value: Any) -> Any:
+    """Returns a copy without secrets."""
+    if isinstance(value, Mapping):
+        return {name: MASK if name in SECRET_FIELDS else mask(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [mask(part) for part in value]
+    if isinstance(value, str):
+        return CARD_LIKE.sub(_mask_card_number, value)
+    if isinstance(value, int) and not isinstance(value, bool) and _is_card_number(str(value)):
+        return MASK
+    return value
+
+
+def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: MASK if name.lower() in SECRET_HEADERS else value for name, value in headers.items()}
+
+
+def _mask_card_number(found: re.Match[str]) -> str:
+    digits = re.sub("[ -]", "", found[0])
+    return MASK if _is_card_number(digits) else found[0]
+
+
+def _is_card_number(digits: str) -> bool:
+    """Returns whether digits have the length and the check digit of a card number."""
+    if not (digits.isdigit() and 12 <= len(digits) <= 19):
+        return False
+    doubled = [int(digit) * (1 + n % 2) for n, digit in enumerate(reversed(digits))]
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0

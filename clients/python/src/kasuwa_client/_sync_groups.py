@@ -1,0 +1,3917 @@
+"""The methods of the sync client: one class per path, one method per action.
+
+Written by `python -m clients.generate` from the action tables of the service. Do not edit.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+from kasuwa_client import _actions as actions
+from kasuwa_client import types
+from kasuwa_client._groups import SyncGroup
+from kasuwa_client._pages import Page
+from kasuwa_client.errors import OutcomeUnknown
+
+
+class Disburse(SyncGroup):
+    """The actions of `PUT /disburse`."""
+
+    def transfer(
+        self,
+        *,
+        amount: types.Amount,
+        bankcode: str,
+        accountnumber: str,
+        currency: Literal["NGN"] | None = None,
+        sender_name: str | None = None,
+        narration: str | None = None,
+        order_ref: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.TransferReply:
+        """Send money from the wallet to a bank account.
+
+        One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN.
+
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        bankcode: A bank code of 3, 5 or 6 digits.
+        accountnumber: Ten digits.
+        sender_name: At most 200 characters.
+        narration: At most 200 characters.
+        order_ref: 1 to 100 characters. The client makes one if it is left out.
+        idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
+
+        Example, and the reply that was recorded for it:
+
+            shop.disburse.transfer(
+                amount="1500.00",
+                bankcode="058",
+                accountnumber="0000000000",
+                sender_name="Ada Stores",
+                narration="Invoice 1042",
+                order_ref="order-1042",
+            )
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "order-1042",
+              "message": "Transfer Successful"
+            }
+        """
+        return self._call(
+            actions.DISBURSE_TRANSFER,
+            {
+                "amount": amount,
+                "bankcode": bankcode,
+                "accountnumber": accountnumber,
+                "currency": currency,
+                "sender_name": sender_name,
+                "narration": narration,
+                "order_ref": order_ref,
+            },
+            idempotency_key,
+        )
+
+    def transfer_bulk(
+        self, *, data: Sequence[types.TransferOrder], idempotency_key: str | None = None
+    ) -> types.BulkTransferReply:
+        """Send up to 1,000 transfers in one request.
+
+        Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent.
+
+        data: At least one order, at most 1,000.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.disburse.transfer_bulk(
+                data=[
+                    {
+                        "amount": "1500.00",
+                        "bankcode": "058",
+                        "accountnumber": "0000000000",
+                        "sender_name": "Ada Stores",
+                        "narration": "Invoice 1042",
+                        "orderRef": "order-1042",
+                    }
+                ]
+            )
+
+            {
+              "status": 202,
+              "batchRef": "<batchRef>",
+              "message": "Bulk transfer accepted; verify each order",
+              "data": [
+                {
+                  "orderRef": "order-1042",
+                  "txnRef": "<txnRef>",
+                  "txnStatus": "successful",
+                  "message": "Transfer Successful"
+                }
+              ]
+            }
+        """
+        return self._call(actions.DISBURSE_TRANSFER_BULK, {"data": data}, idempotency_key)
+
+    def verify(
+        self, *, txn_ref: str | None = None, order_ref: str | None = None, batch_ref: str | None = None
+    ) -> types.TransferState:
+        """The state of a transfer, by its orderRef or txnRef, or of a bulk, by its batchRef.
+
+        The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
+        name. If several are sent, `txnRef` counts.
+
+        txn_ref: 1 to 100 characters.
+        order_ref: 1 to 100 characters.
+        batch_ref: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.disburse.verify(txn_ref="order-1042")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "order-1042",
+              "amount": "1500.00",
+              "fee": "10.00",
+              "vat": "0.75",
+              "message": "Transfer Successful"
+            }
+        """
+        return self._call(actions.DISBURSE_VERIFY, {"txn_ref": txn_ref, "order_ref": order_ref, "batch_ref": batch_ref})
+
+    def wait(
+        self,
+        thing: types.TransferReply | types.BulkTransferReply | types.TransferState | str | OutcomeUnknown,
+        seconds: float = 60.0,
+    ) -> types.TransferState:
+        """Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an
+        OutcomeUnknown, if it is not final within so many seconds. `thing` is a reply, a reference, or the
+        OutcomeUnknown that the operation raised.
+        """
+        return self._wait(actions.DISBURSE_VERIFY, thing, seconds)
+
+
+class Payment(SyncGroup):
+    """The actions of `PUT /payment`."""
+
+    def initiate_card(
+        self,
+        *,
+        card: types.CardDetails,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        amount: types.Amount | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Begin a card payment: which authentication does the card want?.
+
+        The first step of a card payment. `amount` may be absent if an installment schedule says what is due.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.initiate_card(
+                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"},
+                amount="1500.00",
+                country="NG",
+                currency="NGN",
+                customer_txnref="basket-77",
+                is_recurring=True,
+                recurrent={"frequency": "monthly", "value": "30"},
+                card={
+                    "card_no": "5123450000000008",
+                    "expiry_month": "12",
+                    "expiry_year": "30",
+                    "ccv": "100",
+                    "pin": "1234",
+                },
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "Charge with the card's PIN",
+              "apply_auth": "PIN"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_INITIATE_CARD,
+            {
+                "card": card,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "amount": amount,
+            },
+            idempotency_key,
+        )
+
+    def charge_card(
+        self,
+        *,
+        card: types.CardDetails,
+        txn_ref: str,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        amount: types.Amount | None = None,
+        auth_type: Literal["3DSecure", "OTP", "PIN"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Charge the card with the authentication it wants.
+
+        The second step: the same body with the reference and the authentication that the first step asked for. Fields
+        that only this step has count as if the first had them.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        txn_ref: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_card(
+                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"},
+                amount="1500.00",
+                country="NG",
+                currency="NGN",
+                customer_txnref="basket-77",
+                is_recurring=True,
+                recurrent={"frequency": "monthly", "value": "30"},
+                card={
+                    "card_no": "5123450000000008",
+                    "expiry_month": "12",
+                    "expiry_year": "30",
+                    "ccv": "100",
+                    "pin": "1234",
+                },
+                txn_ref="<txnRef>",
+                auth_type="PIN",
+            )
+
+            {
+              "status": 200,
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "message": "Charge Successful",
+              "cardToken": "<cardToken>",
+              "bank_message": "Approved",
+              "fullname": "Ada Obi",
+              "email": "ada@example.com",
+              "chargedAmount": "1500.00",
+              "fraudStatus": "ok",
+              "card": {
+                "hash": "<hash>",
+                "mask": "512345******0008",
+                "bin": "512345",
+                "brand": "mastercard",
+                "type": "credit",
+                "issuer": "Sandbox Bank (Mastercard test BIN)",
+                "country": "NG"
+              },
+              "currency": "NGN",
+              "payment_method": "card"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_CARD,
+            {
+                "card": card,
+                "txn_ref": txn_ref,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "amount": amount,
+                "auth_type": auth_type,
+            },
+            idempotency_key,
+        )
+
+    def charge_account(
+        self,
+        *,
+        amount: types.Amount,
+        account: types.PayerAccount,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Debit a bank account, after an OTP.
+
+        Debits a bank account after an OTP.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_account(
+                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"},
+                amount="2000.00",
+                account={"accountnumber": "0000000000", "bankcode": "058"},
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "Validate with the OTP",
+              "auth_type": "OTP",
+              "validate": "Enter the OTP that the bank sent to the customer"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_ACCOUNT,
+            {
+                "amount": amount,
+                "account": account,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+            },
+            idempotency_key,
+        )
+
+    def validate(
+        self,
+        *,
+        txn_ref: str,
+        otp: str,
+        validate: Literal["account", "card"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Bring the OTP that the payer's bank sent.
+
+        Submits the OTP that the payer's bank sent. For account payments `validate` is "account".
+
+        txn_ref: 1 to 100 characters.
+        otp: 4 to 8 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.validate(txn_ref="<txnRef>", otp="123456", validate="account")
+
+            {
+              "status": 200,
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "message": "Validation Successful"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_VALIDATE, {"txn_ref": txn_ref, "otp": otp, "validate": validate}, idempotency_key
+        )
+
+    def charge_ussd(
+        self,
+        *,
+        amount: types.Amount,
+        bank: Literal["gtb", "zenith"],
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        phonenumber: str | None = None,
+        accountnumber: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """A code that the payer dials.
+
+        Returns a code that the payer dials. Zenith requires phone and account number.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        phonenumber: A telephone number in digits.
+        accountnumber: Ten digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_ussd(
+                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}, amount="1000.00", bank="gtb"
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "The customer dials the code",
+              "auth_type": "ussd",
+              "ussd_code": "<ussd_code>",
+              "expires": 600
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_USSD,
+            {
+                "amount": amount,
+                "bank": bank,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "phonenumber": phonenumber,
+                "accountnumber": accountnumber,
+            },
+            idempotency_key,
+        )
+
+    def charge_phone(
+        self,
+        *,
+        amount: types.Amount,
+        phonenumber: str,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Prompt the payer on the telephone.
+
+        Prompts the payer on the phone.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        phonenumber: A telephone number in digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_phone(amount="1000.00", phonenumber="08000000009")
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "The customer approves on the telephone",
+              "auth_type": "device",
+              "enrolment": true
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_PHONE,
+            {
+                "amount": amount,
+                "phonenumber": phonenumber,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+            },
+            idempotency_key,
+        )
+
+    def charge_qrpay(
+        self,
+        *,
+        amount: types.Amount,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        business_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """A QR code that the payer scans.
+
+        Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        business_name: At most 200 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_qrpay(amount="1000.00", business_name="Ada Stores")
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "The customer scans the code",
+              "auth_type": "device",
+              "qr_code": "<qr_code>",
+              "qr_image": "<qr_image>",
+              "expires": 600
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_QRPAY,
+            {
+                "amount": amount,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "business_name": business_name,
+            },
+            idempotency_key,
+        )
+
+    def charge_bank_transfer(
+        self,
+        *,
+        amount: types.Amount,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        business_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """An account number that the payer pays into.
+
+        Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        business_name: At most 200 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_bank_transfer(amount="1000.00")
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "The customer pays into the account",
+              "auth_type": "device",
+              "accountNumber": "<accountNumber>",
+              "accountName": "Sandbox merchant",
+              "bankName": "Wema Bank",
+              "accountExpires": 600,
+              "amount": "1000.00"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_BANK_TRANSFER,
+            {
+                "amount": amount,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "business_name": business_name,
+            },
+            idempotency_key,
+        )
+
+    def charge_mobile_money(
+        self,
+        *,
+        amount: types.Amount,
+        type: Literal["ghana", "mpesa", "paga", "paga_connect"],
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        phonenumber: str | None = None,
+        network: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Mobile money: paga, ghana, mpesa.
+
+        Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        phonenumber: A telephone number in digits.
+        network: At most 200 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_mobile_money(
+                type="mpesa", amount="1000.00", country="KE", currency="KES", phonenumber="0700000009"
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "The customer approves with the provider",
+              "auth_type": "device"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_MOBILE_MONEY,
+            {
+                "amount": amount,
+                "type": type,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "phonenumber": phonenumber,
+                "network": network,
+            },
+            idempotency_key,
+        )
+
+    def charge_token(
+        self,
+        *,
+        token: str,
+        user: types.Payer | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        is_recurring: bool | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        amount: types.Amount | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaymentReply:
+        """Charge a saved card again.
+
+        Charges a saved card.
+
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        customer_txnref: 1 to 100 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        split: At least one part, at most 50.
+        token: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.charge_token(token="<cardToken>", amount="1500.00")
+
+            {
+              "status": 200,
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "message": "Charge Successful",
+              "cardToken": "<cardToken>",
+              "bank_message": "Approved",
+              "fullname": "",
+              "email": "",
+              "chargedAmount": "1500.00",
+              "fraudStatus": "ok",
+              "card": {
+                "hash": "<hash>",
+                "mask": "512345******0008",
+                "bin": "512345",
+                "brand": "mastercard",
+                "type": "credit",
+                "issuer": "Sandbox Bank (Mastercard test BIN)",
+                "country": "NG"
+              },
+              "currency": "NGN",
+              "payment_method": "token"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHARGE_TOKEN,
+            {
+                "token": token,
+                "user": user,
+                "country": country,
+                "currency": currency,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "meta": meta,
+                "bearer": bearer,
+                "split": split,
+                "is_recurring": is_recurring,
+                "recurrent": recurrent,
+                "installment": installment,
+                "amount": amount,
+            },
+            idempotency_key,
+        )
+
+    def verify(
+        self, *, txn_ref: str | None = None, customer_txnref: str | None = None, refund_ref: str | None = None
+    ) -> types.PaymentState:
+        """What became of a payment, by txnRef or customer_txnref; or of a refund, by refundRef.
+
+        Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`.
+
+        txn_ref: 1 to 100 characters.
+        customer_txnref: 1 to 100 characters.
+        refund_ref: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.verify(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "customer_txnref": null,
+              "message": "Charge Successful",
+              "chargedAmount": 1500.0,
+              "currency": "NGN",
+              "payment_method": "token",
+              "fullname": "",
+              "email": "",
+              "bank_message": "Approved",
+              "fraudStatus": "ok",
+              "card": {
+                "hash": "<hash>",
+                "mask": "512345******0008",
+                "bin": "512345",
+                "brand": "mastercard",
+                "type": "credit",
+                "issuer": "Sandbox Bank (Mastercard test BIN)",
+                "country": "NG"
+              },
+              "cardToken": "<cardToken>",
+              "refundedAmount": "0.00"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_VERIFY, {"txn_ref": txn_ref, "customer_txnref": customer_txnref, "refund_ref": refund_ref}
+        )
+
+    def refund(
+        self, *, txn_ref: str, amount: types.Amount, comment: str | None = None, idempotency_key: str | None = None
+    ) -> types.RefundReply:
+        """Pay back all or a part of a payment.
+
+        Refunds a payment or a part of it.
+
+        txn_ref: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        comment: At most 200 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.refund(txn_ref="<txnRef>", amount=500, comment="one shirt came back")
+
+            {
+              "status": 200,
+              "txnRef": "<txnRef>",
+              "refundRef": "<refundRef>",
+              "txnStatus": "successful",
+              "amount": "500.00",
+              "currency": "NGN",
+              "refundedAmount": "500.00",
+              "refundableAmount": "1000.00",
+              "message": "Refund Successful"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
+        )
+
+    def wait(
+        self,
+        thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,
+        seconds: float = 60.0,
+    ) -> types.PaymentState:
+        """Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an
+        OutcomeUnknown, if it is not final within so many seconds. `thing` is a reply, a reference, or the
+        OutcomeUnknown that the operation raised.
+        """
+        return self._wait(actions.PAYMENT_VERIFY, thing, seconds)
+
+
+class Bills(SyncGroup):
+    """The actions of `PUT /bills`."""
+
+    def pull(self, *, category: str | None = None, bills_id: int | None = None) -> types.BillCatalogueReply:
+        """The catalogue of bills: all of it, one category, or one bill.
+
+        Selects the whole catalogue, one category or one bill.
+
+        category: 1 to 100 characters.
+        bills_id: A whole number above zero.
+
+        Example, and the reply that was recorded for it:
+
+            shop.bills.pull(bills_id=14)
+
+            {
+              "status": 200,
+              "data": {
+                "categories": [
+                  {
+                    "name": "Electricity Tokens",
+                    "code": "electricity"
+                  }
+                ],
+                "bills": [
+                  {
+                    "id": 14,
+                    "name": "Ikeja Electric (IKEDC)",
+                    "reference": "Meter Number",
+                    "category": "electricity"
+                  }
+                ],
+                "items": [
+                  {
+                    "name": "IKEDC Prepaid",
+                    "bills_id": 14,
+                    "amount": "0",
+                    "discount": 1.5,
+                    "fee": 100.0,
+                    "paycode": "IfuR3XxiIpxqbZQ",
+                    "require_name_query": 1
+            …
+        """
+        return self._call(actions.BILLS_PULL, {"category": category, "bills_id": bills_id})
+
+    def resolve(self, *, paycode: str, reference: str) -> types.BillCustomer:
+        """The name behind a customer reference, such as a meter number.
+
+        `reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef
+        is refused, because resolve pays nothing.
+
+        paycode: 1 to 100 characters.
+        reference: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.bills.resolve(paycode="IfuR3XxiIpxqbZQ", reference="45012345678")
+
+            {
+              "status": 200,
+              "message": "Customer found",
+              "custName": "CHIDI SANI",
+              "reference": "45012345678",
+              "paycode": "IfuR3XxiIpxqbZQ"
+            }
+        """
+        return self._call(actions.BILLS_RESOLVE, {"paycode": paycode, "reference": reference})
+
+    def pay(
+        self,
+        *,
+        paycode: str,
+        reference: str,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN"] | None = None,
+        order_ref: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.BillReply:
+        """Pay a bill or top up a phone from the wallet.
+
+        `amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
+        it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid.
+
+        paycode: 1 to 100 characters.
+        reference: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        order_ref: 1 to 100 characters. The client makes one if it is left out.
+        idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
+
+        Example, and the reply that was recorded for it:
+
+            shop.bills.pay(paycode="IfuR3XxiIpxqbZQ", reference="45012345678", amount="5000.00", order_ref="bill-1042")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "bill-1042",
+              "message": "Bill Payment Successful",
+              "commission": "75.00",
+              "token": "<token>",
+              "units": "23.89"
+            }
+        """
+        return self._call(
+            actions.BILLS_PAY,
+            {
+                "paycode": paycode,
+                "reference": reference,
+                "amount": amount,
+                "currency": currency,
+                "order_ref": order_ref,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def verify(self, *, txn_ref: str | None = None, order_ref: str | None = None) -> types.BillState:
+        """The state of a bill, by its orderRef or txnRef, with its token or PIN.
+
+        The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name.
+
+        txn_ref: 1 to 100 characters.
+        order_ref: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.bills.verify(txn_ref="bill-1042")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "bill-1042",
+              "amount": "5000.00",
+              "fee": "100.00",
+              "vat": "7.50",
+              "commission": "75.00",
+              "message": "Bill Payment Successful",
+              "token": "<token>",
+              "units": "23.89"
+            }
+        """
+        return self._call(actions.BILLS_VERIFY, {"txn_ref": txn_ref, "order_ref": order_ref})
+
+    def wait(
+        self, thing: types.BillReply | types.BillState | str | OutcomeUnknown, seconds: float = 60.0
+    ) -> types.BillState:
+        """Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an
+        OutcomeUnknown, if it is not final within so many seconds. `thing` is a reply, a reference, or the
+        OutcomeUnknown that the operation raised.
+        """
+        return self._wait(actions.BILLS_VERIFY, thing, seconds)
+
+
+class Clients(SyncGroup):
+    """The actions of `PUT /clients`."""
+
+    def create(
+        self,
+        *,
+        data: types.ClientFields,
+        verify_bvn: bool | None = None,
+        status: Literal["active", "inactive", "pending_approval"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ClientReply:
+        """Enroll a client, and verify their BVN on request.
+
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.clients.create(
+                data={
+                    "firstname": "Ada",
+                    "lastname": "Obi",
+                    "middlename": "Grace",
+                    "email": "ada.obi@example.com",
+                    "gender": "female",
+                    "dob": "1990-04-17",
+                    "phone": "08031234567",
+                    "bvn": "22222222222",
+                    "addresses": [
+                        {
+                            "line1": "12 Marina Road",
+                            "line2": "Flat 3",
+                            "city": "Lagos",
+                            "region": "Lagos",
+                            "postcode": "101241",
+                            "country": "NG",
+                        }
+                    ],
+                    "bankAccount": {"account_number": "0040000008", "bank_code": "058"},
+                    "meta": {"id_card_no": "A1234567"},
+                },
+                verify_bvn=True,
+                status="pending_approval",
+            )
+
+            {
+              "status": 200,
+              "message": "Client created",
+              "data": {
+                "client_id": "<client_id>",
+                "status": "pending_approval",
+                "bvn_verified": true,
+                "firstname": "Ada",
+                "lastname": "Obi",
+                "middlename": "Grace",
+                "email": "ada.obi@example.com",
+                "gender": "female",
+                "dob": "1990-04-17",
+                "phone": "08031234567",
+                "bvn": "222******22",
+                "addresses": [
+                  {
+                    "line1": "12 Marina Road",
+                    "line2": "Flat 3",
+                    "city": "Lagos",
+                    "region": "Lagos",
+                    "postcode": "101241",
+                    "country": "NG"
+                  }
+                ],
+                "bankAccount": {
+            …
+        """
+        return self._call(
+            actions.CLIENTS_CREATE, {"data": data, "verify_bvn": verify_bvn, "status": status}, idempotency_key
+        )
+
+    def update(
+        self,
+        *,
+        client_id: str,
+        data: types.ClientChanges | None = None,
+        verify_bvn: bool | None = None,
+        status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ClientReply:
+        """Change a client: objects are merged, arrays are replaced, and the status can be changed.
+
+        `verify_bvn` compares the updated client with the BVN register, by the new BVN or else the stored one.
+
+        client_id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.clients.update(
+                client_id="<client_id>",
+                data={"meta": {"phone": "08039876543", "extra": {"branch": "Ikeja"}}},
+                status="active",
+            )
+
+            {
+              "status": 200,
+              "message": "Client updated",
+              "data": {
+                "client_id": "<client_id>",
+                "status": "active",
+                "bvn_verified": true,
+                "firstname": "Ada",
+                "lastname": "Obi",
+                "middlename": "Grace",
+                "email": "ada.obi@example.com",
+                "gender": "female",
+                "dob": "1990-04-17",
+                "phone": "08031234567",
+                "bvn": "222******22",
+                "addresses": [
+                  {
+                    "line1": "12 Marina Road",
+                    "line2": "Flat 3",
+                    "city": "Lagos",
+                    "region": "Lagos",
+                    "postcode": "101241",
+                    "country": "NG"
+                  }
+                ],
+                "bankAccount": {
+            …
+        """
+        return self._call(
+            actions.CLIENTS_UPDATE,
+            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status},
+            idempotency_key,
+        )
+
+    def list(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        phone: str | None = None,
+        email: str | None = None,
+        bvn: str | None = None,
+        status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"] | None = None,
+    ) -> Page[types.ClientRecord]:
+        """All clients, newest first.
+
+        Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
+        number and the case of an email address.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        phone: A telephone number of its country, or one with + and its country's code.
+        email: An e-mail address.
+        bvn: Eleven digits that begin with 22.
+
+        Example, and the reply that was recorded for it:
+
+            shop.clients.list(offset=0, limit=10)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "client_id": "<client_id>",
+                  "status": "active",
+                  "bvn_verified": true,
+                  "firstname": "Ada",
+                  "lastname": "Obi",
+                  "middlename": "Grace",
+                  "email": "ada.obi@example.com",
+                  "gender": "female",
+                  "dob": "1990-04-17",
+                  "phone": "08031234567",
+                  "bvn": "222******22",
+                  "addresses": [
+                    {
+                      "line1": "12 Marina Road",
+                      "line2": "Flat 3",
+                      "city": "Lagos",
+                      "region": "Lagos",
+                      "postcode": "101241",
+                      "country": "NG"
+                    }
+                  ],
+                  "bankAccount": {
+            …
+        """
+        return self._list(
+            actions.CLIENTS_LIST,
+            {"offset": offset, "limit": limit, "phone": phone, "email": email, "bvn": bvn, "status": status},
+        )
+
+    def view(self, *, client_id: str) -> types.ClientReply:
+        """One client.
+
+        client_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.clients.view(client_id="<client_id>")
+
+            {
+              "status": 200,
+              "message": "Client found",
+              "data": {
+                "client_id": "<client_id>",
+                "status": "active",
+                "bvn_verified": true,
+                "firstname": "Ada",
+                "lastname": "Obi",
+                "middlename": "Grace",
+                "email": "ada.obi@example.com",
+                "gender": "female",
+                "dob": "1990-04-17",
+                "phone": "08031234567",
+                "bvn": "222******22",
+                "addresses": [
+                  {
+                    "line1": "12 Marina Road",
+                    "line2": "Flat 3",
+                    "city": "Lagos",
+                    "region": "Lagos",
+                    "postcode": "101241",
+                    "country": "NG"
+                  }
+                ],
+                "bankAccount": {
+            …
+        """
+        return self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
+
+
+class Loans(SyncGroup):
+    """The actions of `PUT /loans`."""
+
+    def request(
+        self,
+        *,
+        client_id: str,
+        interest_settings: types.InterestSettings,
+        amount: types.Amount,
+        period: int,
+        tax_applied: bool | None = None,
+        tax_rate: types.Amount | None = None,
+        method: Literal["declining_equal_instalments", "equal_principal", "flat"] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Request a loan for an active client; the reply has the schedule it would have from today.
+
+        Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
+        stored.
+
+        client_id: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        period: A whole number, not negative.
+        tax_rate: A percentage from 0 to 1000 with at most six decimals.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.request(
+                client_id="<client_id>",
+                interest_settings={"interestRate": "24", "interestFrequency": "annualized"},
+                amount=120000,
+                tax_applied=True,
+                tax_rate="7.5",
+                period=12,
+            )
+
+            {
+              "status": 200,
+              "message": "Loan Requested",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "state": "pending_approval",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "0.00",
+                  "interest": "0.00",
+                  "tax": "0.00",
+                  "penalty": "0.00",
+                  "total": "0.00",
+                  "payoff": "0.00"
+            …
+        """
+        return self._call(
+            actions.LOANS_REQUEST,
+            {
+                "client_id": client_id,
+                "interest_settings": interest_settings,
+                "amount": amount,
+                "period": period,
+                "tax_applied": tax_applied,
+                "tax_rate": tax_rate,
+                "method": method,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def process(
+        self,
+        *,
+        loan_id: str,
+        status: Literal["approve", "cancel", "reject"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Approve a loan and pay it out to the client's bank account, or reject or cancel it.
+
+        Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it.
+
+        loan_id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.process(loan_id="<loan_id>", status="approve")
+
+            {
+              "status": 200,
+              "message": "Loan Disbursed",
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "loan_id": "<loan_id>",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "state": "active",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "120000.00",
+                  "interest": "16165.83",
+                  "tax": "1212.46",
+            …
+        """
+        return self._call(
+            actions.LOANS_PROCESS, {"loan_id": loan_id, "status": status, "dry_run": dry_run}, idempotency_key
+        )
+
+    def repay(
+        self,
+        *,
+        loan_id: str,
+        payment_method: Literal[
+            "account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd", "wallet"
+        ],
+        card: types.CardDetails | None = None,
+        token: str | None = None,
+        account: types.PayerAccount | None = None,
+        bank: Literal["gtb", "zenith"] | None = None,
+        phonenumber: str | None = None,
+        accountnumber: str | None = None,
+        business_name: str | None = None,
+        type: Literal["ghana", "mpesa", "paga", "paga_connect"] | None = None,
+        network: str | None = None,
+        redirect_url: str | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        user: types.Payer | None = None,
+        ip: str | None = None,
+        fingerprint: str | None = None,
+        customer_txnref: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        amount: types.Amount | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.RepayReply:
+        """Repay a loan: what is due, an amount, or all of it.
+
+        Repays a loan. `amount` defaults to all that is due up to and including today, or to the next installment if
+        nothing is due. The method `wallet` records money that the merchant has already received from the client: no
+        cash moves. Every other method takes the fields of that payment type.
+
+        token: 1 to 100 characters.
+        phonenumber: A telephone number in digits.
+        accountnumber: Ten digits.
+        business_name: At most 200 characters.
+        network: At most 200 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        ip: At most 200 characters.
+        fingerprint: At most 200 characters.
+        customer_txnref: 1 to 100 characters.
+        loan_id: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.repay(
+                loan_id="<loan_id>",
+                payment_method="card",
+                amount="11527.15",
+                card={
+                    "card_no": "5123450000000008",
+                    "expiry_month": "12",
+                    "expiry_year": "30",
+                    "ccv": "000",
+                    "pin": "1234",
+                },
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "Validate with the OTP",
+              "loan_id": "<loan_id>",
+              "auth_type": "OTP",
+              "validate": "Enter the OTP that the bank sent to the customer",
+              "fraudStatus": "ok"
+            }
+        """
+        return self._call(
+            actions.LOANS_REPAY,
+            {
+                "loan_id": loan_id,
+                "payment_method": payment_method,
+                "card": card,
+                "token": token,
+                "account": account,
+                "bank": bank,
+                "phonenumber": phonenumber,
+                "accountnumber": accountnumber,
+                "business_name": business_name,
+                "type": type,
+                "network": network,
+                "redirect_url": redirect_url,
+                "country": country,
+                "currency": currency,
+                "user": user,
+                "ip": ip,
+                "fingerprint": fingerprint,
+                "customer_txnref": customer_txnref,
+                "meta": meta,
+                "amount": amount,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def validate(
+        self,
+        *,
+        txn_ref: str,
+        otp: str,
+        validate: Literal["account", "card"] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.RepaymentValidateReply:
+        """Submit the OTP that the payer's bank sent for a repayment.
+
+        Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
+
+        txn_ref: 1 to 100 characters.
+        otp: 4 to 8 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.validate(txn_ref="<txnRef>", otp="123456")
+
+            {
+              "status": 200,
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "message": "Validation Successful",
+              "loan_id": "<loan_id>",
+              "cardToken": "<cardToken>"
+            }
+        """
+        return self._call(
+            actions.LOANS_VALIDATE,
+            {"txn_ref": txn_ref, "otp": otp, "validate": validate, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def view(self, *, loan_id: str) -> types.LoanReply:
+        """One loan with its schedule and what is outstanding today.
+
+        loan_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.view(loan_id="<loan_id>")
+
+            {
+              "status": 200,
+              "message": "Loan",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "state": "active",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "108472.85",
+                  "interest": "14612.93",
+                  "tax": "1095.96",
+                  "penalty": "0.00",
+                  "total": "124181.74",
+                  "payoff": "108472.85"
+            …
+        """
+        return self._call(actions.LOANS_VIEW, {"loan_id": loan_id})
+
+    def list(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        client_id: str | None = None,
+        state: Literal[
+            "active",
+            "active_in_arrears",
+            "approved",
+            "closed_rejected",
+            "closed_repaid",
+            "closed_withdrawn",
+            "closed_written_off",
+            "disbursing",
+            "pending_approval",
+        ]
+        | None = None,
+    ) -> Page[types.LoanSummary]:
+        """Loans newest first: all, or a client's, or those in a state; without their schedules.
+
+        Lists loans, newest first. `client_id` and `state` filter.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        client_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.list(offset=0, limit=10)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "loan_id": "<loan_id>",
+                  "client_id": "<client_id>",
+                  "state": "active",
+                  "amount": "120000.00",
+                  "currency": "NGN",
+                  "interestSettings": {
+                    "interestRate": "24",
+                    "interestFrequency": "annualized"
+                  },
+                  "method": "declining_equal_instalments",
+                  "period": 12,
+                  "tax_applied": true,
+                  "tax_rate": 7.5,
+                  "penalty_rate": "0",
+                  "tolerance_days": 0,
+                  "outstanding": {
+                    "principal": "108472.85",
+                    "interest": "14612.93",
+                    "tax": "1095.96",
+                    "penalty": "0.00",
+                    "total": "124181.74",
+                    "payoff": "108472.85"
+            …
+        """
+        return self._list(
+            actions.LOANS_LIST, {"offset": offset, "limit": limit, "client_id": client_id, "state": state}
+        )
+
+    def statement(
+        self, *, loan_id: str, offset: int | None = None, limit: int | None = None
+    ) -> Page[types.LoanStatementLine]:
+        """The ledger postings of a loan, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        loan_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.statement(loan_id="<loan_id>")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "origin": "<origin>",
+                  "part": "tax",
+                  "narration": "tax not used",
+                  "amount": "-116.50",
+                  "balance": "1095.96"
+                },
+                {
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "origin": "<origin>",
+                  "part": "interest",
+                  "narration": "interest not used",
+                  "amount": "-1552.90",
+                  "balance": "14612.93"
+                },
+                {
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "origin": "<origin>",
+                  "part": "principal",
+                  "narration": "principal repaid",
+                  "amount": "-11527.15",
+                  "balance": "108472.85"
+            …
+        """
+        return self._list(actions.LOANS_STATEMENT, {"loan_id": loan_id, "offset": offset, "limit": limit})
+
+    @overload
+    def wait(
+        self, thing: types.RepayReply | types.RepaymentValidateReply, seconds: float = 60.0
+    ) -> types.PaymentState: ...
+
+    @overload
+    def wait(self, thing: types.LoanReply, seconds: float = 60.0) -> types.TransferState: ...
+
+    def wait(
+        self, thing: types.RepayReply | types.RepaymentValidateReply | types.LoanReply, seconds: float = 60.0
+    ) -> types.PaymentState | types.TransferState:
+        """Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an
+        OutcomeUnknown, if it is not final within so many seconds.
+        """
+        if isinstance(thing, (types.RepayReply, types.RepaymentValidateReply)):
+            return self._wait(actions.PAYMENT_VERIFY, thing, seconds)
+        return self._wait(actions.DISBURSE_VERIFY, thing, seconds)
+
+
+class Investments(SyncGroup):
+    """The actions of `PUT /investments`."""
+
+    def create_savings(
+        self,
+        *,
+        name: str,
+        client_id: str,
+        interest_settings: types.InterestSettings,
+        period: int,
+        tax_applied: bool | None = None,
+        tax_rate: types.Amount | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.SavingsReply:
+        """Open savings for an active client.
+
+        name: 1 to 200 characters.
+        client_id: 1 to 100 characters.
+        tax_rate: A percentage from 0 to 1000 with at most six decimals.
+        period: A whole number, not negative.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.create_savings(
+                name="School fees",
+                client_id="<client_id>",
+                period=12,
+                interest_settings={"interestRate": "12", "interestFrequency": "annualized"},
+                tax_applied=True,
+                tax_rate=10,
+            )
+
+            {
+              "status": 200,
+              "message": "Savings Created",
+              "data": {
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "name": "School fees",
+                "state": "pending",
+                "balance": "0.00",
+                "accrued_interest": "0.00",
+                "interestSettings": {
+                  "interestRate": "12",
+                  "interestFrequency": "annualized"
+                },
+                "tax_applied": true,
+                "tax_rate": "10",
+                "period": 12,
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "matures_at": "2027-01-04T23:00:00.000Z",
+                "plans": [],
+                "plans_total": 0
+              }
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_CREATE_SAVINGS,
+            {
+                "name": name,
+                "client_id": client_id,
+                "interest_settings": interest_settings,
+                "period": period,
+                "tax_applied": tax_applied,
+                "tax_rate": tax_rate,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def deposit(
+        self,
+        *,
+        savings_id: str,
+        payment_method: Literal[
+            "account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd", "wallet"
+        ],
+        amount: types.Amount,
+        card: types.CardDetails | None = None,
+        token: str | None = None,
+        account: types.PayerAccount | None = None,
+        bank: Literal["gtb", "zenith"] | None = None,
+        phonenumber: str | None = None,
+        accountnumber: str | None = None,
+        business_name: str | None = None,
+        type: Literal["ghana", "mpesa", "paga", "paga_connect"] | None = None,
+        network: str | None = None,
+        redirect_url: str | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        user: types.Payer | None = None,
+        ip: str | None = None,
+        fingerprint: str | None = None,
+        customer_txnref: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DepositReply:
+        """Deposit into savings, by any payment method or from the wallet; dry_run shows what would happen.
+
+        A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
+
+        token: 1 to 100 characters.
+        phonenumber: A telephone number in digits.
+        accountnumber: Ten digits.
+        business_name: At most 200 characters.
+        network: At most 200 characters.
+        redirect_url: An http or https URL of at most 2,048 characters, its host in ASCII.
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+        ip: At most 200 characters.
+        fingerprint: At most 200 characters.
+        customer_txnref: 1 to 100 characters.
+        savings_id: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.deposit(
+                savings_id="<savings_id>",
+                payment_method="card",
+                amount="100000.00",
+                card={
+                    "card_no": "5123450000000008",
+                    "expiry_month": "12",
+                    "expiry_year": "30",
+                    "ccv": "000",
+                    "pin": "1234",
+                },
+                ip="102.89.2.1",
+                fingerprint="f0e1d2c3",
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "message": "Validate with the OTP",
+              "savings_id": "<savings_id>",
+              "auth_type": "OTP",
+              "validate": "Enter the OTP that the bank sent to the customer",
+              "state": "validated",
+              "fraudStatus": "ok"
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_DEPOSIT,
+            {
+                "savings_id": savings_id,
+                "payment_method": payment_method,
+                "amount": amount,
+                "card": card,
+                "token": token,
+                "account": account,
+                "bank": bank,
+                "phonenumber": phonenumber,
+                "accountnumber": accountnumber,
+                "business_name": business_name,
+                "type": type,
+                "network": network,
+                "redirect_url": redirect_url,
+                "country": country,
+                "currency": currency,
+                "user": user,
+                "ip": ip,
+                "fingerprint": fingerprint,
+                "customer_txnref": customer_txnref,
+                "meta": meta,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def validate(
+        self,
+        *,
+        txn_ref: str,
+        otp: str,
+        validate: Literal["account", "card"] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DepositValidateReply:
+        """Submit the OTP that the payer's bank sent for a deposit.
+
+        Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
+
+        txn_ref: 1 to 100 characters.
+        otp: 4 to 8 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.validate(txn_ref="<txnRef>", otp="123456")
+
+            {
+              "status": 200,
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "message": "Validation Successful",
+              "savings_id": "<savings_id>",
+              "cardToken": "<cardToken>"
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_VALIDATE,
+            {"txn_ref": txn_ref, "otp": otp, "validate": validate, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def view_savings(self, *, savings_id: str) -> types.SavingsViewReply:
+        """One savings account with its balance and interest.
+
+        savings_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.view_savings(savings_id="<savings_id>")
+
+            {
+              "status": 200,
+              "message": "Savings",
+              "data": {
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "name": "School fees",
+                "state": "active",
+                "balance": "100000.00",
+                "accrued_interest": "0.00",
+                "interestSettings": {
+                  "interestRate": "12",
+                  "interestFrequency": "annualized"
+                },
+                "tax_applied": true,
+                "tax_rate": "10",
+                "period": 12,
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "matures_at": "2027-01-04T23:00:00.000Z",
+                "plans": [],
+                "plans_total": 0
+              },
+              "moved": {
+                "interest": "0.00",
+                "withheld_tax": "0.00",
+                "thrift_paid": "0.00",
+            …
+        """
+        return self._call(actions.INVESTMENTS_VIEW_SAVINGS, {"savings_id": savings_id})
+
+    def list_savings(
+        self, *, offset: int | None = None, limit: int | None = None, client_id: str | None = None
+    ) -> Page[types.SavingsRecord]:
+        """All savings, or one client's, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        client_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_savings(offset=0)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "savings_id": "<savings_id>",
+                  "client_id": "<client_id>",
+                  "name": "School fees",
+                  "state": "active",
+                  "balance": "100000.00",
+                  "accrued_interest": "0.00",
+                  "interestSettings": {
+                    "interestRate": "12",
+                    "interestFrequency": "annualized"
+                  },
+                  "tax_applied": true,
+                  "tax_rate": "10",
+                  "period": 12,
+                  "opened_at": "2026-01-05T08:30:00.000Z",
+                  "matures_at": "2027-01-04T23:00:00.000Z",
+                  "plans": [],
+                  "plans_total": 0
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(actions.INVESTMENTS_LIST_SAVINGS, {"offset": offset, "limit": limit, "client_id": client_id})
+
+    def statement(
+        self, *, savings_id: str, offset: int | None = None, limit: int | None = None
+    ) -> Page[types.SavingsStatementLine]:
+        """The ledger postings on savings, newest first, with interest, tax and thrift.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        savings_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.statement(savings_id="<savings_id>")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "origin": "<origin>",
+                  "narration": "payment",
+                  "amount": "100000.00",
+                  "balance": "100000.00"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(actions.INVESTMENTS_STATEMENT, {"savings_id": savings_id, "offset": offset, "limit": limit})
+
+    def cashout(
+        self,
+        *,
+        savings_id: str,
+        client_id: str,
+        amount: types.Amount,
+        method: Literal["cash", "transfer"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CashoutReply:
+        """Take money out of savings, in cash or by transfer; dry_run shows what would happen.
+
+        A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the
+        error for an unknown method names it.
+
+        savings_id: 1 to 100 characters.
+        client_id: 1 to 100 characters.
+        amount: Digits with at most two decimals, at most 15 digits; zero where nothing is left.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.cashout(
+                savings_id="<savings_id>", client_id="<client_id>", amount="2500.00", method="cash"
+            )
+
+            {
+              "status": 200,
+              "message": "Cashout Successful",
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "savings_id": "<savings_id>",
+              "balance": "97500.00"
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_CASHOUT,
+            {"savings_id": savings_id, "client_id": client_id, "amount": amount, "method": method, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def cashout_cashcode(
+        self,
+        *,
+        savings_id: str,
+        client_id: str,
+        amount: types.Amount,
+        dry_run: bool | None = None,
+        pin: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.SavingsCashcodeReply:
+        """Take money out of savings at a cash machine, with a code that is shown once.
+
+        A cash-out at a cash machine. Without a `pin`, one is generated.
+
+        savings_id: 1 to 100 characters.
+        client_id: 1 to 100 characters.
+        amount: Digits with at most two decimals, at most 15 digits; zero where nothing is left.
+        pin: Four digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.cashout_cashcode(savings_id="<savings_id>", client_id="<client_id>", amount="2500.00")
+
+            {
+              "status": 200,
+              "message": "Cashcode generated; it is shown this once",
+              "txnRef": "<txnRef>",
+              "savings_id": "<savings_id>",
+              "balance": "95000.00",
+              "cashcode": "<cashcode>",
+              "pin": "<pin>"
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_CASHOUT_CASHCODE,
+            {"savings_id": savings_id, "client_id": client_id, "amount": amount, "dry_run": dry_run, "pin": pin},
+            idempotency_key,
+        )
+
+    def create_plan(
+        self,
+        *,
+        name: str,
+        amount: types.Amount,
+        start_date: dt.date | str,
+        member_required: int,
+        frequency: Literal["every_day", "every_four_weeks", "every_month", "every_week"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PlanReply:
+        """Create a thrift plan that members can subscribe to.
+
+        name: 1 to 200 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        start_date: A day as YYYY-MM-DD.
+        member_required: A whole number, not negative.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.create_plan(
+                name="Market women",
+                amount="5000.00",
+                start_date="2035-12-31",
+                member_required=5,
+                frequency="every_month",
+            )
+
+            {
+              "status": 200,
+              "message": "Plan Created",
+              "data": {
+                "thrift_id": "<thrift_id>",
+                "name": "Market women",
+                "amount": "5000.00",
+                "frequency": "every_month",
+                "start_date": "2035-12-31",
+                "member_required": 5,
+                "members": 0,
+                "state": "open",
+                "cycle": 0,
+                "next_date": "2035-12-31"
+              }
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_CREATE_PLAN,
+            {
+                "name": name,
+                "amount": amount,
+                "start_date": start_date,
+                "member_required": member_required,
+                "frequency": frequency,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def subscribe(
+        self, *, savings_id: str, thrift_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.SubscriptionReply:
+        """Subscribe a client's savings to a thrift plan; dry_run shows what would happen.
+
+        savings_id: 1 to 100 characters.
+        thrift_id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.subscribe(savings_id="<savings_id>", thrift_id="<thrift_id>")
+
+            {
+              "status": 200,
+              "message": "Subscription Successful",
+              "data": {
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "position": 1,
+                "payout_date": "2035-12-31",
+                "contributed": "0.00",
+                "received": "0.00",
+                "owed": "0.00"
+              }
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_SUBSCRIBE,
+            {"savings_id": savings_id, "thrift_id": thrift_id, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def subscriptions(
+        self, *, thrift_id: str, offset: int | None = None, limit: int | None = None
+    ) -> Page[types.SubscriptionRecord]:
+        """The members of a thrift plan, in the order in which they receive the pot.
+
+        Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 500.
+        thrift_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.subscriptions(thrift_id="<thrift_id>")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "savings_id": "<savings_id>",
+                  "client_id": "<client_id>",
+                  "position": 1,
+                  "payout_date": "2035-12-31",
+                  "contributed": "0.00",
+                  "received": "0.00",
+                  "owed": "0.00"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 500
+            }
+        """
+        return self._list(actions.INVESTMENTS_SUBSCRIPTIONS, {"thrift_id": thrift_id, "offset": offset, "limit": limit})
+
+    def list_plans(self, *, offset: int | None = None, limit: int | None = None) -> Page[types.PlanRecord]:
+        """All thrift plans, newest first.
+
+        Lists thrift plans, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_plans(offset=0)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "thrift_id": "<thrift_id>",
+                  "name": "Market women",
+                  "amount": "5000.00",
+                  "frequency": "every_month",
+                  "start_date": "2035-12-31",
+                  "member_required": 5,
+                  "members": 1,
+                  "state": "open",
+                  "cycle": 0,
+                  "next_date": "2035-12-31"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 10
+            }
+        """
+        return self._list(actions.INVESTMENTS_LIST_PLANS, {"offset": offset, "limit": limit})
+
+    def cancel_plan(
+        self, *, thrift_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.PlanReply:
+        """Cancel a thrift plan that has not started.
+
+        thrift_id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.cancel_plan(thrift_id="<thrift_id>")
+
+            {
+              "status": 200,
+              "message": "Plan Cancelled",
+              "data": {
+                "thrift_id": "<thrift_id>",
+                "name": "Market women",
+                "amount": "5000.00",
+                "frequency": "every_month",
+                "start_date": "2035-12-31",
+                "member_required": 5,
+                "members": 1,
+                "state": "cancelled",
+                "cycle": 0,
+                "next_date": null
+              }
+            }
+        """
+        return self._call(
+            actions.INVESTMENTS_CANCEL_PLAN, {"thrift_id": thrift_id, "dry_run": dry_run}, idempotency_key
+        )
+
+    @overload
+    def wait(
+        self, thing: types.DepositReply | types.DepositValidateReply, seconds: float = 60.0
+    ) -> types.PaymentState: ...
+
+    @overload
+    def wait(self, thing: types.CashoutReply, seconds: float = 60.0) -> types.TransferState: ...
+
+    def wait(
+        self, thing: types.DepositReply | types.DepositValidateReply | types.CashoutReply, seconds: float = 60.0
+    ) -> types.PaymentState | types.TransferState:
+        """Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an
+        OutcomeUnknown, if it is not final within so many seconds.
+        """
+        if isinstance(thing, (types.DepositReply, types.DepositValidateReply)):
+            return self._wait(actions.PAYMENT_VERIFY, thing, seconds)
+        return self._wait(actions.DISBURSE_VERIFY, thing, seconds)
+
+
+class Virtualcard(SyncGroup):
+    """The actions of `PUT /virtualcard`."""
+
+    def create(
+        self,
+        *,
+        billing: types.CardBilling,
+        amount: types.Amount,
+        currency: Literal["USD", "NGN"],
+        country: str | None = None,
+        card_type: str | None = None,
+        limits: types.SpendingLimits | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.VirtualCardReply:
+        """Create a card with an initial balance from the wallet; its number and CVV are in this reply only.
+
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        country: A country code such as NG.
+        card_type: A card network such as visa.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.create(
+                billing={
+                    "address": "12 Marina Road",
+                    "name": "Ada Obi",
+                    "city": "Lagos",
+                    "state": "Lagos",
+                    "postal_code": "101241",
+                },
+                amount=10,
+                currency="USD",
+                country="NG",
+            )
+
+            {
+              "status": 200,
+              "message": "Created Successfully",
+              "card_data": {
+                "reference": "<reference>",
+                "balance": "10.00",
+                "currency": "USD",
+                "cardpan": "<cardpan>",
+                "maskedpan": "<maskedpan>",
+                "city": "Lagos",
+                "state": "Lagos",
+                "address": "12 Marina Road",
+                "postal_code": "101241",
+                "cvv": "<cvv>",
+                "expiration": "2029-01",
+                "card_type": "visa",
+                "name_on_card": "Ada Obi",
+                "card_owner": "customer",
+                "status": "active"
+              }
+            }
+        """
+        return self._call(
+            actions.VIRTUALCARD_CREATE,
+            {
+                "billing": billing,
+                "amount": amount,
+                "currency": currency,
+                "country": country,
+                "card_type": card_type,
+                "limits": limits,
+            },
+            idempotency_key,
+        )
+
+    def get(self, *, reference: str, reveal: bool | None = None) -> types.VirtualCardReply:
+        """Show a card; reveal shows its number and CVV too and is recorded in the audit trail.
+
+        Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
+
+        reference: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.get(reference="<reference>", reveal=True)
+
+            {
+              "status": 200,
+              "message": "Card found",
+              "card_data": {
+                "reference": "<reference>",
+                "balance": "10.00",
+                "currency": "USD",
+                "cardpan": "<cardpan>",
+                "maskedpan": "<maskedpan>",
+                "city": "Lagos",
+                "state": "Lagos",
+                "address": "12 Marina Road",
+                "postal_code": "101241",
+                "cvv": "<cvv>",
+                "expiration": "2029-01",
+                "card_type": "visa",
+                "name_on_card": "Ada Obi",
+                "card_owner": "customer",
+                "status": "active"
+              }
+            }
+        """
+        return self._call(actions.VIRTUALCARD_GET, {"reference": reference, "reveal": reveal})
+
+    def fund(
+        self,
+        *,
+        reference: str,
+        amount: types.Amount,
+        currency: Literal["USD", "NGN"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.VirtualCardChangedReply:
+        """Move money from the wallet to a card.
+
+        Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
+
+        reference: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.fund(reference="<reference>", amount="50")
+
+            {
+              "status": 200,
+              "message": "Virtual card funded successfully"
+            }
+        """
+        return self._call(
+            actions.VIRTUALCARD_FUND, {"reference": reference, "amount": amount, "currency": currency}, idempotency_key
+        )
+
+    def withdraw(
+        self,
+        *,
+        reference: str,
+        amount: types.Amount,
+        currency: Literal["USD", "NGN"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.VirtualCardChangedReply:
+        """Move money from a card to the wallet.
+
+        Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
+
+        reference: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.withdraw(reference="<reference>", amount=20)
+
+            {
+              "status": 200,
+              "message": "Withdrawal Successful"
+            }
+        """
+        return self._call(
+            actions.VIRTUALCARD_WITHDRAW,
+            {"reference": reference, "amount": amount, "currency": currency},
+            idempotency_key,
+        )
+
+    def limits(
+        self, *, reference: str, limits: types.SpendingLimits, idempotency_key: str | None = None
+    ) -> types.SpendingLimitsReply:
+        """Set a card's limits per transaction, day and month, and its shop categories.
+
+        Replaces all limits of a card.
+
+        reference: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.limits(
+                reference="<reference>",
+                limits={"per_transaction": "40.00", "per_day": "100.00", "categories": ["5411", "5812"]},
+            )
+
+            {
+              "status": 200,
+              "message": "Limits set",
+              "data": {
+                "per_transaction": "40.00",
+                "per_day": "100.00",
+                "per_month": null,
+                "categories": [
+                  "5411",
+                  "5812"
+                ]
+              }
+            }
+        """
+        return self._call(actions.VIRTUALCARD_LIMITS, {"reference": reference, "limits": limits}, idempotency_key)
+
+    def transactions(
+        self,
+        *,
+        reference: str,
+        offset: int | None = None,
+        limit: int | None = None,
+        from_date: dt.date | str | None = None,
+        to_date: dt.date | str | None = None,
+    ) -> Page[types.CardTransaction]:
+        """The transactions of a card, newest first.
+
+        Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date`
+        is an alias of `to_date`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        reference: 1 to 100 characters.
+        from_date: A date such as 2026-01-05.
+        to_date: A date such as 2026-01-05.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.transactions(reference="<reference>", from_date="2026-01-01", to_date="2026-01-31")
+
+            {
+              "status": 200,
+              "reference": "<reference>",
+              "data": [
+                {
+                  "id": "<id>",
+                  "amount": 20.0,
+                  "fee": 0.0,
+                  "narration": "Card Withdrawal",
+                  "description": "Card Withdrawal",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "status": "Successful",
+                  "currency": "USD",
+                  "reference": "<reference>",
+                  "effect": -20.0
+                },
+                {
+                  "id": "<id>",
+                  "amount": 50.0,
+                  "fee": 1.0,
+                  "narration": "Card Funding",
+                  "description": "Card Funding",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "status": "Successful",
+                  "currency": "USD",
+                  "reference": "<reference>",
+            …
+        """
+        return self._list(
+            actions.VIRTUALCARD_TRANSACTIONS,
+            {"reference": reference, "offset": offset, "limit": limit, "from_date": from_date, "to_date": to_date},
+        )
+
+    def block(self, *, reference: str, idempotency_key: str | None = None) -> types.VirtualCardChangedReply:
+        """Stop purchases with a card.
+
+        Names a card by the reference that its creation returned.
+
+        reference: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.block(reference="<reference>")
+
+            {
+              "status": 200,
+              "message": "Card blocked successfully"
+            }
+        """
+        return self._call(actions.VIRTUALCARD_BLOCK, {"reference": reference}, idempotency_key)
+
+    def unblock(self, *, reference: str, idempotency_key: str | None = None) -> types.VirtualCardChangedReply:
+        """Unblock a card, so that it can pay again.
+
+        Names a card by the reference that its creation returned.
+
+        reference: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.unblock(reference="<reference>")
+
+            {
+              "status": 200,
+              "message": "Card unblocked successfully"
+            }
+        """
+        return self._call(actions.VIRTUALCARD_UNBLOCK, {"reference": reference}, idempotency_key)
+
+    def terminate(self, *, reference: str, idempotency_key: str | None = None) -> types.VirtualCardChangedReply:
+        """Terminate a card for good; its balance returns to the wallet.
+
+        Names a card by the reference that its creation returned.
+
+        reference: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.terminate(reference="<reference>")
+
+            {
+              "status": 200,
+              "message": "Card terminated successfully"
+            }
+        """
+        return self._call(actions.VIRTUALCARD_TERMINATE, {"reference": reference}, idempotency_key)
+
+
+class Cashcode(SyncGroup):
+    """The actions of `PUT /cashcode`."""
+
+    def generate(
+        self,
+        *,
+        amount: types.Amount,
+        pin: str,
+        channel: Literal["ATM", "POS", "WEB"],
+        order_ref: str | None = None,
+        life_time: int | None = None,
+        currency: Literal["NGN"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CashcodeReply:
+        """A code, shown once, that draws an amount of cash with its PIN.
+
+        A code to be made, which draws an amount of cash. `life_time` is in minutes. `currency` may be left out: it is
+        always NGN.
+
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        pin: Four digits.
+        order_ref: 1 to 100 characters. The client makes one if it is left out.
+        life_time: A whole number, not negative.
+        idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
+
+        Example, and the reply that was recorded for it:
+
+            shop.cashcode.generate(amount="5000.00", pin="2580", channel="ATM", order_ref="cash-1042", life_time=1440)
+
+            {
+              "status": 200,
+              "orderRef": "cash-1042",
+              "cashcode": "<cashcode>",
+              "amount": "5000.00",
+              "channel": "ATM",
+              "expires_at": "2026-01-06T08:30:00.000Z",
+              "txnStatus": "pending",
+              "message": "Cashcode generated; it is shown this once"
+            }
+        """
+        return self._call(
+            actions.CASHCODE_GENERATE,
+            {
+                "amount": amount,
+                "pin": pin,
+                "channel": channel,
+                "order_ref": order_ref,
+                "life_time": life_time,
+                "currency": currency,
+            },
+            idempotency_key,
+        )
+
+    def verify(self, *, order_ref: str) -> types.CashcodeState:
+        """The state of a cashcode, by its orderRef.
+
+        A cashcode by the orderRef that it was generated under.
+
+        order_ref: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.cashcode.verify(order_ref="cash-1042")
+
+            {
+              "status": 200,
+              "orderRef": "cash-1042",
+              "txnStatus": "pending",
+              "state": "active",
+              "amount": "5000.00",
+              "paid": "0.00",
+              "fee": "100.00",
+              "vat": "7.50",
+              "channel": "ATM",
+              "expires_at": "2026-01-06T08:30:00.000Z",
+              "message": "Cashcode generated; it is shown this once"
+            }
+        """
+        return self._call(actions.CASHCODE_VERIFY, {"order_ref": order_ref})
+
+    def cancel(self, *, order_ref: str) -> types.CashcodeCancelReply:
+        """Cancel an unused cashcode and release the money held for it.
+
+        A cashcode by the orderRef that it was generated under.
+
+        order_ref: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.cashcode.cancel(order_ref="cash-1042")
+
+            {
+              "status": 200,
+              "orderRef": "cash-1042",
+              "txnStatus": "failed",
+              "state": "cancelled",
+              "message": "The cashcode was cancelled"
+            }
+        """
+        return self._call(actions.CASHCODE_CANCEL, {"order_ref": order_ref})
+
+    def wait(
+        self, thing: types.CashcodeReply | types.CashcodeState | str | OutcomeUnknown, seconds: float = 60.0
+    ) -> types.CashcodeState:
+        """Polls `verify` until the transaction is final, and returns its state. Raises StillPending, an
+        OutcomeUnknown, if it is not final within so many seconds. `thing` is a reply, a reference, or the
+        OutcomeUnknown that the operation raised.
+        """
+        return self._wait(actions.CASHCODE_VERIFY, thing, seconds)
+
+
+class Resources(SyncGroup):
+    """The actions of `PUT /resources`."""
+
+    def banks(self) -> Mapping[str, str]:
+        """Bank codes and names.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.banks()
+
+            {
+              "000001": "Sterling Bank",
+              "000002": "Keystone Bank",
+              "000003": "First City Monument Bank",
+              "000004": "United Bank for Africa",
+              "000005": "Access Bank (Diamond)",
+              "…": "…"
+            }
+        """
+        return self._call(actions.RESOURCES_BANKS, {})
+
+    def account_name(self, *, accountnumber: str, bankcode: str) -> types.AccountNameReply:
+        """The name on a bank account.
+
+        accountnumber: Ten digits.
+        bankcode: A bank code of 3, 5 or 6 digits.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.account_name(accountnumber="0040000008", bankcode="058")
+
+            {
+              "status": "success",
+              "resolved": true,
+              "data": {
+                "account_name": "CHIDI EZE"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_ACCOUNT_NAME, {"accountnumber": accountnumber, "bankcode": bankcode})
+
+    def bvn(self, *, bvn: str) -> types.BvnReply:
+        """The person with a Bank Verification Number.
+
+        bvn: Eleven digits that begin with 22.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.bvn(bvn="12345678901")
+
+            {
+              "status": "success",
+              "data": {
+                "firstname": "UCHE",
+                "lastname": "IDRIS",
+                "dob": "1993-08-15",
+                "bvn": "12345678901",
+                "phone": "08068042297"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_BVN, {"bvn": bvn})
+
+    def card(self, *, card_no: str) -> types.CardFactsReply:
+        """The brand, issuer and country of a card, by its first six digits.
+
+        card_no: The first six digits of a card's number.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.card(card_no="539983")
+
+            {
+              "status": 200,
+              "data": {
+                "bin": "539983",
+                "brand": "mastercard",
+                "type": "debit",
+                "issuer": "GTBank",
+                "country": "NG"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_CARD, {"card_no": card_no})
+
+    def personalized_account(
+        self,
+        *,
+        name: str,
+        reference: str,
+        email: str,
+        bvn: str | None = None,
+        bank: Any | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PersonalizedReply:
+        """An account number for one reference, to receive money on.
+
+        `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
+
+        name: 1 to 100 characters.
+        reference: 1 to 100 characters, not only spaces.
+        email: An e-mail address.
+        bvn: Eleven digits that begin with 22.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.personalized_account(name="Ada Obi", reference="customer-17", email="ada.obi@example.com")
+
+            {
+              "status": 200,
+              "message": "Personalized account ready",
+              "data": {
+                "accountNumber": "<accountNumber>",
+                "accountName": "Ada Obi",
+                "bankName": "Wema Bank",
+                "reference": "customer-17"
+              }
+            }
+        """
+        return self._call(
+            actions.RESOURCES_PERSONALIZED_ACCOUNT,
+            {"name": name, "reference": reference, "email": email, "bvn": bvn, "bank": bank},
+            idempotency_key,
+        )
+
+    def wallet(self) -> types.WalletReply:
+        """The merchant's balances.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.wallet()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "currency": "NGN",
+                  "balance": "9889857.64",
+                  "available": "9889750.14",
+                  "held": "107.50"
+                },
+                {
+                  "currency": "USD",
+                  "balance": "9996.77",
+                  "available": "9996.77",
+                  "held": "0.00"
+                }
+              ]
+            }
+        """
+        return self._call(actions.RESOURCES_WALLET, {})
+
+    def events(
+        self, *, offset: int | None = None, limit: int | None = None, txn_ref: str | None = None
+    ) -> Page[types.EventLine]:
+        """The event log, with every attempt to deliver.
+
+        Lists all events, newest first, or those of one transaction.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        txn_ref: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.events(limit=5)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "event_id": "<event_id>",
+                  "sequence": 11,
+                  "txnRef": "<txnRef>",
+                  "kind": "cashcode",
+                  "state": "no_endpoint",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "payload": {
+                    "status": 200,
+                    "txnStatus": "failed",
+                    "txnRef": "<txnRef>",
+                    "chargedAmount": "0.00",
+                    "paymentMethod": "cashcode",
+                    "endpoint": "test",
+                    "currency": "NGN",
+                    "orderRef": "cash-1042"
+                  },
+                  "attempts": []
+                },
+                {
+                  "event_id": "<event_id>",
+                  "sequence": 10,
+                  "txnRef": "<txnRef>",
+            …
+        """
+        return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
+
+    def event_feed(self, *, after: int | None = None, limit: int | None = None) -> Page[types.EventLine]:
+        """Events by sequence, for merchants who cannot receive webhooks.
+
+        Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        after: A whole number, not negative.
+        limit: 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.event_feed(after=0)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "event_id": "<event_id>",
+                  "sequence": 1,
+                  "txnRef": "<txnRef>",
+                  "kind": "transfer",
+                  "state": "no_endpoint",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "payload": {
+                    "status": 200,
+                    "txnStatus": "successful",
+                    "txnRef": "<txnRef>",
+                    "chargedAmount": "1500.00",
+                    "paymentMethod": "transfer",
+                    "endpoint": "test",
+                    "currency": "NGN",
+                    "orderRef": "order-1042"
+                  },
+                  "attempts": []
+                },
+                {
+                  "event_id": "<event_id>",
+                  "sequence": 2,
+                  "txnRef": "<txnRef>",
+            …
+        """
+        return self._list(actions.RESOURCES_EVENT_FEED, {"after": after, "limit": limit})
+
+    def resend(
+        self, *, event_id: str | None = None, first: int | None = None, last: int | None = None
+    ) -> types.ResendReply:
+        """Send one event again, or a range of them.
+
+        One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
+
+        event_id: 1 to 100 characters.
+        first: A whole number above zero.
+        last: A whole number above zero.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.resend(first=1, last=5)
+
+            {
+              "status": 200,
+              "message": "Sent again",
+              "sent": 5
+            }
+        """
+        return self._call(actions.RESOURCES_RESEND, {"event_id": event_id, "first": first, "last": last})
+
+    def chargeable_banks(self) -> types.ChargeableBanksReply:
+        """The banks whose accounts can be debited.
+
+        Lists the banks whose accounts can be debited.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.chargeable_banks()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "bankname": "Access Bank",
+                  "bankcode": "044"
+                },
+                {
+                  "bankname": "Access Bank (Diamond)",
+                  "bankcode": "063"
+                },
+                {
+                  "bankname": "Alpha Morgan Bank",
+                  "bankcode": "108"
+                },
+                {
+                  "bankname": "Citibank Nigeria",
+                  "bankcode": "023"
+                },
+                {
+                  "bankname": "Ecobank Nigeria",
+                  "bankcode": "050"
+                },
+                {
+                  "bankname": "Fidelity Bank",
+                  "bankcode": "070"
+            …
+        """
+        return self._call(actions.RESOURCES_CHARGEABLE_BANKS, {})
+
+    def charges(
+        self,
+        *,
+        amount: types.Amount,
+        card_no: str | None = None,
+        type: Literal["account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd"]
+        | None = None,
+        country: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+    ) -> types.ChargesReply:
+        """What a payment would cost.
+
+        Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
+
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        card_no: 6 to 19 digits.
+        country: A country as two capital letters.
+        currency: One of NGN, USD, GHS, KES.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.charges(card_no="512345", amount="1500.00")
+
+            {
+              "status": 200,
+              "data": {
+                "amount": "1500.00",
+                "fee": "22.50",
+                "vat": "1.69",
+                "total_charge": "1500.00",
+                "settled": "1475.81",
+                "currency": "NGN",
+                "bearer": "merchant"
+              }
+            }
+        """
+        return self._call(
+            actions.RESOURCES_CHARGES,
+            {
+                "amount": amount,
+                "card_no": card_no,
+                "type": type,
+                "country": country,
+                "currency": currency,
+                "bearer": bearer,
+            },
+        )
+
+    def recurrents(self, *, offset: int | None = None, limit: int | None = None) -> Page[types.RecurrentPlan]:
+        """Recurrent payments, newest first.
+
+        Lists recurrent payments, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.recurrents()
+
+            [
+              {
+                "id": "<id>",
+                "state": "active",
+                "amount": "1500.00",
+                "currency": "NGN",
+                "frequency": "monthly",
+                "value": "30",
+                "next_charge": "2026-01-30T08:00:00.000Z",
+                "paid": "1500.00",
+                "cardToken": "<cardToken>",
+                "txnRef": "<txnRef>",
+                "email": "ada@example.com",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            ]
+        """
+        return self._list(actions.RESOURCES_RECURRENTS, {"offset": offset, "limit": limit})
+
+    def recurrent(
+        self, *, id: str, status: Literal["start", "stop"] | None = None, idempotency_key: str | None = None
+    ) -> types.RecurrentChangedReply:
+        """One recurrent payment; stop it or start it again.
+
+        Reads one recurrent payment. With `status` it is stopped or started.
+
+        id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.recurrent(id="<id>", status="stop")
+
+            {
+              "status": 200,
+              "message": "The recurrent payment is stopped",
+              "data": {
+                "id": "<id>",
+                "state": "stopped",
+                "amount": "1500.00",
+                "currency": "NGN",
+                "frequency": "monthly",
+                "value": "30",
+                "next_charge": null,
+                "paid": "1500.00",
+                "cardToken": "<cardToken>",
+                "txnRef": "<txnRef>",
+                "email": "ada@example.com",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_RECURRENT, {"id": id, "status": status}, idempotency_key)
+
+    def installments(
+        self, *, offset: int | None = None, limit: int | None = None, id: str | None = None
+    ) -> Page[types.InstallmentPlan]:
+        """Installment plans, newest first, finished ones too; or one, by its id.
+
+        Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: A whole number, not negative.
+        limit: 1 to 200.
+        id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.installments()
+
+            [
+              {
+                "id": "<id>",
+                "state": "active",
+                "total": "1500.00",
+                "paid": "0.00",
+                "currency": "NGN",
+                "next_charge": "2030-11-30T08:00:00.000Z",
+                "payment_schedule": [
+                  {
+                    "date": "30-11-2030",
+                    "amount": "1000.00",
+                    "paid": false
+                  },
+                  {
+                    "date": "31-12-2030",
+                    "amount": "500.00",
+                    "paid": false
+                  }
+                ],
+                "cardToken": "<cardToken>",
+                "txnRef": "<txnRef>",
+                "email": "",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            ]
+        """
+        return self._list(actions.RESOURCES_INSTALLMENTS, {"offset": offset, "limit": limit, "id": id})
+
+    def resume_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+        """Resume a paused installment plan: what fell due meanwhile is charged at once.
+
+        Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.resume_installments(id="<id>")
+
+            {
+              "status": 200,
+              "message": "The installment plan is active",
+              "data": {
+                "id": "<id>",
+                "state": "active",
+                "total": "1500.00",
+                "paid": "0.00",
+                "currency": "NGN",
+                "next_charge": "2030-11-30T08:00:00.000Z",
+                "payment_schedule": [
+                  {
+                    "date": "30-11-2030",
+                    "amount": "1000.00",
+                    "paid": false
+                  },
+                  {
+                    "date": "31-12-2030",
+                    "amount": "500.00",
+                    "paid": false
+                  }
+                ],
+                "cardToken": "<cardToken>",
+                "txnRef": "<txnRef>",
+                "email": "",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_RESUME_INSTALLMENTS, {"id": id}, idempotency_key)
+
+    def pause_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+        """Pause an installment plan.
+
+        Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.pause_installments(id="<id>")
+
+            {
+              "status": 200,
+              "message": "The installment plan is paused",
+              "data": {
+                "id": "<id>",
+                "state": "paused",
+                "total": "1500.00",
+                "paid": "0.00",
+                "currency": "NGN",
+                "next_charge": null,
+                "payment_schedule": [
+                  {
+                    "date": "30-11-2030",
+                    "amount": "1000.00",
+                    "paid": false
+                  },
+                  {
+                    "date": "31-12-2030",
+                    "amount": "500.00",
+                    "paid": false
+                  }
+                ],
+                "cardToken": "<cardToken>",
+                "txnRef": "<txnRef>",
+                "email": "",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAUSE_INSTALLMENTS, {"id": id}, idempotency_key)
+
+    def cancel_installments(self, *, id: str, idempotency_key: str | None = None) -> types.InstallmentChangedReply:
+        """Cancel an installment plan: nothing more is charged.
+
+        Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        id: 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.cancel_installments(id="<id>")
+
+            {
+              "status": 200,
+              "message": "The installment plan is cancelled",
+              "data": {
+                "id": "<id>",
+                "state": "cancelled",
+                "total": "1500.00",
+                "paid": "0.00",
+                "currency": "NGN",
+                "next_charge": null,
+                "payment_schedule": [
+                  {
+                    "date": "30-11-2030",
+                    "amount": "1000.00",
+                    "paid": false
+                  },
+                  {
+                    "date": "31-12-2030",
+                    "amount": "500.00",
+                    "paid": false
+                  }
+                ],
+                "cardToken": "<cardToken>",
+                "txnRef": "<txnRef>",
+                "email": "",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id}, idempotency_key)
+
+
+class Sandbox(SyncGroup):
+    """The actions of `PUT /sandbox`. They exist in the test environment only."""
+
+    def beneficiary(
+        self, *, name: str, bankcode: str, accountnumber: str, idempotency_key: str | None = None
+    ) -> types.BeneficiaryReply:
+        """Somebody who gets a part of split payments.
+
+        Adds a payee of split payments.
+
+        name: 1 to 200 characters.
+        bankcode: A bank code of 3, 5 or 6 digits.
+        accountnumber: Ten digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.beneficiary(name="Bola Ade", bankcode="058", accountnumber="0000000000")
+
+            {
+              "status": 200,
+              "ref_code": "<ref_code>"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_BENEFICIARY,
+            {"name": name, "bankcode": bankcode, "accountnumber": accountnumber},
+            idempotency_key,
+        )
+
+    def pay_account(
+        self,
+        *,
+        account_number: str,
+        amount: types.Amount,
+        sender_name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.InboundPaymentReply:
+        """A customer's bank transfer into an account that was shown.
+
+        Simulates a customer's bank transfer into an account number, in the test environment.
+
+        account_number: Ten digits.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        sender_name: At most 200 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.pay_account(account_number="0123456789", amount="1000.00")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "message": "Paid"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_PAY_ACCOUNT,
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
+            idempotency_key,
+        )
+
+    def card_purchase(
+        self,
+        *,
+        amount: types.Amount,
+        reference: str | None = None,
+        cardpan: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        merchant_name: str | None = None,
+        category: str | None = None,
+        cvv: str | None = None,
+        expiry: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PurchaseReply:
+        """A shop charges a virtual card.
+
+        A shop charges a card, named by its reference or its number. The default currency is the card's. CVV and expiry
+        are checked if they are sent. `mcc` is an alias of `category`.
+
+        reference: 1 to 100 characters.
+        cardpan: 12 to 19 digits.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        currency: One of NGN, USD, GHS, KES.
+        merchant_name: 1 to 200 characters.
+        category: A category code of four digits.
+        cvv: Three digits.
+        expiry: A month such as 2029-01.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.card_purchase(
+                reference="<reference>", amount="7.50", merchant_name="Book Shop", category="5411"
+            )
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "bank_message": "Approved"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_CARD_PURCHASE,
+            {
+                "amount": amount,
+                "reference": reference,
+                "cardpan": cardpan,
+                "currency": currency,
+                "merchant_name": merchant_name,
+                "category": category,
+                "cvv": cvv,
+                "expiry": expiry,
+            },
+            idempotency_key,
+        )
+
+    def card_refund(
+        self, *, txn_ref: str, amount: types.Amount | None = None, idempotency_key: str | None = None
+    ) -> types.PurchaseReply:
+        """A shop refunds a purchase, whole or in part.
+
+        A shop refunds a purchase, or `amount` of it in the shop's currency.
+
+        txn_ref: 1 to 100 characters.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.card_refund(txn_ref="<txnRef>", amount="2.50")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "bank_message": "Approved"
+            }
+        """
+        return self._call(actions.SANDBOX_CARD_REFUND, {"txn_ref": txn_ref, "amount": amount}, idempotency_key)
+
+    def redeem_cashcode(
+        self, *, cashcode: str, pin: str, amount: types.Amount, channel: Literal["ATM", "POS", "WEB"]
+    ) -> types.CashcodeRedeemReply:
+        """Simulate drawing cash with a code and its PIN.
+
+        A redemption as a teller, a terminal or a web page reports it.
+
+        cashcode: Ten digits.
+        pin: Four digits.
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.redeem_cashcode(cashcode="0123456789", pin="2580", amount="5000.00", channel="ATM")
+
+            {
+              "status": 200,
+              "orderRef": "cash-1043",
+              "txnStatus": "successful",
+              "amount": "5000.00",
+              "returned": "0.00",
+              "channel": "ATM",
+              "message": "Cash was paid"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_REDEEM_CASHCODE, {"cashcode": cashcode, "pin": pin, "amount": amount, "channel": channel}
+        )
+
+    def new_merchant(self, *, name: str | None = None, now: dt.datetime | str | None = None) -> types.NewMerchantReply:
+        """Create a new, funded merchant, so that each test can have its own.
+
+        A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
+
+        name: At most 200 characters.
+        now: An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.new_merchant(name="Ada Stores")
+
+            {
+              "status": 200,
+              "mid": "<mid>",
+              "key": "<key>"
+            }
+        """
+        return self._call(actions.SANDBOX_NEW_MERCHANT, {"name": name, "now": now})
+
+    def fund_wallet(
+        self,
+        *,
+        amount: types.Amount,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.SandboxReply:
+        """Credit the wallet.
+
+        amount: Digits with at most two decimals, above zero, at most 15 digits.
+        currency: One of NGN, USD, GHS, KES.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.fund_wallet(currency="NGN", amount="5000.00")
+
+            {
+              "status": 200,
+              "message": "NGN 5000.00 added to the wallet"
+            }
+        """
+        return self._call(actions.SANDBOX_FUND_WALLET, {"amount": amount, "currency": currency}, idempotency_key)
+
+    def settle(
+        self,
+        *,
+        outcome: Literal["failed", "successful"],
+        txn_ref: str | None = None,
+        order_ref: str | None = None,
+        loan_id: str | None = None,
+        savings_id: str | None = None,
+    ) -> types.SettleReply:
+        """Simulate the rail's call-back for a pending transaction.
+
+        A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
+
+        txn_ref: 1 to 100 characters.
+        order_ref: 1 to 100 characters.
+        loan_id: 1 to 100 characters.
+        savings_id: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.settle(order_ref="order-1042", outcome="successful")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "message": "Transfer Successful"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_SETTLE,
+            {
+                "outcome": outcome,
+                "txn_ref": txn_ref,
+                "order_ref": order_ref,
+                "loan_id": loan_id,
+                "savings_id": savings_id,
+            },
+        )
+
+    def webhook(self, *, url: str) -> types.SandboxReply:
+        """Set the URL that this merchant's events are sent to, or switch them off.
+
+        The URL that this merchant's events are sent to. An empty text switches them off.
+
+        url: A URL of at most 2,048 characters, or empty.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.webhook(url="http://127.0.0.1:9999/events")
+
+            {
+              "status": 200,
+              "message": "Events go there now"
+            }
+        """
+        return self._call(actions.SANDBOX_WEBHOOK, {"url": url})
+
+    def explain(
+        self,
+        *,
+        txn_ref: str | None = None,
+        order_ref: str | None = None,
+        batch_ref: str | None = None,
+        refund_ref: str | None = None,
+        customer_txnref: str | None = None,
+        loan_id: str | None = None,
+        savings_id: str | None = None,
+        thrift_id: str | None = None,
+        client_id: str | None = None,
+        ref_code: str | None = None,
+        reference: str | None = None,
+    ) -> types.ExplainReply:
+        """The timeline of everything that has a reference.
+
+        A reference of any kind, sent under the field name of its own action or as `reference`.
+
+        txn_ref: 1 to 100 characters.
+        order_ref: 1 to 100 characters.
+        batch_ref: 1 to 100 characters.
+        refund_ref: 1 to 100 characters.
+        customer_txnref: 1 to 100 characters.
+        loan_id: 1 to 100 characters.
+        savings_id: 1 to 100 characters.
+        thrift_id: 1 to 100 characters.
+        client_id: 1 to 100 characters.
+        ref_code: 1 to 100 characters.
+        reference: 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.explain(order_ref="order-1042")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "at": "2026-01-05T08:30:00.000Z",
+                  "what": "requested",
+                  "said": ""
+                },
+                {
+                  "at": "2026-01-05T08:30:00.000Z",
+                  "what": "hold",
+                  "said": "1510.75 held on wallet:main:NGN",
+                  "account": "wallet:main:NGN",
+                  "amount": "1510.75",
+                  "state": "posted",
+                  "taken": "1510.75"
+                },
+                {
+                  "at": "2026-01-05T08:30:00.000Z",
+                  "what": "successful",
+                  "said": "Transfer Successful"
+                },
+                {
+                  "at": "2026-01-05T08:30:00.000Z",
+                  "what": "posting",
+                  "said": "transfer",
+            …
+        """
+        return self._call(
+            actions.SANDBOX_EXPLAIN,
+            {
+                "txn_ref": txn_ref,
+                "order_ref": order_ref,
+                "batch_ref": batch_ref,
+                "refund_ref": refund_ref,
+                "customer_txnref": customer_txnref,
+                "loan_id": loan_id,
+                "savings_id": savings_id,
+                "thrift_id": thrift_id,
+                "client_id": client_id,
+                "ref_code": ref_code,
+                "reference": reference,
+            },
+        )
+
+    def clock(self) -> types.ClockReply:
+        """This merchant's business time.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.clock()
+
+            {
+              "status": 200,
+              "now": "2026-01-05T09:30:00.000+01:00"
+            }
+        """
+        return self._call(actions.SANDBOX_CLOCK, {})
+
+    def advance(
+        self,
+        *,
+        seconds: int | None = None,
+        minutes: int | None = None,
+        hours: int | None = None,
+        days: int | None = None,
+        until: dt.datetime | str | None = None,
+    ) -> types.AdvanceReply:
+        """Move business time forward and run everything that falls due on the way.
+
+        Either a duration, whose parts are added up, or the time to go to.
+
+        seconds: A whole number, not negative.
+        minutes: A whole number, not negative.
+        hours: A whole number, not negative.
+        days: A whole number, not negative.
+        until: An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.advance(days=1)
+
+            {
+              "status": 200,
+              "now": "2026-01-06T09:30:00.000+01:00",
+              "ran": {
+                "cashcode": 1,
+                "payment": 14,
+                "webhook": 5
+              }
+            }
+        """
+        return self._call(
+            actions.SANDBOX_ADVANCE,
+            {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days, "until": until},
+        )
+
+    def fault(
+        self,
+        *,
+        kind: Literal["decline", "none", "reset", "timeout", "unavailable"],
+        rail: Literal["bank", "biller", "card", "identity", "issuer", "mobile"] | None = None,
+        times: int | None = None,
+        probability: types.Amount | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.SandboxReply:
+        """Make this merchant's next calls to a rail fail.
+
+        Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
+
+        times: 1 to 1,000,000.
+        probability: A number from 0 to 1.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.fault(rail="bank", kind="timeout", times=1)
+
+            {
+              "status": 200,
+              "message": "The next 1 calls of the bank rail: timeout"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_FAULT,
+            {"kind": kind, "rail": rail, "times": times, "probability": probability},
+            idempotency_key,
+        )
+
+    def reset(self) -> types.SandboxReply:
+        """Start this mid and key with empty books; the old books are kept.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.reset()
+
+            {
+              "status": 200,
+              "message": "Fresh books, as on day one"
+            }
+        """
+        return self._call(actions.SANDBOX_RESET, {})

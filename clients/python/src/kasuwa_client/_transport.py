@@ -1,0 +1,151 @@
+"""Drives flows with httpx: the only part of the client that does I/O."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, TypeVar
+
+import httpx
+
+from kasuwa_client._flow import Effect, Flow, Pause, Send
+from kasuwa_client._judge import Answer, Failure
+
+T = TypeVar("T")
+
+# Errors that are raised before any byte of the request is written.
+NOT_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+)
+# Less than the service keeps an idle connection, so that none is used that it is closing.
+KEEPALIVE_SECONDS = 3.0
+MAX_CONNECTIONS = 100
+MAX_CONNECT_SECONDS = 10.0
+TOO_SLOW = Failure("the reply was not complete in time", was_sent=True)
+
+
+def read_failure(error: httpx.HTTPError) -> Failure:
+    """Returns the failure of an attempt. Its reason is the kind of error: texts and requests may hold secrets."""
+    return Failure(type(error).__name__, was_sent=not isinstance(error, NOT_SENT))
+
+
+def timeout_of(effect: Send) -> httpx.Timeout:
+    return httpx.Timeout(effect.timeout_seconds, connect=min(MAX_CONNECT_SECONDS, effect.timeout_seconds))
+
+
+def limits() -> httpx.Limits:
+    return httpx.Limits(
+        max_connections=MAX_CONNECTIONS,
+        max_keepalive_connections=MAX_CONNECTIONS,
+        keepalive_expiry=KEEPALIVE_SECONDS,
+    )
+
+
+class SyncTransport:
+    """Runs flows with an httpx.Client. Can be used by several threads at once."""
+
+    def __init__(self, client: httpx.Client, base_url: str, *, is_owner: bool) -> None:
+        self._client = client
+        self._base_url = base_url
+        self._is_owner = is_owner
+
+    def run(self, flow: Flow[T]) -> T:
+        outcome: Answer | Failure | None = None
+        try:
+            while True:
+                try:
+                    effect = flow.send(outcome)
+                except StopIteration as done:
+                    result: T = done.value
+                    return result
+                outcome = self._perform(effect)
+        finally:
+            flow.close()
+
+    def _perform(self, effect: Effect) -> Answer | Failure | None:
+        if isinstance(effect, Pause):
+            time.sleep(effect.seconds)
+            return None
+        request = effect.request
+        try:
+            with self._client.stream(
+                "PUT",
+                self._base_url + request.path,
+                content=request.content,
+                headers=dict(request.headers),
+                timeout=timeout_of(effect),
+                follow_redirects=False,
+            ) as response:
+                content = bytearray()
+                for part in response.iter_bytes():
+                    content += part
+                    if time.monotonic() > effect.until:
+                        return TOO_SLOW
+                return Answer(response.status_code, dict(response.headers), bytes(content))
+        except httpx.HTTPError as error:
+            return read_failure(error)
+
+    def close(self) -> None:
+        """Closes the connections, unless the httpx.Client was given by the user."""
+        if self._is_owner:
+            self._client.close()
+
+
+class AsyncTransport:
+    """Runs flows with an httpx.AsyncClient. Can be used by several tasks at once."""
+
+    def __init__(self, client: httpx.AsyncClient, base_url: str, *, is_owner: bool) -> None:
+        self._client = client
+        self._base_url = base_url
+        self._is_owner = is_owner
+
+    async def run(self, flow: Flow[T]) -> T:
+        outcome: Answer | Failure | None = None
+        try:
+            while True:
+                try:
+                    effect = flow.send(outcome)
+                except StopIteration as done:
+                    result: T = done.value
+                    return result
+                outcome = await self._perform(effect)
+        finally:
+            flow.close()
+
+    async def _perform(self, effect: Effect) -> Answer | Failure | None:
+        if isinstance(effect, Pause):
+            await asyncio.sleep(effect.seconds)
+            return None
+        request = effect.request
+        try:
+            async with self._client.stream(
+                "PUT",
+                self._base_url + request.path,
+                content=request.content,
+                headers=dict(request.headers),
+                timeout=timeout_of(effect),
+                follow_redirects=False,
+            ) as response:
+                content = bytearray()
+                async for part in response.aiter_bytes():
+                    content += part
+                    if time.monotonic() > effect.until:
+                        return TOO_SLOW
+                return Answer(response.status_code, dict(response.headers), bytes(content))
+        except httpx.HTTPError as error:
+            return read_failure(error)
+
+    async def close(self) -> None:
+        """Closes the connections, unless the httpx.AsyncClient was given by the user."""
+        if self._is_owner:
+            await self._client.aclose()
+
+
+def describe(value: Any) -> str:
+    """Returns a client's repr, without its key."""
+    return f"{type(value).__name__}(mid={value.mid!r}, base_url={value.base_url!r})"
