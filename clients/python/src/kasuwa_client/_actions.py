@@ -1036,7 +1036,12 @@ SANDBOX_NEW_MERCHANT: Action[types.NewMerchantReply] = Action(
     name="sandbox.new_merchant",
     path="sandbox",
     selectors={"action": "new_merchant"},
-    fields={"name": ("name", "text"), "now": ("now", "time")},
+    fields={
+        "name": ("name", "text"),
+        "now": ("now", "time"),
+        "balance": ("balance", "amount"),
+        "webhook": ("webhook", "text"),
+    },
     reply="NewMerchantReply",
     writes=True,
     repeat="never",
@@ -1111,6 +1116,18 @@ SANDBOX_ADVANCE: Action[types.AdvanceReply] = Action(
     reply="AdvanceReply",
     writes=True,
     repeat="never",
+)
+SANDBOX_FREEZE: Action[types.ClockReply] = Action(
+    name="sandbox.freeze",
+    path="sandbox",
+    selectors={"action": "freeze"},
+    fields={"frozen": ("frozen", "boolean")},
+    reply="ClockReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_AUDIT: Action[types.AuditReply] = Action(
+    name="sandbox.audit", path="sandbox", selectors={"action": "audit"}, fields={}, reply="AuditReply"
 )
 SANDBOX_FAULT: Action[types.SandboxReply] = Action(
     name="sandbox.fault",

@@ -3634,13 +3634,24 @@ class Sandbox(SyncGroup):
             actions.SANDBOX_REDEEM_CASHCODE, {"cashcode": cashcode, "pin": pin, "amount": amount, "channel": channel}
         )
 
-    def new_merchant(self, *, name: str | None = None, now: dt.datetime | str | None = None) -> types.NewMerchantReply:
+    def new_merchant(
+        self,
+        *,
+        name: str | None = None,
+        now: dt.datetime | str | None = None,
+        balance: types.Amount | None = None,
+        webhook: str | None = None,
+    ) -> types.NewMerchantReply:
         """Create a new, funded merchant, so that each test can have its own.
 
         A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
 
-        name: At most 200 characters.
-        now: An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+        name: Name of the merchant, shown to payers. At most 200 characters.
+        now: Business time at which the clock of the merchant starts and stands still. Without it, the clock runs.
+            An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+        balance: Opening balance of the NGN wallet, with no other wallet. Without it, 10,000,000.00 NGN and
+            10,000.00 USD. Digits with at most two decimals, at most 15 digits; zero where nothing is left.
+        webhook: URL that the events of the merchant are sent to. A URL of at most 2,048 characters, or empty.
 
         Example, and the reply that was recorded for it:
 
@@ -3652,7 +3663,9 @@ class Sandbox(SyncGroup):
               "key": "<key>"
             }
         """
-        return self._call(actions.SANDBOX_NEW_MERCHANT, {"name": name, "now": now})
+        return self._call(
+            actions.SANDBOX_NEW_MERCHANT, {"name": name, "now": now, "balance": balance, "webhook": webhook}
+        )
 
     def fund_wallet(
         self,
@@ -3868,6 +3881,38 @@ class Sandbox(SyncGroup):
             actions.SANDBOX_ADVANCE,
             {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days, "until": until},
         )
+
+    def freeze(self, *, frozen: bool | None = None) -> types.ClockReply:
+        """Stop this merchant's clock, or let it run again.
+
+        Stops this merchant's clock, or lets it run again.
+
+        frozen: True stops the clock, so that only `advance` moves it. False lets it run on from where it stands.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.freeze()
+
+            {
+              "status": 200,
+              "now": "2026-01-06T09:30:00.000+01:00"
+            }
+        """
+        return self._call(actions.SANDBOX_FREEZE, {"frozen": frozen})
+
+    def audit(self) -> types.AuditReply:
+        """Check the invariants of this merchant's books.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.audit()
+
+            {
+              "status": 200,
+              "data": []
+            }
+        """
+        return self._call(actions.SANDBOX_AUDIT, {})
 
     def fault(
         self,

@@ -289,6 +289,17 @@ class AdvanceReply(Result):
 
 
 @dataclass(frozen=True)
+class AuditReply(Result):
+    status: int
+    """Always 200."""
+    data: tuple[Violation, ...]
+    """Every violation that was found, at most 20 of each invariant. Empty if the books are right."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
 class BeneficiaryReply(Result):
     status: int
     ref_code: str
@@ -2249,6 +2260,19 @@ class TransferState(Result):
         "savings_id": "savings_id",
         "data": "data",
     }
+
+
+@dataclass(frozen=True)
+class Violation(Result):
+    """A place where the books violate an invariant."""
+
+    invariant: str
+    """The statement that must hold."""
+    place: str
+    """The account, posting or reference where it does not."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"invariant": "invariant", "place": "place"}
 
 
 @dataclass(frozen=True)
