@@ -74,6 +74,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "large_amount": "5000.00",
         "card_label": "ADA",
         "card_ranges": "visa:400001",
+        "stop_with": "4711",
         "longest_step_ms": "99",
     }
     assert set(said) == set(Settings.__struct_fields__)

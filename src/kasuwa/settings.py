@@ -55,6 +55,7 @@ class Settings(msgspec.Struct, kw_only=True):
     large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
+    stop_with: int | None = None  # a process id: the service stops when that process has ended
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 
 
@@ -143,6 +144,7 @@ WHOLE_NUMBERS = {
     "cooling_off_hours": (0, 720),
     "sandbox_advance_seconds": (1, 3600),
     "longest_step_ms": (10, 60_000),
+    "stop_with": (1, 999_999_999),
 }
 
 
