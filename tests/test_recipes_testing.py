@@ -1,6 +1,7 @@
 """The example applications of docs/recipes/testing: their tests run as a user would run them, on the server of ours."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from kasuwa.testing import Events, SandboxMerchant
 from tests.running import Deployment
 
-FOLDER = Path(__file__).parents[1] / "docs" / "recipes" / "testing"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "recipes" / "testing"
 PYTEST = (
     "-m",
     "pytest",
@@ -47,3 +50,13 @@ def test_the_tests_of_an_example_pass(deployment: Deployment, tmp_path: Path, na
 
 def test_every_example_is_run() -> None:
     assert {path.name for path in FOLDER.iterdir() if path.is_dir()} == set(EXAMPLES)
+
+
+def test_the_page_names_every_method_option_and_fixture() -> None:
+    page = (FOLDER / "README.md").read_text()
+    public = [name for kind in (SandboxMerchant, Events) for name in vars(kind) if not name.startswith("_")]
+    unnamed = {"timelines", "references", "merchants", "close", "connect", "flush", "async_client", "url"}
+    assert [name for name in public if f"`{name}" not in page and name not in unnamed and f".{name}" not in page] == []
+    plugin = (ROOT / "src" / "kasuwa" / "testing" / "plugin.py").read_text()
+    for word in {*re.findall(r"--kasuwa-[a-z-]+", plugin), *re.findall(r"^def (kasuwa\w*)\(", plugin, re.MULTILINE)}:
+        assert word in page, word

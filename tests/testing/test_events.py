@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.testing import SandboxMerchant
+from kasuwa.testing import SandboxMerchant, Server
 from kasuwa_client import InvalidSignature, verify_event
 from tests.work.inbox import BROKEN, running_inbox
 
@@ -121,6 +121,15 @@ def test_deliveries_are_forwarded_until_the_application_accepts_them(kasuwa: San
     kasuwa.events.flush()
     entries = kasuwa.explain(order_ref="nobody listens").raw["data"]
     assert [entry["http"] for entry in entries if entry["what"] == "webhook"] == [502]
+
+
+def test_a_merchant_of_a_block_receives_nothing_after_it(kasuwa_server: Server) -> None:
+    with kasuwa_server.merchant() as kasuwa:
+        send(kasuwa, "within")
+        kasuwa.events.flush()
+    send(kasuwa, "after")
+    kasuwa.advance(seconds=1)
+    assert arrived(kasuwa) == ["within"]
 
 
 def test_each_delivery_is_handed_over_once(kasuwa: SandboxMerchant) -> None:

@@ -129,6 +129,7 @@ def test_the_timelines_tell_all_references_that_were_touched(kasuwa: SandboxMerc
     transfer(kasuwa.client, order_ref="order-1")
     shop = kasuwa.shop()
     transfer(shop.client, "0000000010", order_ref="order-2")
+    kasuwa.events.flush()
     text = kasuwa.timelines()
     [first, second] = [line for line in text.splitlines() if line.startswith("order-")]
     assert (first.split(" = ")[0], second.split(" = ")[0]) == ("order-1", "order-2")

@@ -42,6 +42,32 @@ def test_a_run_without_kasuwa_imports_nothing_and_starts_nothing(tmp_path: Path)
     assert done.returncode == 0, done.stdout
 
 
+WITHOUT_CLIENT = """
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_client():
+    sys.path_importer_cache.clear()
+    sys.path[:] = [path for path in sys.path if "clients" not in path]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "kasuwa_client" not in repr(finder)]
+    sys.modules.pop("kasuwa_client", None)
+
+
+def test_that_wants_a_merchant(kasuwa):
+    pass
+"""
+
+
+def test_without_the_client_the_fixtures_say_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "test_client.py").write_text(WITHOUT_CLIENT)
+    done = run_pytest(tmp_path, "-p", "no:xdist")
+    assert "1 error" in done.stdout, done.stdout
+    assert "the fixtures of Kasuwa need its client: pip install 'kasuwa[testing]'" in done.stdout + done.stderr
+
+
 # --- tests that fail --------------------------------------------------------------------------------------------------
 
 FAILING = """

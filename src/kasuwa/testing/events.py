@@ -62,6 +62,10 @@ class Events:
         """Sets the merchant's key, with which deliveries are signed, and the function that delivers what is due."""
         self._key, self._advance = key, advance
 
+    def close(self) -> None:
+        """Receives nothing more. What has arrived can still be read."""
+        RECEIVER.remove(self.url)
+
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def all(self, kind: str | None = None, *, ref: object = None, **fields: Any) -> list[Event]:

@@ -15,7 +15,7 @@ from kasuwa.testing.events import Events
 from kasuwa.testing.exchanges import Recorder
 from kasuwa.testing.golden import GOLDEN_NOW, GoldenFiles, render
 from kasuwa.testing.timelines import render_timelines
-from kasuwa.testing.transport import AsyncSandboxTransport, SandboxTransport, Scenarios
+from kasuwa.testing.transport import Scenarios, make_async_http_client, make_http_client
 from kasuwa_client import AsyncKasuwa, Kasuwa, Refused
 from kasuwa_client._sync_groups import Sandbox
 
@@ -85,10 +85,10 @@ class SandboxMerchant:
         self._shops: list[SandboxMerchant] = []
         self._is_frozen = False
         self.client = Kasuwa(
-            transport=SandboxTransport(self._scenarios), **self._client_options, hooks=[self._recorder]
+            http_client=make_http_client(self._scenarios), **self._client_options, hooks=[self._recorder]
         )
         # Sends what belongs to no scenario: what the plugin itself wants to know.
-        self._plain_client = Kasuwa(transport=SandboxTransport(Scenarios()), **self._client_options)
+        self._plain_client = Kasuwa(http_client=make_http_client(Scenarios()), **self._client_options)
         self.events = events
         events.connect(key, self._deliver_due)
 
@@ -99,8 +99,8 @@ class SandboxMerchant:
     @cached_property
     def async_client(self) -> AsyncKasuwa:
         """The merchant's client for asyncio. Needs no closing: it keeps no connections."""
-        transport = AsyncSandboxTransport(self._scenarios)
-        return AsyncKasuwa(transport=transport, **self._client_options, hooks=[self._recorder])
+        http_client = make_async_http_client(self._scenarios)
+        return AsyncKasuwa(http_client=http_client, **self._client_options, hooks=[self._recorder])
 
     @property
     def url(self) -> str:
@@ -257,8 +257,9 @@ class SandboxMerchant:
         return found
 
     def close(self) -> None:
+        """Ends the receivers of this merchant and its shops."""
         for merchant in self.merchants:
-            merchant.client.close()
+            merchant.events.close()
 
 
 class PlannedFault:
@@ -325,7 +326,8 @@ def open_merchant(
 ) -> SandboxMerchant:
     """Creates a merchant on a server, whose events come to this process."""
     events = Events()
-    creator = Kasuwa(mid=server.mid, key=server.key, base_url=server.url, transport=SandboxTransport(Scenarios()))
+    http_client = make_http_client(Scenarios())
+    creator = Kasuwa(mid=server.mid, key=server.key, base_url=server.url, http_client=http_client)
     made = creator.sandbox.new_merchant(name=name, balance=balance, now=now, webhook=events.url)
     files = golden_files or GoldenFiles(Path(golden_directory))
     merchant = SandboxMerchant(server, made.mid, made.key, events, files)

@@ -37,8 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def kasuwa_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Server"]:
     """The server of this test run. All xdist workers share one, which stops after the last of them."""
+    from importlib.util import find_spec
+
     from kasuwa.testing import server
 
+    if find_spec("kasuwa_client") is None:
+        raise pytest.UsageError("the fixtures of Kasuwa need its client: pip install 'kasuwa[testing]'")
     config = request.config
     url = config.getoption("--kasuwa-url") or os.environ.get(server.URL_VARIABLE)
     if url:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 1024 * 1024
@@ -85,6 +86,11 @@ class Receiver:
             path = f"/events/{self._count}"
             self._listener.recipients[path] = receive
             return f"http://{HOST}:{self._listener.server_address[1]}{path}"
+
+    def remove(self, url: str) -> None:
+        """Ends a URL of `add`. Deliveries to it are answered with HTTP 404."""
+        assert self._listener is not None, "add comes first"
+        self._listener.recipients.pop(urlsplit(url).path, None)
 
 
 # Shared by all merchants of this process. It ends with the process.

@@ -42,13 +42,18 @@ class ServerFailed(Exception):
 class Server(ServerAddress):
     """A running server of the test environment."""
 
+    def open_merchant(self, **options: Any) -> "SandboxMerchant":
+        """Returns a new merchant, whose books are audited only if you call its `check_books`. Takes the options of
+        `SandboxMerchant.shop`."""
+        from kasuwa.testing.merchant import open_merchant
+
+        return open_merchant(self, **options)
+
     @contextlib.contextmanager
     def merchant(self, **options: Any) -> Iterator["SandboxMerchant"]:
         """Creates a merchant for the block, and audits its books and those of its shops at the end. The options are
         those of `SandboxMerchant.shop`. Raises AssertionError if the books violate an invariant."""
-        from kasuwa.testing.merchant import open_merchant
-
-        merchant = open_merchant(self, **options)
+        merchant = self.open_merchant(**options)
         try:
             yield merchant
         finally:

@@ -35,6 +35,16 @@ class Scenarios:
             request.headers[SCENARIO_HEADER] = self._texts[-1]
 
 
+def make_http_client(scenarios: Scenarios) -> httpx.Client:
+    """Returns an HTTP client for a merchant. It ignores the proxies of the environment: the server is near."""
+    return httpx.Client(transport=SandboxTransport(scenarios), trust_env=False)
+
+
+def make_async_http_client(scenarios: Scenarios) -> httpx.AsyncClient:
+    """Like `make_http_client`, for asyncio."""
+    return httpx.AsyncClient(transport=AsyncSandboxTransport(scenarios), trust_env=False)
+
+
 class SandboxTransport(httpx.BaseTransport):
     def __init__(self, scenarios: Scenarios) -> None:
         self._scenarios = scenarios
