@@ -46,6 +46,7 @@ def test_the_tests_of_an_example_pass(deployment: Deployment, tmp_path: Path, na
     done = subprocess.run([sys.executable, *command], cwd=place, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert expected in done.stdout + done.stderr
+    assert "Exception ignored" not in done.stderr, "a connection was left open"
 
 
 def test_every_example_is_run() -> None:

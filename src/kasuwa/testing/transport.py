@@ -1,5 +1,6 @@
 """HTTP transports of the clients of tests: connections that all merchants share, and the scenario of a block."""
 
+import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,8 +12,9 @@ LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepali
 # An asynchronous connection must be closed in its own event loop, which a test may have closed by then: none is kept.
 NO_KEEPALIVE = httpx.Limits(max_connections=100, max_keepalive_connections=0)
 
-# The connections of this process. They end with it.
+# The connections of this process, closed at its end.
 CONNECTIONS = httpx.HTTPTransport(limits=LIMITS)
+atexit.register(CONNECTIONS.close)
 
 
 class Scenarios:
