@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 from kasuwa.testing import ServerFailed, serve
+from kasuwa.testing import server as server_module
 from kasuwa.testing.guardian import DATA, USERS
 from kasuwa.testing.server import join_server, last_output, use
 
@@ -158,11 +160,17 @@ def test_a_fork_does_not_keep_the_server(tmp_path: Path) -> None:
         os.waitpid(child, 0)
 
 
-def test_a_server_that_cannot_start_says_why_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_cannot_start_says_why_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(server_module, "MEMORY", tmp_path / "none")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("KASUWA_PORT", "of another server")  # settings of this process are not those of the server
     expected = re.escape("kasuwa serve did not start:\n") + "(.|\n)*KASUWA_WORKERS must be a whole number from 1 to 64"
     with pytest.raises(ServerFailed, match=expected), serve(workers=0):
         raise AssertionError("it cannot start")
+    wait_until(lambda: list(tmp_path.iterdir()) == [], "the directory is still there")
+    wait_until(lambda: processes_of(tmp_path) == [], "processes are left")
 
 
 def test_a_running_server_is_used_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 USERS, DATA, READY, LOG, ENDED = "users", "data", "ready.json", "serve.log", "ended"
 # After this the server is killed. It normally takes less than a second.
@@ -30,16 +31,18 @@ def run(directory: Path) -> None:
     """Runs the server until it ends or nobody uses it. Removes the directory when nobody uses it."""
     server = start_server(directory)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
-    unused = threading.Event()
-    waiting = threading.Thread(target=stop_when_unused, args=(directory / USERS, server, unused), daemon=True)
-    waiting.start()
-    server.wait()
-    stop_database(directory / DATA)
-    if not unused.is_set():
-        # The users read why from the log, and clean up by leaving.
-        (directory / ENDED).touch()
+    # The exclusive lock is kept until the directory is gone.
+    with (directory / USERS).open("rb") as users:
+        unused = threading.Event()
+        waiting = threading.Thread(target=stop_when_unused, args=(users, server, unused), daemon=True)
+        waiting.start()
+        server.wait()
+        stop_database(directory / DATA)
+        if not unused.is_set():
+            # The users read why from the log, and clean up by leaving.
+            (directory / ENDED).touch()
         waiting.join()
-    shutil.rmtree(directory, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def start_server(directory: Path) -> "subprocess.Popen[bytes]":
@@ -51,17 +54,15 @@ def start_server(directory: Path) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
-def stop_when_unused(path: Path, server: "subprocess.Popen[bytes]", unused: threading.Event) -> None:
-    with path.open("rb") as users:
-        fcntl.flock(users, fcntl.LOCK_EX)
-        unused.set()
-        server.terminate()
-        try:
-            server.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            server.kill()
-        # The lock is kept until the directory is gone.
-        threading.Event().wait()
+def stop_when_unused(users: BinaryIO, server: "subprocess.Popen[bytes]", unused: threading.Event) -> None:
+    """Waits for the exclusive lock, then stops the server if it still runs."""
+    fcntl.flock(users, fcntl.LOCK_EX)
+    unused.set()
+    server.terminate()
+    try:
+        server.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
 
 
 def stop_database(data: Path) -> None:
