@@ -28,6 +28,8 @@ HALF_LOAD_MAX_RATIO = 10.0
 FIRST_START_SECONDS = 5.0
 LATER_START_SECONDS = 2.0
 MEMORY_MB = 150.0
+KIT_MERCHANT_MS = 10.0
+KIT_SUITE_SECONDS = 30.0
 
 # "Flat": by how much the process may grow after the first load.
 MEMORY_GROWTH = 1.2
@@ -57,6 +59,7 @@ def rows(figures: Results) -> list[Row]:
         *interest_rows(figures),
         *latency_rows(figures),
         *start_rows(figures),
+        *kit_rows(figures),
         *memory_rows(figures),
         *(Row(name, "-", None, "-", "not measured", why) for name, why in figures.failures.items()),
     ]
@@ -183,6 +186,20 @@ def start_rows(figures: Results) -> Iterator[Row]:
     for what, seconds, bound in starts:
         if seconds is not None:
             yield Row(what, f"{seconds:.2f} s", None, f"at most {bound:.0f} s", at_most(seconds, bound))
+
+
+def kit_rows(figures: Results) -> Iterator[Row]:
+    """Tests of applications that use `kasuwa.testing`."""
+    if figures.kit is None:
+        return
+    kit = figures.kit
+    lines = (
+        ("kit: server for tests, to ready", kit.serve_seconds, "s", FIRST_START_SECONDS),
+        ("kit: a new merchant with its receiver", kit.merchant_ms, "ms", KIT_MERCHANT_MS),
+        ("kit: 500 tests of three calls, two workers", kit.suite_seconds, "s", KIT_SUITE_SECONDS),
+    )
+    for what, figure, unit, bound in lines:
+        yield Row(what, f"{figure:.2f} {unit}", None, f"at most {bound:.0f} {unit}", at_most(figure, bound))
 
 
 def memory_rows(figures: Results) -> Iterator[Row]:

@@ -76,6 +76,15 @@ class InterestRunResult:
 
 
 @dataclass(frozen=True)
+class KitResult:
+    """Figures of the kit: the start of a server for tests, a merchant, and a whole test run with its server's start."""
+
+    serve_seconds: float
+    merchant_ms: float
+    suite_seconds: float
+
+
+@dataclass(frozen=True)
 class DeliveryResult:
     """Events that one worker delivered."""
 
@@ -105,6 +114,7 @@ class Results:
     half_rate: float = 0.0
     first_start_seconds: float | None = None
     later_start_seconds: float | None = None
+    kit: KitResult | None = None
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

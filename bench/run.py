@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bench import cpu, deliver, machine, paced, postgres, processes, request_templates, server, wrk
 from bench.interest import measure_interest
+from bench.kit import measure_kit
 from bench.merchants import SPREAD_WALLET_FUNDINGS, Merchant, make_merchant, make_payments, save_card
 from bench.preload import preload
 from bench.results import LoadResult, MeasurementFailed, Results
@@ -17,7 +18,7 @@ from kasuwa.db import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start"),
+    *("cpu", "start", "kit"),
 )
 
 # The measurements that a row is compared with.
@@ -112,6 +113,8 @@ def measure(plan: Plan) -> Results:
         say(", ".join(f"{name} {value}" for name, value in figures.machine.items()))
         if plan.includes("start"):
             try_measurement(figures, "start", lambda: measure_starts(figures, directory))
+        if plan.includes("kit"):
+            try_measurement(figures, "kit", lambda: measure_tests(figures))
         scales = SCALES if plan.needs_tpcb() else ()
         addresses = {scale: postgres.create_tpcb(cluster, scale) for scale in scales}
         measure_tpcb(figures, addresses, plan.seconds)
@@ -141,6 +144,12 @@ def measure_starts(figures: Results, directory: Path) -> None:
     with server.running(place, None) as later:
         figures.later_start_seconds = later.start_seconds
     say(f"start: {figures.first_start_seconds:.2f} s first, {figures.later_start_seconds:.2f} s later")
+
+
+def measure_tests(figures: Results) -> None:
+    """Measures test runs of applications that use `kasuwa.testing`."""
+    figures.kit = kit = measure_kit()
+    say(f"kit: server {kit.serve_seconds:.2f} s, merchant {kit.merchant_ms:.1f} ms, tests {kit.suite_seconds:.1f} s")
 
 
 def measure_tpcb(figures: Results, addresses: dict[int, str], seconds: int) -> None:

@@ -23,7 +23,17 @@ MAY_IMPORT = {
     "db": {"db", "core", "ledger"},
     "methods": {"core", "ledger.chart", "rails.ports"},
     "web": {"web", "core", "db", "observe"},
-    "work": {"work", "core", "db", "ledger.chart", "rails.ports", "rails.transport", "rails.callbacks", "observe"},
+    "work": {
+        "work",
+        "core",
+        "db",
+        "ledger.chart",
+        "ledger.invariants",
+        "rails.ports",
+        "rails.transport",
+        "rails.callbacks",
+        "observe",
+    },
     "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
@@ -34,6 +44,7 @@ MAY_IMPORT = {
     "readiness": {"db", "observe", "settings"},
     "ports": {"settings"},
     "server_records": {"db"},
+    "testing": {"testing", "db.embedded"},
 }
 COMPOSITION_ROOTS = {
     "api_methods",
@@ -250,11 +261,15 @@ def without_docstring(sources: Iterable[Source]) -> list[str]:
 
 
 def full_init_files(sources: Iterable[Source]) -> list[str]:
-    """Returns the __init__ files with content. That of the service itself holds its version."""
+    """Returns the __init__ files with content. That of the service itself holds its version, and that of the testing
+    package its public names."""
     return [
         source.path
         for source in sources
-        if source.name == "__init__.py" and source.text.strip() and not holds_version(source)
+        if source.name == "__init__.py"
+        and source.text.strip()
+        and not holds_version(source)
+        and source.path != "testing/__init__.py"
     ]
 
 

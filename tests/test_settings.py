@@ -77,6 +77,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "large_amount": "5000.00",
         "card_label": "ADA",
         "card_ranges": "visa:400001",
+        "stop_with": "4711",
         "longest_step_ms": "99",
         "rail_bank": "paystack",
         "paystack_secret_key": "sk_live_1",

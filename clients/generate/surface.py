@@ -117,6 +117,15 @@ LEFT_OUT_FIELDS = frozenset(
 )
 # Spelled in several ways, one of which is required: so is the one that is left.
 REQUIRED_FIELDS = frozenset({"investments-cashout.savings_id", "investments-cashout-cashcode.savings_id"})
+# Fields of replies that only a dry run lacks. Clients offer no dry run of these paths: every caller would have to
+# handle a reply without the reference that it goes on with.
+LACKED_BY_DRY_RUNS = frozenset(
+    {
+        *("payment.PaymentReply.txnRef", "payment.RefundReply.refundRef", "payment.RefundReply.txnStatus"),
+        "clients.ClientRecord.client_id",
+    }
+)
+PATHS_WITHOUT_DRY_RUN = frozenset({"payment", "clients"})
 # `limits` of these is the object of a card's limits.
 CARD_LIMITS = frozenset({"virtualcard-create.limits", "virtualcard-limits.limits"})
 
@@ -324,15 +333,21 @@ def describe_field(
         name=FIELD_NAMES.get(wire_name, snake_case(wire_name)),
         type=kind,
         required=field.required or (is_reply and is_always_shown(struct, field)),
-        nullable=is_nullable(field.type),
+        nullable=is_nullable(field.type) and not lacked_by_dry_runs(struct, wire_name),
         description=describe_fields(struct).get(wire_name, ""),
         form="" if is_reply else form_of(field.type),
         secret=wire_name in SECRET_FIELDS,
     )
 
 
+def lacked_by_dry_runs(struct: type[msgspec.Struct], wire_name: str) -> bool:
+    return f"{slice_of(struct)}.{struct.__name__}.{wire_name}" in LACKED_BY_DRY_RUNS
+
+
 def is_always_shown(struct: type[msgspec.Struct], field: inspect.Field) -> bool:
     """Returns whether a reply field with a default is in every reply. The default UNSET is shown as no default."""
+    if lacked_by_dry_runs(struct, field.encode_name):
+        return True
     has_default = field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
     return has_default and not struct.__struct_config__.omit_defaults
 
@@ -385,7 +400,8 @@ def offered_fields(name: str, action: Action, names: dict[type, str]) -> Iterato
     for declared in fields_of(action.request):
         field = describe_field(action.request, declared, names, is_reply=False)
         full_name = f"{name}.{field.wire_name}"
-        is_refused = field.wire_name == "dry_run" and REFUSE_DRY_RUN in action.rules
+        has_no_dry_run = REFUSE_DRY_RUN in action.rules or name.partition("-")[0] in PATHS_WITHOUT_DRY_RUN
+        is_refused = field.wire_name == "dry_run" and has_no_dry_run
         if is_refused or (LEFT_OUT_FIELDS & {field.wire_name, full_name} and full_name not in CARD_LIMITS):
             continue
         yield field._replace(required=field.required or full_name in REQUIRED_FIELDS)

@@ -86,6 +86,7 @@ class Settings(msgspec.Struct, kw_only=True):
     dojah_app_id: str | None = None
     dojah_secret_key: str | None = None
     dojah_base_url: str | None = None  # None: the vendor's address for the environment
+    stop_with: int | None = None  # a process id: the service stops when that process has ended
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 
 
@@ -248,6 +249,7 @@ WHOLE_NUMBERS = {
     "cooling_off_hours": (0, 720),
     "sandbox_advance_seconds": (1, 3600),
     "longest_step_ms": (10, 60_000),
+    "stop_with": (1, 999_999_999),
 }
 
 

@@ -147,6 +147,7 @@ class Supervisor:
         self._counters = [SharedCounters(name) for name in process_names(settings)]
         self._parts: list[ChildProcess] = []
         self._stopping = False
+        self._parent = os.getppid()
         # The error of the last attempt to restart the database. Empty before the first attempt, None while it runs.
         self._database_trouble: str | None = None
 
@@ -160,7 +161,7 @@ class Supervisor:
             if self._wait_ready():
                 announce()
                 notify_systemd("READY=1")
-            while not self._stopping:
+            while not self._stopping and not supervisor_watch.has_ended(self._settings.stop_with, self._parent):
                 time.sleep(POLL_SECONDS)
                 self._restart_dead()
         finally:

@@ -32,6 +32,22 @@ def exit_with_supervisor(supervisor: int) -> None:
         sys.exit(0)
 
 
+def has_ended(process_id: int | None, parent: int) -> bool:
+    """Returns whether a process has ended. False for None. `parent` is the id that this process's parent had at first:
+    a parent that was killed may be a zombie, which has an id still but is no parent any more."""
+    if process_id is None:
+        return False
+    if process_id == parent and os.getppid() != parent:
+        return True
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it runs as another user
+        return False
+    return False
+
+
 def make_stop_event() -> asyncio.Event:
     """Returns an event that SIGTERM, SIGINT or the death of the supervisor sets: an orphan must not go on serving."""
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()

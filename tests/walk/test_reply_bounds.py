@@ -61,6 +61,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         INSTALLMENTS,
     ),
     "sandbox-explain": {"data": "the newest 1,000 entries, in at most 1 MiB (work/timeline.py)"},
+    "sandbox-audit": {"data": "at most 20 lines an invariant (ledger/invariants.py)"},
     "sandbox-advance": {"ran": "one count a kind of job"},
 }
 

@@ -353,7 +353,9 @@ def test_an_outage_before_the_first_commit_changes_nothing_and_says_so(
     assert everything_of(deployment, shop) == before
 
 
-@pytest.mark.parametrize("title", ["sandbox-settle", "sandbox-advance", "sandbox-reset", "resources-resend"])
+@pytest.mark.parametrize(
+    "title", ["sandbox-settle", "sandbox-advance", "sandbox-freeze", "sandbox-reset", "resources-resend"]
+)
 def test_a_command_that_fails_on_its_way_does_not_deny(
     deployment: Deployment, shop: MerchantClient, title: str
 ) -> None:
@@ -371,4 +373,4 @@ def test_a_command_that_fails_on_its_way_does_not_deny(
 
 def test_commands_that_only_read_say_that_nothing_was_changed() -> None:
     commands = {row.title for row in ACTION_ROWS if isinstance(row.action, AdminCommand) and not row.action.writes}
-    assert commands == {"sandbox-clock", "sandbox-explain"}
+    assert commands == {"sandbox-audit", "sandbox-clock", "sandbox-explain"}

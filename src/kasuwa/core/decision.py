@@ -260,6 +260,7 @@ class SandboxEffects(msgspec.Struct, frozen=True):
 
     clock: datetime | None = None  # the merchant's new business time; its jobs keep their wall times (db/job_times.py)
     injected_faults: tuple[InjectedFault, ...] | None = None  # replace the merchant's; None leaves them
+    is_frozen: bool | None = None  # stops the merchant's clock, or lets it run again; None leaves it
 
 
 def replace_faults(faults: tuple[InjectedFault, ...] | None) -> SandboxEffects | None:

@@ -249,6 +249,8 @@ class BatchState:
         exception from here on leaves the batch state inconsistent."""
         if decision.sandbox is not None and decision.sandbox.clock is not None:
             self.move_clock(merchant_state, decision.sandbox.clock)
+        if decision.sandbox is not None and decision.sandbox.is_frozen is not None:
+            self.freeze_clock(merchant_state, decision.sandbox.is_frozen)
         if submission.idempotency_claim is not None and decision.follow_up is not None:
             # The step that ends the request stores its final reply under the same key.
             decision.follow_up.idempotency_claim = pack_idempotency_claim(submission.idempotency_claim)
@@ -397,6 +399,12 @@ class BatchState:
             merchant_state.clock_fixed_at = to
         else:
             merchant_state.clock_offset_us = (to - self.wall_time) // timedelta(microseconds=1)
+
+    def freeze_clock(self, merchant_state: MerchantState, is_frozen: bool) -> None:
+        now = business_now(merchant_state, self.wall_time)
+        merchant_state.clock_fixed_at = now if is_frozen else None
+        if not is_frozen:
+            self.move_clock(merchant_state, now)
 
     def raise_versions(self) -> None:
         """Raises the version of each written merchant. Call once, after the last decision of the batch."""

@@ -3,15 +3,26 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, PostingGroup, Refusal
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    PostingGroup,
+    Refusal,
+    SandboxEffects,
+)
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
 from kasuwa.core.transactions import (
@@ -27,10 +38,12 @@ from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.reading import snapshot
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
+from kasuwa.ledger.invariants import find_violations
 from kasuwa.rails.ports import Answer
 from kasuwa.work.advance import AdvanceResult, ClockAdvance, StopSignal
 from kasuwa.work.clock_leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
@@ -69,18 +82,20 @@ SELECT_OPEN_FOR_PURPOSE = f"""
 """
 
 
-def decide_opening(context: Context, seen: LoadedRows) -> Decision:
-    posts = tuple(chart.make_funding_posting(currency, amount) for currency, amount in OPENING_BALANCES.items())
+def decide_opening(balances: Mapping[str, int], context: Context, seen: LoadedRows) -> Decision:
+    posts = tuple(chart.make_funding_posting(currency, amount) for currency, amount in balances.items())
     return Decision(groups=(PostingGroup("opening", NEVER_SHORT, postings=posts),))
 
 
-OPENING_ACCOUNTS = tuple(
-    name for currency in OPENING_BALANCES for name in (chart.wallet(currency), chart.outside("funding", currency))
-)
+async def fund_new_merchant(writer: Writer, merchant: Merchant, balances: Mapping[str, int] = OPENING_BALANCES) -> None:
+    accounts = tuple(
+        name for currency in balances for name in (chart.wallet(currency), chart.outside("funding", currency))
+    )
+    await submit_rule(writer, merchant, Needs((), accounts), partial(decide_opening, balances))
 
 
-async def fund_new_merchant(writer: Writer, merchant: Merchant) -> None:
-    await submit_rule(writer, merchant, Needs((), OPENING_ACCOUNTS), decide_opening)
+def decide_freeze(is_frozen: bool, context: Context, seen: LoadedRows) -> Decision:
+    return Decision(reply=context.now, sandbox=SandboxEffects(is_frozen=is_frozen))
 
 
 async def submit_rule(
@@ -126,17 +141,34 @@ class SandboxOperations(CommonOperations):
         self._leases = ClockLeases(operators, length=lease)
         self._advances: dict[asyncio.Task[Any], StopSignal] = {}
 
-    async def new_merchant(self, name: str, now: datetime | None) -> tuple[str, str]:
+    async def new_merchant(
+        self, name: str, now: datetime | None, balance: int | None, webhook_url: str
+    ) -> tuple[str, str] | str:
+        """Creates a merchant with opening balances, or with `balance` in NGN alone. Returns its mid and key, or the
+        error text of the webhook URL."""
+        fault = self._url_fault(webhook_url)
+        if fault is not None:
+            return fault
         async with self._operators.acquire() as connection:
             merchant_id, mid, key = await merchants.add_merchant(
-                connection, self._vault, name, clock_fixed=now, make_key=self._make_key
+                connection,
+                self._vault,
+                name,
+                clock_fixed=now,
+                make_key=self._make_key,
+                settings=MerchantSettings(webhook_url=webhook_url),
             )
-        await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id))
+        balances = OPENING_BALANCES if balance is None else {"NGN": balance}
+        if balance != 0:
+            await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id), balances)
         return mid, key
+
+    def _url_fault(self, url: str) -> str | None:
+        return url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
 
     async def set_webhook(self, merchant: Merchant, url: str) -> str | None:
         """Sets the merchant's endpoint, or disables it if `url` is empty. Returns an error text or None."""
-        fault = url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
+        fault = self._url_fault(url)
         if fault is not None:
             return fault
 
@@ -168,6 +200,12 @@ class SandboxOperations(CommonOperations):
             if row is None:
                 return await object_timeline(connection, merchant.merchant_id, reference)
             return await transaction_timeline(connection, row)
+
+    async def audit(self, merchant: Merchant) -> list[tuple[str, str]]:
+        """Returns the violated invariants of the merchant's books, each with its place."""
+        async with self._operators.acquire() as connection:
+            found = await find_violations(connection, [merchant.merchant_id])
+        return [(description, place) for _, description, place in found]
 
     def _make_key(self, merchant_id: int) -> str:
         """Returns an API key. With a seed, keys are the same in every run."""
@@ -249,6 +287,20 @@ class SandboxOperations(CommonOperations):
                 return await advance.run(target, self._advance_seconds, held, stop)
         except LeaseTimeout:
             return BUSY
+
+    async def freeze_clock(self, merchant: Merchant, is_frozen: bool) -> datetime | Refusal:
+        """Stops the merchant's clock or lets it run again. Returns its business time, or BUSY while another request
+        moves the clock."""
+        try:
+            async with self._hold_current(merchant.mid) as (held, current):
+                held.is_unfinished = True
+                decided = await submit_rule(self._writer, current, Needs(), partial(decide_freeze, is_frozen))
+                await reschedule_jobs(self._operators, current.merchant_id, self._writer.clock.now())
+                held.is_unfinished = False
+        except LeaseTimeout:
+            return BUSY
+        assert isinstance(decided.reply, datetime)
+        return decided.reply
 
     @contextlib.asynccontextmanager
     async def _hold_current(self, mid: str) -> AsyncIterator[tuple[ClockLease, Merchant]]:

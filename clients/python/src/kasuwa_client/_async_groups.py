@@ -186,7 +186,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -213,8 +212,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         card: The card to charge.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -262,7 +259,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "amount": amount,
             },
             idempotency_key,
@@ -284,7 +280,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         auth_type: Literal["3DSecure", "OTP", "PIN"] | None = None,
         idempotency_key: str | None = None,
@@ -313,8 +308,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         card: The card to charge.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -384,7 +377,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "amount": amount,
                 "auth_type": auth_type,
             },
@@ -407,7 +399,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Debit a bank account, after an OTP.
@@ -433,8 +424,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         amount: Amount to debit, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         account: The account to debit. Its bank sends the payer an OTP for `validate`.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -472,7 +461,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -483,7 +471,6 @@ class Payment(AsyncGroup):
         txn_ref: str,
         otp: str,
         validate: Literal["account", "card"] | None = None,
-        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Bring the OTP that the payer's bank sent.
@@ -493,7 +480,6 @@ class Payment(AsyncGroup):
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
-        dry_run: If true, the request is only checked, and no code is sent to the payer's bank.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -509,9 +495,7 @@ class Payment(AsyncGroup):
             }
         """
         return await self._call(
-            actions.PAYMENT_VALIDATE,
-            {"txn_ref": txn_ref, "otp": otp, "validate": validate, "dry_run": dry_run},
-            idempotency_key,
+            actions.PAYMENT_VALIDATE, {"txn_ref": txn_ref, "otp": otp, "validate": validate}, idempotency_key
         )
 
     async def charge_ussd(
@@ -530,7 +514,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         phonenumber: str | None = None,
         accountnumber: str | None = None,
         idempotency_key: str | None = None,
@@ -558,8 +541,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         bank: Bank of the payer, whose USSD service is dialed.
         phonenumber: Telephone number of the payer. Required for `zenith`. A telephone number in digits.
@@ -598,7 +579,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "phonenumber": phonenumber,
                 "accountnumber": accountnumber,
             },
@@ -621,7 +601,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
         """Prompt the payer on the telephone.
@@ -647,8 +626,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         phonenumber: Telephone number on which the payer approves the payment. A telephone number in digits.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -682,7 +659,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -702,7 +678,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         business_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -729,8 +704,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         business_name: Name that the payer sees: in the QR code, or as the name of the account. Default: the
             merchant's name. At most 200 characters.
@@ -766,7 +739,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "business_name": business_name,
             },
             idempotency_key,
@@ -787,7 +759,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         business_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -814,8 +785,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         amount: Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         business_name: Name that the payer sees: in the QR code, or as the name of the account. Default: the
             merchant's name. At most 200 characters.
@@ -853,7 +822,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "business_name": business_name,
             },
             idempotency_key,
@@ -875,7 +843,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         phonenumber: str | None = None,
         network: str | None = None,
         idempotency_key: str | None = None,
@@ -903,8 +870,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         amount: Amount to pay, in the provider's currency. Digits with at most two decimals, above zero, at most 15
             digits.
         type: The provider: `paga` or `paga_connect` (Nigeria, NGN), `ghana` (Ghana, GHS), `mpesa` (Kenya, KES).
@@ -943,7 +908,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "phonenumber": phonenumber,
                 "network": network,
             },
@@ -965,7 +929,6 @@ class Payment(AsyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
-        dry_run: bool | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -992,8 +955,6 @@ class Payment(AsyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        dry_run: If true, the request is checked, the reply says what the payment would cost, and nothing is
-            charged. The rail is not asked.
         token: The `cardToken` of an earlier successful payment, which names the saved card. 1 to 100 characters.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -1043,7 +1004,6 @@ class Payment(AsyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
-                "dry_run": dry_run,
                 "amount": amount,
             },
             idempotency_key,
@@ -1097,13 +1057,7 @@ class Payment(AsyncGroup):
         )
 
     async def refund(
-        self,
-        *,
-        txn_ref: str,
-        amount: types.Amount,
-        comment: str | None = None,
-        dry_run: bool | None = None,
-        idempotency_key: str | None = None,
+        self, *, txn_ref: str, amount: types.Amount, comment: str | None = None, idempotency_key: str | None = None
     ) -> types.RefundReply:
         """Pay back all or a part of a payment.
 
@@ -1113,8 +1067,6 @@ class Payment(AsyncGroup):
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
             with at most two decimals, above zero, at most 15 digits.
         comment: Your reason, shown by `verify` with the refund. At most 200 characters.
-        dry_run: If true, the refund is checked, the reply says what would be left to refund, and nothing is paid
-            back.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1135,9 +1087,7 @@ class Payment(AsyncGroup):
             }
         """
         return await self._call(
-            actions.PAYMENT_REFUND,
-            {"txn_ref": txn_ref, "amount": amount, "comment": comment, "dry_run": dry_run},
-            idempotency_key,
+            actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
     async def wait(
@@ -1327,7 +1277,6 @@ class Clients(AsyncGroup):
         data: types.ClientFields,
         verify_bvn: bool | None = None,
         status: Literal["active", "inactive", "pending_approval"] | None = None,
-        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.ClientReply:
         """Enroll a client, and verify their BVN on request.
@@ -1338,8 +1287,6 @@ class Clients(AsyncGroup):
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
             if they differ. It requires `data.bvn`. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
-        dry_run: If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the
-            register is asked.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1401,9 +1348,7 @@ class Clients(AsyncGroup):
             …
         """
         return await self._call(
-            actions.CLIENTS_CREATE,
-            {"data": data, "verify_bvn": verify_bvn, "status": status, "dry_run": dry_run},
-            idempotency_key,
+            actions.CLIENTS_CREATE, {"data": data, "verify_bvn": verify_bvn, "status": status}, idempotency_key
         )
 
     async def update(
@@ -1413,7 +1358,6 @@ class Clients(AsyncGroup):
         data: types.ClientChanges | None = None,
         verify_bvn: bool | None = None,
         status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"] | None = None,
-        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.ClientReply:
         """Change a client: objects are merged, arrays are replaced, and the status can be changed.
@@ -1427,8 +1371,6 @@ class Clients(AsyncGroup):
         status: New status: from `pending_approval` to `inactive`, `active` or `rejected`; from `rejected` to
             `pending_approval`; between `inactive` and `active`, and from both to `exited` or `blacklisted`, which
             are final.
-        dry_run: If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the
-            register is asked.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -1470,7 +1412,7 @@ class Clients(AsyncGroup):
         """
         return await self._call(
             actions.CLIENTS_UPDATE,
-            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status, "dry_run": dry_run},
+            {"client_id": client_id, "data": data, "verify_bvn": verify_bvn, "status": status},
             idempotency_key,
         )
 
@@ -4031,15 +3973,23 @@ class Sandbox(AsyncGroup):
         )
 
     async def new_merchant(
-        self, *, name: str | None = None, now: dt.datetime | str | None = None
+        self,
+        *,
+        name: str | None = None,
+        now: dt.datetime | str | None = None,
+        balance: types.Amount | None = None,
+        webhook: str | None = None,
     ) -> types.NewMerchantReply:
         """Create a new, funded merchant, so that each test can have its own.
 
         A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
 
-        name: Name of the merchant. Default `Sandbox merchant`. At most 200 characters.
+        name: Name of the merchant, shown to payers. Default `Sandbox merchant`. At most 200 characters.
         now: Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out:
             the clock runs with the time of day. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+        balance: Opening balance of the NGN wallet, with no other wallet. Without it, 10,000,000.00 NGN and
+            10,000.00 USD. Digits with at most two decimals, at most 15 digits; zero where nothing is left.
+        webhook: URL that the events of the merchant are sent to. A URL of at most 2,048 characters, or empty.
 
         Example, and the reply that was recorded for it:
 
@@ -4051,7 +4001,9 @@ class Sandbox(AsyncGroup):
               "key": "<key>"
             }
         """
-        return await self._call(actions.SANDBOX_NEW_MERCHANT, {"name": name, "now": now})
+        return await self._call(
+            actions.SANDBOX_NEW_MERCHANT, {"name": name, "now": now, "balance": balance, "webhook": webhook}
+        )
 
     async def fund_wallet(
         self,
@@ -4276,6 +4228,38 @@ class Sandbox(AsyncGroup):
             actions.SANDBOX_ADVANCE,
             {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days, "until": until},
         )
+
+    async def freeze(self, *, frozen: bool | None = None) -> types.ClockReply:
+        """Stop this merchant's clock, or let it run again.
+
+        Stops this merchant's clock, or lets it run again.
+
+        frozen: True stops the clock, so that only `advance` moves it. False lets it run on from where it stands.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.freeze()
+
+            {
+              "status": 200,
+              "now": "2026-01-06T09:30:00.000+01:00"
+            }
+        """
+        return await self._call(actions.SANDBOX_FREEZE, {"frozen": frozen})
+
+    async def audit(self) -> types.AuditReply:
+        """Check the invariants of this merchant's books.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.audit()
+
+            {
+              "status": 200,
+              "data": []
+            }
+        """
+        return await self._call(actions.SANDBOX_AUDIT, {})
 
     async def fault(
         self,

@@ -9,8 +9,9 @@ from typing import Any
 from kasuwa_client._tables import SECRET_FIELDS
 
 MASK = "***"
-# Runs of digits that may be a card number, also with spaces or hyphens between them.
-CARD_LIKE = re.compile(r"(?<![0-9])[0-9](?:[ -]?[0-9]){11,18}(?![0-9])")
+# Runs of digits that may be a card number, also with spaces or hyphens between them. The digits of a reference
+# of a payment are none, although one in ten of them has the check digit of a card number.
+CARD_LIKE = re.compile(r"(?<![0-9])(?!(?<=GP)[0-9]{17}[A-Z](?![0-9A-Za-z]))[0-9](?:[ -]?[0-9]){11,18}(?![0-9])")
 SECRET_HEADERS = frozenset({"key", "authorization", "proxy-authorization", "cookie"})
 
 

@@ -29,6 +29,7 @@ TYPES: Mapping[str, FieldTable] = {
         "more": ("more", "boolean"),
         "until": ("until", "time"),
     },
+    "AuditReply": {"status": ("status", "integer"), "data": ("data", "[Violation]")},
     "BeneficiaryReply": {"status": ("status", "integer"), "ref_code": ("ref_code", "text")},
     "BillCatalogue": {
         "categories": ("categories", "[BillCategory]"),
@@ -942,6 +943,7 @@ TYPES: Mapping[str, FieldTable] = {
         "savings_id": ("savings_id", "text"),
         "data": ("data", "[BulkOrderState]"),
     },
+    "Violation": {"invariant": ("invariant", "text"), "place": ("place", "text")},
     "VirtualCard": {
         "reference": ("reference", "text"),
         "balance": ("balance", "amount"),

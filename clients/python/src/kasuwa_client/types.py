@@ -358,6 +358,17 @@ class AdvanceReply(Result):
 
 
 @dataclass(frozen=True)
+class AuditReply(Result):
+    status: int
+    """Always 200."""
+    data: tuple[Violation, ...]
+    """Every violation that was found, at most 20 of each invariant. Empty if the books are right."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
 class BeneficiaryReply(Result):
     """A new beneficiary of split payments."""
 
@@ -1057,6 +1068,8 @@ class ChargesReply(Result):
 class ClientRecord(Result):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
+    client_id: str
+    """Identifier of the client, made by the service. Loans and savings take it. Null in a dry run of `create`."""
     status: Literal["active", "blacklisted", "exited", "inactive", "pending_approval", "rejected"]
     """`pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present.
     `rejected`: may be submitted again. `exited` and `blacklisted` are final.
@@ -1065,8 +1078,6 @@ class ClientRecord(Result):
     """Whether names and date of birth agreed with the BVN register, and have not changed since."""
     date_created: dt.datetime
     """Time at which the client was created, in UTC."""
-    client_id: str | None = None
-    """Identifier of the client, made by the service. Loans and savings take it. Null in a dry run of `create`."""
     firstname: str | None = None
     """First name."""
     lastname: str | None = None
@@ -1994,10 +2005,10 @@ class PaymentReply(Result):
     """200: `txnStatus` says the outcome. 201: the rail's answer could not be read, the payment is pending. 202: a
     further step is needed, named by the fields `apply_auth` to `expires`.
     """
+    txn_ref: str
+    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     message: str
     """The outcome or the next step in words. Of a failed payment it says who declined and why."""
-    txn_ref: str | None = None
-    """Reference of the payment, made by the service. Absent in a dry run of a payment that would begin."""
     txn_status: Literal["failed", "pending", "successful"] | None = None
     """`successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status
     202 and in a dry run.
@@ -2462,6 +2473,12 @@ class RefundReply(Result):
     """200: the refund was accepted. `txnStatus` says its outcome."""
     txn_ref: str
     """The payment that is refunded."""
+    refund_ref: str
+    """Reference of the refund, made by the service. `verify` takes it. Absent in a dry run."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. Absent
+    in a dry run.
+    """
     amount: Decimal
     """Amount of this refund."""
     currency: str
@@ -2474,12 +2491,6 @@ class RefundReply(Result):
     """
     message: str
     """The outcome in words; of a failed refund, the reason."""
-    refund_ref: str | None = None
-    """Reference of the refund, made by the service. `verify` takes it. Absent in a dry run."""
-    txn_status: Literal["failed", "pending", "successful"] | None = None
-    """`pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. Absent
-    in a dry run.
-    """
     dry_run: bool | None = None
     """True in a dry run: nothing was paid back. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -3179,6 +3190,19 @@ class TransferState(Result):
         "savings_id": "savings_id",
         "data": "data",
     }
+
+
+@dataclass(frozen=True)
+class Violation(Result):
+    """A place where the books violate an invariant."""
+
+    invariant: str
+    """The statement that must hold."""
+    place: str
+    """The account, posting or reference where it does not."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"invariant": "invariant", "place": "place"}
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ export interface ClientPage {
 /** A client with a masked BVN. An erased one has only its id, status and dates. */
 export interface ClientRecord {
   /** Identifier of the client, made by the service. Loans and savings take it. Null in a dry run of `create`. */
-  readonly client_id: string | null;
+  readonly client_id: string;
   /**
    * `pending_approval`: not decided yet. `active`: may borrow and save. `inactive`: may not at present. `rejected`:
    * may be submitted again. `exited` and `blacklisted` are final.
@@ -188,11 +188,6 @@ export interface ClientsCreateRequest {
   readonly verify_bvn?: boolean | null | undefined;
   /** Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save. */
   readonly status?: "active" | "inactive" | "pending_approval" | null | undefined;
-  /**
-   * If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the register is
-   * asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of clients update. Changes of a client: of the person, of the status, or both. */
@@ -219,11 +214,6 @@ export interface ClientsUpdateRequest {
     | "rejected"
     | null
     | undefined;
-  /**
-   * If true, the reply shows the client as it would be, and nothing is stored. With `verify_bvn` the register is
-   * asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
 }
 
 /**

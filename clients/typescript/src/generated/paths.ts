@@ -44,7 +44,7 @@ export class KasuwaPaths {
   readonly resources: ResourcesMethods;
   /**
    * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
-   * settle, webhook, explain, clock, advance, fault, reset. The test environment alone has this path.
+   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 

@@ -222,7 +222,7 @@ export interface PaymentReply {
    */
   readonly status: 200 | 201 | 202;
   /** Reference of the payment, made by the service. Absent in a dry run of a payment that would begin. */
-  readonly txnRef?: string;
+  readonly txnRef: string;
   /**
    * `successful` and `failed` are final. `pending`: the outcome is not known yet; verify later. Absent with status 202
    * and in a dry run.
@@ -472,12 +472,12 @@ export interface RefundReply {
   /** The payment that is refunded. */
   readonly txnRef: string;
   /** Reference of the refund, made by the service. `verify` takes it. Absent in a dry run. */
-  readonly refundRef?: string;
+  readonly refundRef: string;
   /**
    * `pending`: the rail has not confirmed it yet and is asked again. `successful` and `failed` are final. Absent in a
    * dry run.
    */
-  readonly txnStatus?: "failed" | "pending" | "successful";
+  readonly txnStatus: "failed" | "pending" | "successful";
   /** Amount of this refund. */
   readonly amount: Amount;
   /** Currency of the payment and of the refund. */
@@ -554,11 +554,6 @@ export interface PaymentInitiateCardRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** The card to charge. */
   readonly card: CardDetails;
   /**
@@ -614,11 +609,6 @@ export interface PaymentChargeCardRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** The card to charge. */
   readonly card: CardDetails;
   /**
@@ -675,11 +665,6 @@ export interface PaymentChargeAccountRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** Amount to debit, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** The account to debit. Its bank sends the payer an OTP for `validate`. */
@@ -697,8 +682,6 @@ export interface PaymentValidateRequest {
   readonly otp: string;
   /** Kind of the payment. May be left out: the payment itself says it. */
   readonly validate?: "account" | "card" | null | undefined;
-  /** If true, the request is only checked, and no code is sent to the payer's bank. */
-  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of payment chargeUssd. Returns a code that the payer dials. Zenith requires phone and account number. */
@@ -744,11 +727,6 @@ export interface PaymentChargeUssdRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** Bank of the payer, whose USSD service is dialed. */
@@ -802,11 +780,6 @@ export interface PaymentChargePhoneRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** Telephone number on which the payer approves the payment. A telephone number in digits. */
@@ -856,11 +829,6 @@ export interface PaymentChargeQrpayRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /**
@@ -916,11 +884,6 @@ export interface PaymentChargeBankTransferRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /**
@@ -976,11 +939,6 @@ export interface PaymentChargeMobileMoneyRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** Amount to pay, in the provider's currency. Digits with at most two decimals, above zero, at most 15 digits. */
   readonly amount: Amount;
   /** The provider: `paga` or `paga_connect` (Nigeria, NGN), `ghana` (Ghana, GHS), `mpesa` (Kenya, KES). */
@@ -1037,11 +995,6 @@ export interface PaymentChargeTokenRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /**
-   * If true, the request is checked, the reply says what the payment would cost, and nothing is charged. The rail is
-   * not asked.
-   */
-  readonly dry_run?: boolean | null | undefined;
   /** The `cardToken` of an earlier successful payment, which names the saved card. 1 to 100 characters. */
   readonly token: string;
   /**
@@ -1078,8 +1031,6 @@ export interface PaymentRefundRequest {
   readonly amount: Amount;
   /** Your reason, shown by `verify` with the refund. At most 200 characters. */
   readonly comment?: string | null | undefined;
-  /** If true, the refund is checked, the reply says what would be left to refund, and nothing is paid back. */
-  readonly dry_run?: boolean | null | undefined;
 }
 
 const INITIATE_CARD: Operation = {

@@ -27,6 +27,13 @@ export interface AdvanceReply {
   readonly until?: Time;
 }
 
+export interface AuditReply {
+  /** Always 200. */
+  readonly status: 200;
+  /** Every violation that was found, at most 20 of each invariant. Empty if the books are right. */
+  readonly data: readonly Violation[];
+}
+
 /** The merchant's business time. */
 export interface ClockReply {
   /** 200. */
@@ -74,6 +81,14 @@ export interface SettleReply {
   readonly txnRef: string;
   /** The state in words. */
   readonly message: string;
+}
+
+/** A place where the books violate an invariant. */
+export interface Violation {
+  /** The statement that must hold. */
+  readonly invariant: string;
+  /** The account, posting or reference where it does not. */
+  readonly place: string;
 }
 
 /** Request of sandbox beneficiary. Adds a payee of split payments. */
@@ -159,13 +174,20 @@ export interface SandboxRedeemCashcodeRequest {
  * `advance`.
  */
 export interface SandboxNewMerchantRequest {
-  /** Name of the merchant. Default `Sandbox merchant`. At most 200 characters. */
+  /** Name of the merchant, shown to payers. Default `Sandbox merchant`. At most 200 characters. */
   readonly name?: string | null | undefined;
   /**
    * Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out: the clock
    * runs with the time of day. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
    */
   readonly now?: Time | null | undefined;
+  /**
+   * Opening balance of the NGN wallet, with no other wallet. Without it, 10,000,000.00 NGN and 10,000.00 USD. Digits
+   * with at most two decimals, at most 15 digits; zero where nothing is left.
+   */
+  readonly balance?: Amount | null | undefined;
+  /** URL that the events of the merchant are sent to. A URL of at most 2,048 characters, or empty. */
+  readonly webhook?: string | null | undefined;
 }
 
 /** Request of sandbox fundWallet. Credits the merchant's own wallet. */
@@ -258,6 +280,15 @@ export interface SandboxAdvanceRequest {
   readonly until?: Time | null | undefined;
 }
 
+/** Request of sandbox freeze. Stops this merchant's clock, or lets it run again. */
+export interface SandboxFreezeRequest {
+  /** True stops the clock, so that only `advance` moves it. False lets it run on from where it stands. */
+  readonly frozen?: boolean | undefined;
+}
+
+/** Request of sandbox audit. */
+export type SandboxAuditRequest = Record<string, never>;
+
 /**
  * Request of sandbox fault. Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults
  * of one rail or of all.
@@ -337,6 +368,7 @@ const NEW_MERCHANT: Operation = {
   select: { action: "new_merchant" },
   repeat: "never",
   writes: true,
+  request: { amounts: ["balance"] },
 };
 
 const FUND_WALLET: Operation = {
@@ -385,6 +417,21 @@ const ADVANCE: Operation = {
   select: { action: "advance" },
   repeat: "never",
   writes: true,
+};
+
+const FREEZE: Operation = {
+  name: "sandbox.freeze",
+  path: "sandbox",
+  select: { action: "freeze" },
+  repeat: "never",
+  writes: true,
+};
+
+const AUDIT: Operation = {
+  name: "sandbox.audit",
+  path: "sandbox",
+  select: { action: "audit" },
+  repeat: "read",
 };
 
 const FAULT: Operation = {
@@ -760,6 +807,46 @@ export class SandboxMethods {
    */
   advance(request: SandboxAdvanceRequest = {}, options?: CallOptions): Promise<AdvanceReply> {
     return callAction(this.#caller, ADVANCE, request, options);
+  }
+
+  /**
+   * Stop this merchant's clock, or let it run again.
+   *
+   * Stops this merchant's clock, or lets it run again.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.freeze();
+   * // {
+   * //   status: 200,
+   * //   now: "2026-01-06T09:30:00.000+01:00",
+   * // }
+   * ```
+   */
+  freeze(request: SandboxFreezeRequest = {}, options?: CallOptions): Promise<ClockReply> {
+    return callAction(this.#caller, FREEZE, request, options);
+  }
+
+  /**
+   * Check the invariants of this merchant's books.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.audit();
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * // }
+   * ```
+   */
+  audit(request: SandboxAuditRequest = {}, options?: CallOptions): Promise<AuditReply> {
+    return callAction(this.#caller, AUDIT, request, options);
   }
 
   /**

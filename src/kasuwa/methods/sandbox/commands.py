@@ -13,16 +13,20 @@ from kasuwa.methods.sandbox.rules import resolve_advance
 from kasuwa.methods.sandbox.wire import (
     AdvanceReply,
     AdvanceRequest,
+    AuditReply,
+    AuditRequest,
     ClockReply,
     ClockRequest,
     DoneReply,
     ExplainReply,
     ExplainRequest,
+    FreezeRequest,
     NewMerchantReply,
     NewMerchantRequest,
     ResetRequest,
     SettleReply,
     SettleRequest,
+    Violation,
     WebhookRequest,
 )
 
@@ -36,9 +40,15 @@ NOTHING_KNOWN = Refusal(
 )
 
 
-async def new_merchant(request: NewMerchantRequest, merchant: Merchant, engine: AdminOperations) -> NewMerchantReply:
+async def new_merchant(
+    request: NewMerchantRequest, merchant: Merchant, engine: AdminOperations
+) -> NewMerchantReply | Refusal:
     now = None if request.now is None else request.now.plain()
-    mid, key = await engine.new_merchant(request.name or "Sandbox merchant", now)
+    balance = None if request.balance is None else int(request.balance)
+    made = await engine.new_merchant(request.name or "Sandbox merchant", now, balance, request.webhook or "")
+    if isinstance(made, str):
+        return refuse_fields(FieldError("webhook", made))
+    mid, key = made
     return NewMerchantReply(mid=mid, key=key)
 
 
@@ -73,6 +83,16 @@ async def reset(request: ResetRequest, merchant: Merchant, engine: AdminOperatio
 
 async def clock(request: ClockRequest, merchant: Merchant, engine: AdminOperations) -> ClockReply:
     return ClockReply(now=lagos_text(await engine.business_now(merchant)))
+
+
+async def freeze(request: FreezeRequest, merchant: Merchant, engine: AdminOperations) -> ClockReply | Refusal:
+    now = await engine.freeze_clock(merchant, request.frozen)
+    return now if isinstance(now, Refusal) else ClockReply(now=lagos_text(now))
+
+
+async def audit(request: AuditRequest, merchant: Merchant, engine: AdminOperations) -> AuditReply:
+    found = await engine.audit(merchant)
+    return AuditReply(data=[Violation(invariant=invariant, place=place) for invariant, place in found])
 
 
 async def advance(request: AdvanceRequest, merchant: Merchant, engine: AdminOperations) -> AdvanceReply | Refusal:

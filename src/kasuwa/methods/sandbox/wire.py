@@ -8,18 +8,24 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import Amount, Currency, Probability, Reference, ShortText, Timestamp
+from kasuwa.core.fields import Amount, AmountOrZero, Currency, Probability, Reference, ShortText, Timestamp
 from kasuwa.core.scenario import FaultKind, RailName
+
+WebhookUrl = Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
 
 
 class NewMerchantRequest(msgspec.Struct, kw_only=True):
     """A new merchant. With `now`, its clock starts at that time and moves only by `advance`."""
 
     name: ShortText | None = None
-    "Name of the merchant. Default `Sandbox merchant`."
+    "Name of the merchant, shown to payers. Default `Sandbox merchant`."
     now: Timestamp | None = None
     """Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out: the clock
     runs with the time of day."""
+    balance: AmountOrZero | None = None
+    """Opening balance of the NGN wallet, with no other wallet. Without it, 10,000,000.00 NGN and 10,000.00 USD."""
+    webhook: WebhookUrl | None = None
+    """URL that the events of the merchant are sent to."""
 
 
 class NewMerchantReply(msgspec.Struct, kw_only=True):
@@ -73,7 +79,7 @@ class SettleReply(msgspec.Struct, kw_only=True):
 class WebhookRequest(msgspec.Struct, kw_only=True):
     """The URL that this merchant's events are sent to. An empty text switches them off."""
 
-    url: Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
+    url: WebhookUrl
     """Address that events are sent to. Loopback addresses are allowed in the test environment. Empty: no events are
     sent."""
 
@@ -139,6 +145,33 @@ class ClockReply(msgspec.Struct, kw_only=True):
     "200."
     now: str
     "Business time, in Lagos time with its offset."
+
+
+class FreezeRequest(msgspec.Struct, kw_only=True):
+    """Stops this merchant's clock, or lets it run again."""
+
+    frozen: bool = True
+    """True stops the clock, so that only `advance` moves it. False lets it run on from where it stands."""
+
+
+class AuditRequest(msgspec.Struct):
+    """Has no fields."""
+
+
+class Violation(msgspec.Struct, kw_only=True):
+    """A place where the books violate an invariant."""
+
+    invariant: str
+    """The statement that must hold."""
+    place: str
+    """The account, posting or reference where it does not."""
+
+
+class AuditReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    """Always 200."""
+    data: list[Violation]
+    """Every violation that was found, at most 20 of each invariant. Empty if the books are right."""
 
 
 Count = Annotated[int, Meta(ge=0, le=10_000_000_000, description="a whole number, not negative")]

@@ -1,0 +1,335 @@
+"""The merchant of a test: its client, its events, and control of the outside and of time."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+
+from kasuwa.testing.address import ServerAddress
+from kasuwa.testing.events import Events
+from kasuwa.testing.exchanges import Recorder
+from kasuwa.testing.golden import GOLDEN_NOW, GoldenFiles, render
+from kasuwa.testing.timelines import render_timelines
+from kasuwa.testing.transport import Scenarios, make_async_http_client, make_http_client
+from kasuwa_client import AsyncKasuwa, Kasuwa, Refused
+from kasuwa_client._sync_groups import Sandbox
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RailName = Literal["bank", "biller", "card", "identity", "issuer", "mobile"]
+FaultKind = Literal["timeout", "reset", "unavailable", "decline"]
+EVERY_CALL = 1_000_000
+# NGN in the wallet of a new merchant.
+OPENING_BALANCE = "50000.00"
+
+
+class SandboxAction(Generic[P, T]):
+    """A method of the merchant that is the action of the same name of its client's `sandbox`."""
+
+    def __init__(self, method: Callable[Concatenate[Sandbox, P], T]) -> None:
+        self._name = method.__name__
+        self.__doc__ = method.__doc__
+
+    @overload
+    def __get__(self, merchant: None, owner: type) -> "SandboxAction[P, T]": ...
+
+    @overload
+    def __get__(self, merchant: "SandboxMerchant", owner: type) -> Callable[P, T]: ...
+
+    def __get__(self, merchant: "SandboxMerchant | None", owner: type) -> "Callable[P, T] | SandboxAction[P, T]":
+        if merchant is None:
+            return self
+        method: Callable[P, T] = getattr(merchant.client.sandbox, self._name)
+        return method
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """The result of an advance: business time after it, and how many jobs ran, by kind."""
+
+    now: datetime
+    ran: dict[str, int]
+
+
+class SandboxMerchant:
+    """A merchant of the test environment that belongs to one test."""
+
+    beneficiary = SandboxAction(Sandbox.beneficiary)
+    pay_account = SandboxAction(Sandbox.pay_account)
+    card_purchase = SandboxAction(Sandbox.card_purchase)
+    card_refund = SandboxAction(Sandbox.card_refund)
+    redeem_cashcode = SandboxAction(Sandbox.redeem_cashcode)
+    redeem = SandboxAction(Sandbox.redeem_cashcode)
+    fund_wallet = SandboxAction(Sandbox.fund_wallet)
+    settle = SandboxAction(Sandbox.settle)
+    webhook = SandboxAction(Sandbox.webhook)
+    explain = SandboxAction(Sandbox.explain)
+    clock = SandboxAction(Sandbox.clock)
+    audit = SandboxAction(Sandbox.audit)
+    reset = SandboxAction(Sandbox.reset)
+    new_merchant = SandboxAction(Sandbox.new_merchant)
+
+    def __init__(self, server: ServerAddress, mid: str, key: str, events: Events, golden_files: GoldenFiles) -> None:
+        self.server = server
+        self.mid = mid
+        self.key = key
+        self._golden_files = golden_files
+        self._scenarios = Scenarios()
+        self._recorder = Recorder()
+        self._shops: list[SandboxMerchant] = []
+        self._is_frozen = False
+        self.client = Kasuwa(
+            http_client=make_http_client(self._scenarios), **self._client_options, hooks=[self._recorder]
+        )
+        # Sends what belongs to no scenario: what the plugin itself wants to know.
+        self._plain_client = Kasuwa(http_client=make_http_client(Scenarios()), **self._client_options)
+        self.events = events
+        events.connect(key, self._deliver_due)
+
+    @property
+    def _client_options(self) -> dict[str, Any]:
+        return {"mid": self.mid, "key": self.key, "base_url": self.server.url}
+
+    @cached_property
+    def async_client(self) -> AsyncKasuwa:
+        """The merchant's client for asyncio. Needs no closing: it keeps no connections."""
+        http_client = make_async_http_client(self._scenarios)
+        return AsyncKasuwa(http_client=http_client, **self._client_options, hooks=[self._recorder])
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Settings of an application that reads its credentials from the environment."""
+        return {"KASUWA_URL": self.url, "KASUWA_MID": self.mid, "KASUWA_KEY": self.key}
+
+    @property
+    def references(self) -> list[str]:
+        """The references in requests and replies of the merchant's clients, and of its events."""
+        delivered = [str(delivery.event.raw["txnRef"]) for delivery in self.events.deliveries]
+        return list(dict.fromkeys([*self._recorder.references, *delivered]))
+
+    def __repr__(self) -> str:
+        return f"SandboxMerchant(mid={self.mid!r}, url={self.url!r})"
+
+    # --- money and merchants --------------------------------------------------------------------------------------
+
+    def wallet(self, currency: str = "NGN") -> Decimal:
+        """Returns the balance of a wallet, also what is held of it; 0 if there is no such wallet."""
+        return self._wallet_line(currency, "balance")
+
+    def available(self, currency: str = "NGN") -> Decimal:
+        """Returns what can be spent of a wallet: its balance without what is held."""
+        return self._wallet_line(currency, "available")
+
+    def _wallet_line(self, currency: str, column: str) -> Decimal:
+        lines = self._plain_client.resources.wallet().raw["data"]
+        found = [Decimal(line[column]) for line in lines if line["currency"] == currency]
+        return found[0] if found else Decimal("0.00")
+
+    def shop(
+        self,
+        *,
+        name: str | None = None,
+        balance: Decimal | str | int = OPENING_BALANCE,
+        now: datetime | str | None = None,
+    ) -> "SandboxMerchant":
+        """Returns another merchant, with `balance` in its NGN wallet. With `now`, its clock starts at that time and
+        stands still. Its books are audited with those of this merchant."""
+        shop = open_merchant(self.server, name=name, balance=balance, now=now, golden_files=self._golden_files)
+        self._shops.append(shop)
+        return shop
+
+    # --- the outside ------------------------------------------------------------------------------------------------
+
+    def fault(
+        self, rail: RailName, kind: FaultKind, *, times: int = EVERY_CALL, probability: Decimal | str | None = None
+    ) -> "PlannedFault":
+        """Makes the merchant's next calls of a rail fail, `times` at most. As a context manager, it clears the faults
+        of the rail at the end of the block.
+
+        kind: "timeout" (done, and the answer is lost), "reset" (never arrived), "unavailable" (refused before anything
+        was done) or "decline".
+        """
+        self.client.sandbox.fault(rail=rail, kind=kind, times=times, probability=probability)
+        return PlannedFault(self.client, rail)
+
+    @contextlib.contextmanager
+    def scenario(
+        self, *, rr: str | None = None, delay: int | None = None, http: str | None = None, webhook: str | None = None
+    ) -> Iterator[None]:
+        """Sends the requests of the block with a scenario (`x-sandbox-scenario`).
+
+        rr: the response code of the rail, such as "91". delay: seconds of business time until the rail answers.
+        http: "timeout", "reset", "500" or "unavailable". webhook: "drop", "dup", "late:<seconds>" or "bad-hash".
+        """
+        parts = {"rr": rr, "delay": delay, "http": http, "webhook": webhook}
+        text = ";".join(f"{name}={value}" for name, value in parts.items() if value is not None)
+        with self._scenarios.use(text):
+            yield
+
+    # --- time -------------------------------------------------------------------------------------------------------
+
+    def advance(
+        self,
+        *,
+        seconds: int | None = None,
+        minutes: int | None = None,
+        hours: int | None = None,
+        days: int | None = None,
+        until: datetime | str | None = None,
+    ) -> Advanced:
+        """Moves business time forward. Returns after everything that falls due on the way was done, in order: rails
+        were asked, and events were delivered."""
+        durations = {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days, "until": until}
+        return advance(self.client, {name: value for name, value in durations.items() if value is not None})
+
+    def _deliver_due(self) -> None:
+        advance(self._plain_client, {"seconds": 0})
+
+    def freeze(self, at: datetime | str | None = None) -> "FrozenClock":
+        """Stops the merchant's clock, at a later time if `at` is given: only `advance` moves it. As a context manager,
+        it lets the clock run again at the end of the block."""
+        was_frozen, self._is_frozen = self._is_frozen, True
+        self.client.sandbox.freeze()
+        clock = FrozenClock(self, was_frozen)
+        if at is not None:
+            try:
+                self.advance(until=at)
+            except Refused:
+                clock.release()
+                raise
+        return clock
+
+    def _unfreeze(self) -> None:
+        self._is_frozen = False
+        self.client.sandbox.freeze(frozen=False)
+
+    # --- golden files -----------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def golden(self, name: str) -> Iterator["SandboxMerchant"]:
+        """Runs a scenario on a merchant of its own, whose clock stands still, and compares all its requests, replies
+        and events with the golden file of that name. Raises AssertionError if they differ."""
+        __tracebackhide__ = True
+        shop = self.shop(name=f"Golden {name}", now=GOLDEN_NOW)
+        yield shop
+        shop.events.flush()
+        recorded = render(shop._recorder.exchanges, shop.events.deliveries, self.url)
+        self._golden_files.check(name, recorded)
+
+    # --- after the test ---------------------------------------------------------------------------------------------
+
+    @property
+    def merchants(self) -> list["SandboxMerchant"]:
+        """This merchant and all its shops."""
+        return [self, *(merchant for shop in self._shops for merchant in shop.merchants)]
+
+    def check_books(self) -> None:
+        """Audits the books of this merchant and its shops. Raises AssertionError that names every violation."""
+        __tracebackhide__ = True
+        found = [
+            f"{merchant.mid}: {line['invariant']}: {line['place']}"
+            for merchant in self.merchants
+            for line in merchant._plain_client.sandbox.audit().raw["data"]
+        ]
+        assert not found, "\n".join(["the books violate their invariants:", *found])
+
+    def timelines(self) -> str:
+        """Returns the timelines of all references that this merchant and its shops touched."""
+        shown = [(merchant.mid, render_timelines(merchant._explain_all())) for merchant in self.merchants]
+        return "\n\n".join(f"merchant {mid}\n\n{text}" for mid, text in shown if text)
+
+    def _explain_all(self) -> dict[str, Any]:
+        found = {}
+        for reference in self.references:
+            # A reference may be of something that the service does not know, such as a refused order.
+            with contextlib.suppress(Refused):
+                found[reference] = self._plain_client.sandbox.explain(reference=reference).raw["data"]
+        return found
+
+    def close(self) -> None:
+        """Ends the receivers of this merchant and its shops."""
+        for merchant in self.merchants:
+            merchant.events.close()
+
+
+class PlannedFault:
+    """Faults of a rail, which end with the block."""
+
+    def __init__(self, client: Kasuwa, rail: RailName) -> None:
+        self._client = client
+        self._rail = rail
+
+    def clear(self) -> None:
+        """Clears the faults of the rail that are left."""
+        self._client.sandbox.fault(rail=self._rail, kind="none")
+
+    def __enter__(self) -> "PlannedFault":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+
+
+class FrozenClock:
+    """A clock that stands still. At the end of the block it runs again, unless it stood still before."""
+
+    def __init__(self, merchant: SandboxMerchant, was_frozen: bool) -> None:
+        self._merchant = merchant
+        self._was_frozen = was_frozen
+
+    def release(self) -> None:
+        """Lets the clock run again, unless it stood still before."""
+        if not self._was_frozen:
+            self._merchant._unfreeze()
+
+    def __enter__(self) -> "FrozenClock":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def advance(client: Kasuwa, durations: dict[str, Any]) -> Advanced:
+    """Advances a clock to the end, with as many requests as it takes."""
+    ran: dict[str, int] = {}
+    while True:
+        reply = client.sandbox.advance(**durations).raw
+        for kind, count in reply["ran"].items():
+            ran[kind] = ran.get(kind, 0) + count
+        if not reply.get("more"):
+            return Advanced(datetime.fromisoformat(reply["now"]), ran)
+        durations = {"until": reply["until"]}
+
+
+def open_merchant(
+    server: ServerAddress,
+    *,
+    name: str | None = None,
+    balance: Decimal | str | int = OPENING_BALANCE,
+    now: datetime | str | None = None,
+    golden_files: GoldenFiles | None = None,
+    golden_directory: Path | str = "golden",
+) -> SandboxMerchant:
+    """Creates a merchant on a server, whose events come to this process."""
+    events = Events()
+    http_client = make_http_client(Scenarios())
+    creator = Kasuwa(mid=server.mid, key=server.key, base_url=server.url, http_client=http_client)
+    made = creator.sandbox.new_merchant(name=name, balance=balance, now=now, webhook=events.url)
+    files = golden_files or GoldenFiles(Path(golden_directory))
+    merchant = SandboxMerchant(server, made.mid, made.key, events, files)
+    merchant._is_frozen = now is not None
+    return merchant
