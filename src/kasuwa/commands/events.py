@@ -9,7 +9,7 @@ from kasuwa import listen
 from kasuwa.commands.database import one_line_errors
 from kasuwa.settings import DEMO_KEY, DEMO_MID
 
-ServerOption = Annotated[str, typer.Option("--server", help="Address of a running server.")]
+ServerOption = Annotated[str, typer.Option("--server", envvar="KASUWA_URL", help="Address of a running server.")]
 MidOption = Annotated[str, typer.Option("--mid", envvar="KASUWA_MID", help="As which merchant.")]
 KeyOption = Annotated[str, typer.Option("--key", envvar="KASUWA_KEY", help="Its key.")]
 ForwardOption = Annotated[str | None, typer.Option("--forward-to", help="A local application to forward to, signed.")]
