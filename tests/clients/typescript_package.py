@@ -21,12 +21,18 @@ LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", "test-dist", "*.tgz")
 COMPILER = "node_modules/typescript/bin/tsc"
 
 
-def build_package(folder: Path) -> Path:
-    """Builds a copy of the package in `folder`, and compiles its tests, the examples of all methods and the snippets
-    of README.md against the built declarations. Raises NodeFailed with what the compiler reports."""
+def build_distribution(folder: Path) -> Path:
+    """Builds a copy of the package in `folder`. Raises NodeFailed with what the compiler reports."""
     shutil.copytree(SOURCE, folder, ignore=LEFT_OUT)
     (folder / "node_modules").symlink_to(install_npm_packages(SOURCE))
     run_node(["build.mjs"], folder)
+    return folder
+
+
+def build_package(folder: Path) -> Path:
+    """Builds a copy of the package in `folder`, and compiles its tests, the examples of all methods and the snippets
+    of README.md against the built declarations. Raises NodeFailed with what the compiler reports."""
+    build_distribution(folder)
     (folder / "test" / "examples.ts").write_text(examples_source())
     (folder / "test" / "readme.ts").write_text(readme_source())
     run_node([COMPILER, "--project", "tsconfig.test.json"], folder)
