@@ -109,7 +109,9 @@ def test_a_mistyped_command_is_answered_with_the_right_one() -> None:
 
 
 def test_only_serve_and_migrate_are_left_out_of_the_calls() -> None:
-    assert {name for name, _ in leaf_commands()} == {"serve", *CALLS}
+    # The simulators of vendors run until they are stopped, and keep nothing (test_command_twin.py).
+    named = {name for name, _ in leaf_commands() if not name.startswith("twin ")}
+    assert named == {"serve", *CALLS}
 
 
 @pytest.mark.parametrize("name", CALLS)
