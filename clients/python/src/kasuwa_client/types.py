@@ -167,8 +167,8 @@ class InstallmentSchedule(TypedDict):
     """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
     payment_schedule: Mapping[str, Amount]
-    """Dates (DD-MM-YYYY, 1 to 120 of them, none in the past) with what is due on each: percentages that add up to
-    100, or amounts that add up to `total`. What is due today is charged at once. 1 to 120 dates.
+    """Dates (DD-MM-YYYY, none in the past) with what is due on each: percentages that add up to 100, or amounts that
+    add up to `total`. What is due today is charged at once. 1 to 120 dates.
     """
     total: Amount
     """Sum of all installments, in the currency of the payment. Digits with at most two decimals, above zero, at most

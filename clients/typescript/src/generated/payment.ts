@@ -152,8 +152,8 @@ export interface InstallmentPlan {
 /** An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it. */
 export interface InstallmentSchedule {
   /**
-   * Dates (DD-MM-YYYY, 1 to 120 of them, none in the past) with what is due on each: percentages that add up to 100,
-   * or amounts that add up to `total`. What is due today is charged at once. 1 to 120 dates.
+   * Dates (DD-MM-YYYY, none in the past) with what is due on each: percentages that add up to 100, or amounts that add
+   * up to `total`. What is due today is charged at once. 1 to 120 dates.
    */
   readonly payment_schedule: { readonly [name: string]: Decimal };
   /**

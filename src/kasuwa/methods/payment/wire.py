@@ -116,7 +116,7 @@ class Installment(msgspec.Struct, kw_only=True):
     payment_schedule: Annotated[
         dict[str, PercentOrAmount], Meta(min_length=1, max_length=MAX_INSTALLMENTS, description=COUNT_REASON)
     ]
-    """Dates (DD-MM-YYYY, 1 to 120 of them, none in the past) with what is due on each: percentages that add up to 100,
+    """Dates (DD-MM-YYYY, none in the past) with what is due on each: percentages that add up to 100,
     or amounts that add up to `total`. What is due today is charged at once."""
     total: Amount
     "Sum of all installments, in the currency of the payment."
