@@ -30,8 +30,11 @@ def running_twin(vendor: str) -> Iterator[dict[str, str]]:
                     break
             yield dict(SETTING.findall("".join(lines)))
         finally:
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0
+            process.send_signal(signal.SIGTERM)
+            try:
+                assert process.wait(30) == 0
+            finally:
+                process.kill()
 
 
 def test_deployment_in_test_uses_the_twins_by_their_printed_settings(deployments: Deployments) -> None:

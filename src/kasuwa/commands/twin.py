@@ -1,6 +1,7 @@
 """`kasuwa twin`: simulators of vendors' APIs, to try a deployment with a vendor's rail before there are keys."""
 
 import asyncio
+import signal
 from typing import Annotated
 
 import typer
@@ -61,23 +62,22 @@ def simulate_monnify(port: PortOption = 0) -> None:
 
 
 def run_twin(twin: Twin, port: int, settings: dict[str, str]) -> None:
-    """Serves a twin until it is interrupted. Prints the settings that a deployment needs to use it."""
+    """Serves a twin until SIGINT or SIGTERM. Prints the settings that a deployment needs to use it."""
 
     async def serve() -> None:
         await twin.start(port)
         lines = {**settings, f"{twin.rules.name.upper()}_BASE_URL": twin.url}
         typer.echo(f"The twin of {twin.rules.name} listens on {twin.url}. To use it, start kasuwa serve with:\n")
         typer.echo("\n".join(f"export KASUWA_{name}={value}" for name, value in lines.items()))
+        stopping = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
         typer.echo("\nCtrl-C stops it.")
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await twin.stop()
+        await stopping.wait()
+        await twin.stop()
 
     with one_line_errors():
         try:
             asyncio.run(serve())
-        except KeyboardInterrupt:
-            typer.echo("stopped")
         except OSError as error:
             raise typer.BadParameter(f"port {port} cannot be used: {error.strerror}") from None
