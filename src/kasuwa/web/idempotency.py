@@ -15,8 +15,8 @@ BAD_IDEMPOTENCY_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255
 MAX_KEY_CHARS = 255
 HEADER = "idempotency-key"
 
-# How requests differ from those of earlier versions, by slice and type. A retry may reach another version than the first
-# request: what a key stands for must be the same in both, or the retry would be refused as another request.
+# Differences of requests to those of earlier versions, by slice and type. A retry may reach another version than the
+# first request: what a key stands for must be the same in both, or the retry would be refused as another request.
 # Optional fields that were gained count only if they are sent.
 GAINED_FIELDS = {
     **dict.fromkeys(("clients.CreateRequest", "clients.UpdateRequest"), "dry_run"),
