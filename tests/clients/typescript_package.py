@@ -49,7 +49,7 @@ def examples_source() -> str:
 def readme_source() -> str:
     """Returns a module with the snippets of README.md, each in a function of its own after its imports.
 
-    They call the service at KASUWA_URL. Their server listens on a free port.
+    They call the service at KASUWA_URL as the merchant KASUWA_MID. Their server listens on a free port.
     """
     found = [text.partition("```")[0] for text in (SOURCE / "README.md").read_text().split("```ts\n")[1:]]
     assert found
@@ -67,7 +67,10 @@ def readme_source() -> str:
     shop = 'const shop = new Kasuwa({ mid: "GP0000001", key: "123456789", baseUrl: "http://127.0.0.1:8080" });'
     snippets = f"export const snippets = [{', '.join(f'snippet{number}' for number in range(len(functions)))}];\n"
     source = "\n".join([imports, "", shop, "", *functions, snippets])
-    return source.replace('"http://127.0.0.1:8080"', 'String(process.env["KASUWA_URL"])').replace("9999", "0")
+    given = {'"http://127.0.0.1:8080"': "KASUWA_URL", '"GP0000001"': "KASUWA_MID", '"123456789"': "KASUWA_KEY"}
+    for text, variable in given.items():
+        source = source.replace(text, f'String(process.env["{variable}"])')
+    return source.replace("9999", "0")
 
 
 class WireRecord(NamedTuple):
