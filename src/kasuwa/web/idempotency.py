@@ -56,7 +56,7 @@ def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
 
 def as_in_earlier_versions(request: Any) -> Any:
     """Returns a request with the fields that earlier versions compared (GAINED_FIELDS, LOST_FIELDS)."""
-    kind = ".".join((type(request).__module__.split(".")[-2], type(request).__name__))
+    kind = ".".join((*type(request).__module__.split(".")[2:3], type(request).__name__))
     gained, (followed, lost) = GAINED_FIELDS.get(kind), LOST_FIELDS.get(kind, ("", ""))
     if gained is None and not lost:
         return request
