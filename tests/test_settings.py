@@ -186,7 +186,23 @@ VTPASS = {
         ({"KASUWA_RAIL_LOOPBACK": "yes"}, "KASUWA_RAIL_LOOPBACK must be on or off, not 'yes'"),
         (
             {**VTPASS, "KASUWA_VTPASS_BASE_URL": "ftp://x"},
-            "KASUWA_VTPASS_BASE_URL must be an http or https address, not 'ftp://x'",
+            "KASUWA_VTPASS_BASE_URL must be an https address, not 'ftp://x'",
+        ),
+        (
+            {**VTPASS, "KASUWA_VTPASS_BASE_URL": "http://vtpass.example/api"},
+            "KASUWA_VTPASS_BASE_URL must be an https address, not 'http://vtpass.example/api'",
+        ),
+        (
+            {"KASUWA_ENVIRONMENT": "live", "KASUWA_DOJAH_BASE_URL": "http://127.0.0.1:9000"},
+            "KASUWA_DOJAH_BASE_URL must be an https address, not 'http://127.0.0.1:9000'",
+        ),
+        (
+            {
+                "KASUWA_ENVIRONMENT": "live",
+                "KASUWA_RAIL_LOOPBACK": "on",
+                "KASUWA_DOJAH_BASE_URL": "http://127.0.0.1.example:9000",
+            },
+            "KASUWA_DOJAH_BASE_URL must be an https address, not 'http://127.0.0.1.example:9000'",
         ),
         (
             {**VTPASS, "KASUWA_VTPASS_PHONE": "12345"},

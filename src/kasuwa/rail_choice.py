@@ -20,7 +20,7 @@ class RailChoice:
     """The rails that the settings choose. Close it after use."""
 
     def __init__(self, settings: Settings, metrics: Metrics, clock: DatabaseClock) -> None:
-        # Only on loopback, and where the settings allow it, is a rail called without TLS: as webhooks are in test.
+        # The settings allow http on loopback addresses alone; the client of the test environment accepts it there.
         loopback = rail_loopback_allowed(settings)
         self._egress = EgressClient(
             environment="test" if loopback else "live", loopback_allowed=loopback, limits=RAIL_LIMITS

@@ -170,6 +170,13 @@ def rail_loopback_allowed(settings: Settings) -> bool:
     return settings.environment == "test" or settings.rail_loopback == "on"
 
 
+def is_rail_url(settings: Settings, url: str) -> bool:
+    """Tells whether a rail may be called at an address: our keys travel by TLS, or stay on this machine."""
+    if rail_loopback_allowed(settings) and LOOPBACK_URL.fullmatch(url):
+        return True
+    return PUBLIC_URL.fullmatch(url) is not None and url.startswith("https://")
+
+
 def check_rails(settings: Settings) -> None:
     """Raises SettingsError if a rail is unknown, or a setting that it needs is missing."""
     for purpose, vendors in RAIL_VENDORS.items():
@@ -198,8 +205,8 @@ def check_rails(settings: Settings) -> None:
         raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
     for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
         url = getattr(settings, name)
-        if url is not None and not PUBLIC_URL.fullmatch(url):
-            raise SettingsError(f"{PREFIX}{name.upper()} must be an http or https address, not {url!r}")
+        if url is not None and not is_rail_url(settings, url):
+            raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
     if settings.vtpass_phone is not None and not re.fullmatch("0[789][01][0-9]{8}", settings.vtpass_phone, re.ASCII):
         raise SettingsError(f"KASUWA_VTPASS_PHONE must be a Nigerian mobile number, not {settings.vtpass_phone!r}")
     secret = settings.vtpass_callback_secret
@@ -241,6 +248,7 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
+LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
 WHOLE_NUMBERS = {

@@ -22,7 +22,7 @@ from tests.running import install_package, terminated_with_us
 from tests.source_rules import REPOSITORY
 
 # The copy of the repository in the machine.
-SOURCES = "/root/kasuwa"
+SOURCES = "/srv/kasuwa"
 BOOT_SECONDS = 60.0
 
 

@@ -119,6 +119,8 @@ def test_the_files_that_are_copied_make_a_complete_wheel(tmp_path: Path) -> None
 
 def test_make_runs_the_checks_that_are_not_part_of_the_tests() -> None:
     """pytest leaves out a file that is named beside its directory, so that the files must be named alone."""
-    output = subprocess.run(["make", "--dry-run", "test-deploy"], cwd=REPOSITORY, capture_output=True, text=True)
-    named = output.stdout.strip().splitlines()[-1].partition("-m pytest -n 0 ")[2].split()
+    command = ["make", "--dry-run", "--no-print-directory", "test-deploy"]
+    output = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    (line,) = (line for line in output.stdout.splitlines() if "-m pytest -n 0 " in line)
+    named = line.partition("-m pytest -n 0 ")[2].split()
     assert named == sorted(f"tests/deploy/{path.name}" for path in Path(__file__).parent.glob("*_checks.py"))

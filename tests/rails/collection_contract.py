@@ -3,8 +3,8 @@
 Each check takes a step whose answer is lost, asks after it, and compares what is said with what the same step answers
 when nothing is lost. None may find a payment successful without the payer's proof.
 
-An adapter is tested through a `Bench`: a rail, the payers it can be tried with, and a way to lose an answer. For a live
-adapter that is a test account at the provider and a connection that is cut after the request has left.
+An adapter is tested through a `RailHarness`: a rail, the payers it can be tried with, and a way to lose an answer. For
+a live adapter that is a test account at the provider and a connection that is cut after the request has left.
 """
 
 from collections.abc import Callable, Coroutine
@@ -56,18 +56,18 @@ Step = Callable[[CollectionOrder], Coroutine[Any, Any, Answer]]
 
 
 def compare(
-    bench: RailHarness, order: CollectionOrder, sent: Step, asked: CollectionOrder, recalled: CardSecrets | None
+    harness: RailHarness, order: CollectionOrder, sent: Step, asked: CollectionOrder, recalled: CardSecrets | None
 ) -> Answer:
     """Asserts that a query after a lost answer finds what the step answers when it is not lost, and returns it."""
-    expected = bench.run(sent(order))
-    lost = bench.losing(order)
+    expected = harness.run(sent(order))
+    lost = harness.losing(order)
     try:
-        bench.run(sent(lost))
+        harness.run(sent(lost))
     except NoAnswer:
         pass
     else:
         raise AssertionError("the answer was to be lost")
-    found = bench.run(bench.rail.query(asked, recalled))
+    found = harness.run(harness.rail.query(asked, recalled))
     assert (found.status, found.code, found.message) == (expected.status, expected.code, expected.message)
     for name in NEEDED_FACTS:
         known = getattr(asked, name, "")
@@ -75,48 +75,48 @@ def compare(
     return found
 
 
-def begun(bench: RailHarness, payer: Payer) -> CollectionOrder:
+def begun(harness: RailHarness, payer: Payer) -> CollectionOrder:
     """An order whose session is open."""
-    order = bench.order(payer)
-    answer = bench.run(bench.rail.begin(order, payer.card))
+    order = harness.order(payer)
+    answer = harness.run(harness.rail.begin(order, payer.card))
     return msgspec.structs.replace(order, session=answer.facts.get("session", ""))
 
 
 # --- the checks ---------------------------------------------------------------------------------------------------
 
 
-def check_lost_begin(bench: RailHarness, payer: Payer) -> Answer:
+def check_lost_begin(harness: RailHarness, payer: Payer) -> Answer:
     """The session is found with what the payer must do, and is no charge."""
-    order = bench.order(payer)
-    asked = bench.asked(bench.losing(order), ports.BEGIN, payer.card)
-    found = compare(bench, order, lambda given: bench.rail.begin(given, payer.card), asked, None)
+    order = harness.order(payer)
+    asked = harness.asked(harness.losing(order), ports.BEGIN, payer.card)
+    found = compare(harness, order, lambda given: harness.rail.begin(given, payer.card), asked, None)
     assert found.facts["auth"]
     return found
 
 
-def check_lost_charge(bench: RailHarness, payer: Payer) -> Answer:
+def check_lost_charge(harness: RailHarness, payer: Payer) -> Answer:
     """Checks a lost charge. A card is approved or declined by its PIN, else the payer is still to be asked."""
-    order = begun(bench, payer)
-    asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
-    return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, None)
+    order = begun(harness, payer)
+    asked = harness.asked(harness.losing(order), ports.CHARGE, payer.card)
+    return compare(harness, order, lambda given: harness.rail.charge(given, payer.card), asked, None)
 
 
-def check_lost_validate(bench: RailHarness, payer: Payer, otp: str | None) -> Answer:
+def check_lost_validate(harness: RailHarness, payer: Payer, otp: str | None) -> Answer:
     """A right code, a wrong one, or None where the payer declined."""
-    order = begun(bench, payer)
-    asked = bench.asked(bench.losing(order), ports.VALIDATE, payer.card, otp)
-    return compare(bench, order, lambda given: bench.rail.validate(given, otp), asked, None)
+    order = begun(harness, payer)
+    asked = harness.asked(harness.losing(order), ports.VALIDATE, payer.card, otp)
+    return compare(harness, order, lambda given: harness.rail.validate(given, otp), asked, None)
 
 
-def check_lost_saved_card(bench: RailHarness, payer: Payer) -> Answer:
-    order = bench.order(payer)
-    asked = bench.asked(bench.losing(order), ports.CHARGE, payer.card)
-    return compare(bench, order, lambda given: bench.rail.charge(given, payer.card), asked, payer.card)
+def check_lost_saved_card(harness: RailHarness, payer: Payer) -> Answer:
+    order = harness.order(payer)
+    asked = harness.asked(harness.losing(order), ports.CHARGE, payer.card)
+    return compare(harness, order, lambda given: harness.rail.charge(given, payer.card), asked, payer.card)
 
 
-def check_nothing_proved(bench: RailHarness, payer: Payer, step: str) -> Answer:
+def check_nothing_proved(harness: RailHarness, payer: Payer, step: str) -> Answer:
     """Asked after with nothing known but the order itself, as after a crash: never successful."""
-    order = begun(bench, payer)
-    found = bench.run(bench.rail.query(msgspec.structs.replace(order, step=step, age_seconds=3600), None))
+    order = begun(harness, payer)
+    found = harness.run(harness.rail.query(msgspec.structs.replace(order, step=step, age_seconds=3600), None))
     assert found.status in (ports.CHALLENGE, ports.NOT_FOUND, ports.UNKNOWN, ports.PROCESSING), found
     return found

@@ -43,7 +43,7 @@ def saved(number: str = GOOD) -> CardSecrets:
     return CardSecrets(number, "12", "30")
 
 
-class SandboxBench:
+class SandboxHarness:
     """`faults` are the ways in which an answer is lost though the rail took the step."""
 
     right_otp = "123456"
@@ -92,13 +92,13 @@ def http(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize(("cvv", "auth"), [("000", "OTP"), ("100", "PIN"), ("200", "3DSecure")])
 def test_a_lost_begin_is_found_with_its_session_and_authentication(http: str, cvv: str, auth: str) -> None:
-    found = check_lost_begin(SandboxBench(SandboxCards(), http), Payer(card=card(cvv=cvv)))
+    found = check_lost_begin(SandboxHarness(SandboxCards(), http), Payer(card=card(cvv=cvv)))
     assert (found.status, found.facts["auth"]) == (ports.SUCCESSFUL, auth)
 
 
 @pytest.mark.parametrize("cvv", ["000", "200"])
 def test_a_lost_charge_of_a_card_that_asks_its_payer_is_still_to_be_proved(http: str, cvv: str) -> None:
-    found = check_lost_charge(SandboxBench(SandboxCards(), http), Payer(card=card(cvv=cvv)))
+    found = check_lost_charge(SandboxHarness(SandboxCards(), http), Payer(card=card(cvv=cvv)))
     assert found.status == ports.CHALLENGE
 
 
@@ -107,7 +107,7 @@ def test_a_lost_charge_of_a_card_that_asks_its_payer_is_still_to_be_proved(http:
     [(GOOD, "1234", "00"), (GOOD, "0000", "55"), (GOOD, "9999", "75"), (GOOD, "", "55"), (SHORT, "1234", "51")],
 )
 def test_a_lost_charge_with_a_pin_ends_as_the_pin_and_the_card_say(http: str, number: str, pin: str, code: str) -> None:
-    found = check_lost_charge(SandboxBench(SandboxCards(), http), Payer(card=card(number, pin=pin)))
+    found = check_lost_charge(SandboxHarness(SandboxCards(), http), Payer(card=card(number, pin=pin)))
     assert (found.status, found.code) == (ports.SUCCESSFUL if code == "00" else ports.FAILED, code)
 
 
@@ -125,43 +125,43 @@ def test_a_lost_charge_with_a_pin_ends_as_the_pin_and_the_card_say(http: str, nu
 def test_a_lost_code_is_found_right_wrong_or_declined_as_it_was(
     http: str, cvv: str, otp: str | None, status: str
 ) -> None:
-    found = check_lost_validate(SandboxBench(SandboxCards(), http), Payer(card=card(cvv=cvv)), otp)
+    found = check_lost_validate(SandboxHarness(SandboxCards(), http), Payer(card=card(cvv=cvv)), otp)
     assert found.status == status
 
 
 def test_a_lost_right_code_ends_as_the_card_says(http: str) -> None:
-    found = check_lost_validate(SandboxBench(SandboxCards(), http), Payer(card=card(SHORT, "000")), "123456")
+    found = check_lost_validate(SandboxHarness(SandboxCards(), http), Payer(card=card(SHORT, "000")), "123456")
     assert (found.status, found.code) == (ports.FAILED, "51")
 
 
 @pytest.mark.parametrize(("number", "code"), [(GOOD, "00"), ("4111110051000011", "51")])
 def test_a_lost_charge_of_a_saved_card_ends_as_its_number_says(http: str, number: str, code: str) -> None:
-    found = check_lost_saved_card(SandboxBench(SandboxCards(), http), Payer("token", saved(number)))
+    found = check_lost_saved_card(SandboxHarness(SandboxCards(), http), Payer("token", saved(number)))
     assert (found.status, found.code) == (ports.SUCCESSFUL if code == "00" else ports.FAILED, code)
 
 
 @pytest.mark.parametrize("step", [ports.CHARGE, ports.VALIDATE, ""])
 @pytest.mark.parametrize("cvv", ["000", "100", "200"])
 def test_a_card_of_whose_proof_nothing_is_known_is_never_charged(cvv: str, step: str) -> None:
-    found = check_nothing_proved(SandboxBench(SandboxCards(), "timeout"), Payer(card=card(cvv=cvv)), step)
+    found = check_nothing_proved(SandboxHarness(SandboxCards(), "timeout"), Payer(card=card(cvv=cvv)), step)
     assert found.status == (ports.NOT_FOUND if cvv == "100" and step != ports.VALIDATE else ports.CHALLENGE)
 
 
 def test_a_lost_answer_to_a_slow_charge_ends_when_its_time_has_come(http: str) -> None:
     """Not at once: such a card is open at first in either case."""
-    bench = SandboxBench(SandboxCards(), http)
-    order = bench.order(Payer(card=card(SLOW)))
-    asked = bench.asked(bench.losing(order), ports.CHARGE, card(SLOW))
-    assert bench.run(bench.rail.query(asked, None)).status == ports.SUCCESSFUL
+    harness = SandboxHarness(SandboxCards(), http)
+    order = harness.order(Payer(card=card(SLOW)))
+    asked = harness.asked(harness.losing(order), ports.CHARGE, card(SLOW))
+    assert harness.run(harness.rail.query(asked, None)).status == ports.SUCCESSFUL
     early = msgspec.structs.replace(asked, age_seconds=FIRST_REQUERY_SECONDS - 0.01)
-    assert bench.run(bench.rail.query(early, None)).status == ports.UNKNOWN
+    assert harness.run(harness.rail.query(early, None)).status == ports.UNKNOWN
 
 
 # --- its accounts, telephones and wallets -----------------------------------------------------------------------------
 
 
 def test_a_lost_begin_of_an_account_still_asks_its_holder(http: str) -> None:
-    found = check_lost_begin(SandboxBench(SandboxDebit(), http), Payer("account", account="0000000000"))
+    found = check_lost_begin(SandboxHarness(SandboxDebit(), http), Payer("account", account="0000000000"))
     assert (found.status, found.facts["auth"]) == (ports.CHALLENGE, "OTP")
 
 
@@ -169,34 +169,34 @@ def test_a_lost_begin_of_an_account_still_asks_its_holder(http: str) -> None:
     ("otp", "status"), [("123456", ports.SUCCESSFUL), ("000000", ports.WRONG_CODE), ("111111", ports.WRONG_CODE)]
 )
 def test_a_lost_code_of_an_account_is_found_as_it_was(http: str, otp: str, status: str) -> None:
-    found = check_lost_validate(SandboxBench(SandboxDebit(), http), Payer("account", account="0000000000"), otp)
+    found = check_lost_validate(SandboxHarness(SandboxDebit(), http), Payer("account", account="0000000000"), otp)
     assert found.status == status
 
 
 @pytest.mark.parametrize("step", [ports.BEGIN, ports.VALIDATE, ""])
 def test_an_account_of_whose_code_nothing_is_known_is_never_debited(step: str) -> None:
     payer = Payer("account", account="0000000000")
-    assert check_nothing_proved(SandboxBench(SandboxDebit(), "timeout"), payer, step).status == ports.CHALLENGE
+    assert check_nothing_proved(SandboxHarness(SandboxDebit(), "timeout"), payer, step).status == ports.CHALLENGE
 
 
 @pytest.mark.parametrize(("otp", "status"), [("", ports.SUCCESSFUL), (None, ports.FAILED)])
 def test_a_lost_answer_of_a_payer_on_a_wallets_page_is_found_as_it_was(http: str, otp: str | None, status: str) -> None:
-    found = check_lost_validate(SandboxBench(SandboxMobile(), http), Payer("mobile_money", provider="paga"), otp)
+    found = check_lost_validate(SandboxHarness(SandboxMobile(), http), Payer("mobile_money", provider="paga"), otp)
     assert found.status == status
 
 
 def test_a_wallets_payer_who_has_not_answered_is_still_awaited() -> None:
     payer = Payer("mobile_money", provider="paga")
     for step in (ports.BEGIN, ports.VALIDATE):
-        check_nothing_proved(SandboxBench(SandboxMobile(), "timeout"), payer, step)
+        check_nothing_proved(SandboxHarness(SandboxMobile(), "timeout"), payer, step)
 
 
 def test_a_lost_begin_of_a_dialled_code_is_found_with_the_code(http: str) -> None:
     """Open either way: the step would have asked the payer, the query says that the payer is being asked."""
-    bench = SandboxBench(SandboxMobile(), http)
-    order = bench.order(Payer("ussd", provider="gtb"))
-    begun = bench.run(bench.rail.begin(order, None))
-    found = bench.run(bench.rail.query(bench.asked(bench.losing(order), ports.BEGIN, None), None))
+    harness = SandboxHarness(SandboxMobile(), http)
+    order = harness.order(Payer("ussd", provider="gtb"))
+    begun = harness.run(harness.rail.begin(order, None))
+    found = harness.run(harness.rail.query(harness.asked(harness.losing(order), ports.BEGIN, None), None))
     assert found.facts == begun.facts
     assert found.status == ports.UNKNOWN
 
@@ -228,8 +228,8 @@ class Ledger:
         return self._known.get(key, Answer(ports.NOT_FOUND, "25", "Unable to locate record"))
 
 
-def issued_bench(http: str, cvv: str = "321") -> SandboxBench:
-    return SandboxBench(IssuedCardRail(SandboxCards(), Ledger(cvv), DEFAULT_ISSUING), http, issued=True)
+def issued_bench(http: str, cvv: str = "321") -> SandboxHarness:
+    return SandboxHarness(IssuedCardRail(SandboxCards(), Ledger(cvv), DEFAULT_ISSUING), http, issued=True)
 
 
 def test_an_issued_cards_lost_begin_is_found(http: str) -> None:

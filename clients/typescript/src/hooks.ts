@@ -1,4 +1,4 @@
-/** What hooks are told about calls, for logs and metrics. Secrets are masked. */
+/** The events of a call that hooks receive, for logs and metrics. Secrets are masked. */
 
 interface About {
   /** The method that was called, such as `disburse.transfer`. */
@@ -43,5 +43,5 @@ export interface Retrying extends About {
 
 export type CallEvent = RequestSent | ReplyReceived | AttemptFailed | Retrying;
 
-/** A function that is told about calls. An error that it throws, or a promise that it rejects, is ignored. */
+/** A function that receives the events of calls. An error that it throws, or a promise that it rejects, is ignored. */
 export type Hook = (event: CallEvent) => void;

@@ -23,7 +23,7 @@ export interface KasuwaOptions {
    * safely. Default true. Without one, a write whose answer is lost is not repeated.
    */
   readonly makeReferences?: boolean | undefined;
-  /** Functions that are told about calls. They never see the key or other secrets. */
+  /** Functions that receive the events of calls. They never see the key or other secrets. */
   readonly hooks?: readonly Hook[] | undefined;
   /** Tells the test environment how the outside behaves, such as `rr=91;delay=5`. */
   readonly scenario?: string | undefined;

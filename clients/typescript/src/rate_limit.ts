@@ -6,7 +6,7 @@ import { ServiceError } from "./generated/statuses.js";
 /** HTTP 429: too many requests. The client has waited and tried again before it throws this. */
 export class RateLimited extends ServiceError {
   override readonly name: string = "RateLimited";
-  /** Seconds to wait, if the service said it. */
+  /** Seconds to wait, if the reply has it. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(refusal: Refusal, call: CallFacts, retryAfterSeconds: number | undefined) {

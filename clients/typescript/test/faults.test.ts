@@ -262,13 +262,13 @@ test("hooks see no secret, and an error that they throw changes nothing", async 
   const begun = await client.payment.initiateCard(request);
   const paid = await client.payment.chargeCard({ ...request, txnRef: begun.txnRef, auth_type: "PIN" });
   assert.equal(paid.txnStatus, "successful");
-  const told = JSON.stringify(events);
+  const received = JSON.stringify(events);
   const key = String(server.received[0]?.headers["key"]);
   for (const secret of [key, "5123450000000008", "5123 4500 0000 0008", '"1234"', '"100"', paid.cardToken ?? "?"]) {
-    assert.ok(!told.includes(secret), secret);
+    assert.ok(!received.includes(secret), secret);
   }
   for (const shown of ["phone 2348031234567", '"amount":"1500.00"', '"key":"***"']) {
-    assert.ok(told.includes(shown), shown);
+    assert.ok(received.includes(shown), shown);
   }
   assert.deepEqual([...new Set(events.map((event) => event.action))], ["payment.initiateCard", "payment.chargeCard"]);
 });

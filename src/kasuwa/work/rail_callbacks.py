@@ -18,7 +18,7 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
 from kasuwa.rails.callbacks import CallbackRefused, CallbackSource
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
-from kasuwa.work.sandbox import TRANSACTION_COLUMNS, submit_rule
+from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
 
 log = structlog.get_logger("kasuwa.work")
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -35,8 +34,7 @@ from kasuwa.core.transactions import (
 )
 from kasuwa.core.vault import Vault
 from kasuwa.db import jobs, merchants
-from kasuwa.db.batch import RuleFailure, Submission
-from kasuwa.db.bulk_sql import columns_of
+from kasuwa.db.batch import RuleFailure
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.db.merchants import MerchantDirectory
@@ -48,6 +46,7 @@ from kasuwa.rails.ports import Answer
 from kasuwa.work.advance import AdvanceResult, ClockAdvance, StopSignal
 from kasuwa.work.clock_leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
 from kasuwa.work.operations import CommonOperations
+from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.timeline import object_timeline, resolve_event_id, transaction_timeline
 from kasuwa.work.url_policy import url_fault
@@ -67,7 +66,6 @@ CALLBACK_ANSWERS = {
 BUSY = Refusal(ERROR, "This merchant's clock or books are being changed by other requests. Nothing was done: try again")
 ADVANCE_SECONDS = 20.0
 
-TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
@@ -96,16 +94,6 @@ async def fund_new_merchant(writer: Writer, merchant: Merchant, balances: Mappin
 
 def decide_freeze(is_frozen: bool, context: Context, seen: LoadedRows) -> Decision:
     return Decision(reply=context.now, sandbox=SandboxEffects(is_frozen=is_frozen))
-
-
-async def submit_rule(
-    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Decision]
-) -> Decision:
-    result = await writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
-    if isinstance(result, RuleFailure):
-        raise result.error
-    assert isinstance(result, Decision), result
-    return result
 
 
 class SandboxServices(msgspec.Struct, frozen=True):

@@ -3,10 +3,22 @@
 import contextlib
 from collections.abc import AsyncIterator
 
+from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.rails.transport import HttpTransport
-from kasuwa.twins.server import Twin, VendorRules
+from kasuwa.twins.server import FaultKind, Twin, VendorRules
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+
+# Faults of a call that moves money: what the sender learns, and whether the vendor carried out the order.
+FAULTS_OF_ORDERS: dict[FaultKind, tuple[type[Exception], bool]] = {
+    "drop": (NoAnswer, False),
+    "lose": (NoAnswer, True),
+    "half": (NoAnswer, True),
+    "page": (NoAnswer, True),
+    "empty": (NoAnswer, True),
+    "bad_gateway": (NoAnswer, True),
+    "too_many": (Unavailable, False),
+}
 
 
 class Observed:

@@ -48,7 +48,7 @@ class Twins:
         self.vtpass, self.paystack, self.dojah = Twin(self.vtpass_rules), Twin(self.paystack_rules), Twin(DojahRules())
 
 
-class LiveBench:
+class LiveHarness:
     """A live deployment, the twins behind it, and a merchant with money."""
 
     def __init__(self, deployment: Deployment, twins: Twins, settings: dict[str, str]) -> None:
@@ -141,142 +141,145 @@ def running_twins() -> Iterator[Twins]:
 
 
 @pytest.fixture(scope="module")
-def bench(deployments: Deployments) -> Iterator[LiveBench]:
+def harness(deployments: Deployments) -> Iterator[LiveHarness]:
     with running_twins() as twins:
         settings = rail_settings(twins)
         with deployments.fresh("live-rails", **settings) as deployment:
-            bench = LiveBench(deployment, twins, settings)
-            wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
-            yield bench
-            bench.compare_books()
-            bench.shop.connection.close()
+            harness = LiveHarness(deployment, twins, settings)
+            wait_until("the catalogue is fetched", lambda: harness.put("bills", action="pull")["data"]["items"])
+            yield harness
+            harness.compare_books()
+            harness.shop.connection.close()
 
 
-def test_bill_is_delivered_with_its_token(bench: LiveBench) -> None:
-    resolved = bench.put("bills", action="resolve", paycode="ikeja-electric/prepaid", reference=METER)
+def test_bill_is_delivered_with_its_token(harness: LiveHarness) -> None:
+    resolved = harness.put("bills", action="resolve", paycode="ikeja-electric/prepaid", reference=METER)
     assert resolved["custName"] == "TESTMETER1"
-    paid = bench.pay("first")
+    paid = harness.pay("first")
     assert (paid["txnStatus"], len(paid["token"])) == ("successful", 20)
-    assert bench.verify("first")["token"] == paid["token"]
-    assert bench.pay("first") == paid
-    assert sum(bill.customer == METER for bill in bench.rules.bills.values()) == 1
+    assert harness.verify("first")["token"] == paid["token"]
+    assert harness.pay("first") == paid
+    assert sum(bill.customer == METER for bill in harness.rules.bills.values()) == 1
 
 
-def test_part_of_a_naira_is_refused_before_anything_is_sent(bench: LiveBench) -> None:
-    before = len(bench.vtpass.requests)
-    refused = bench.pay("kobo", amount="5000.50")
+def test_part_of_a_naira_is_refused_before_anything_is_sent(harness: LiveHarness) -> None:
+    before = len(harness.vtpass.requests)
+    refused = harness.pay("kobo", amount="5000.50")
     assert refused["errors"] == [
         {"field": "amount", "reason": "a multiple of 1.00: Ikeja Electric Payment - IKEDC takes no smaller part"}
     ]
-    assert len(bench.vtpass.requests) == before
+    assert len(harness.vtpass.requests) == before
 
 
-def test_lost_answer_is_asked_after_and_nothing_is_sold_twice(bench: LiveBench) -> None:
-    before = len(bench.rules.bills)
-    bench.vtpass.add_fault("lose", "/pay")
-    assert bench.pay("lost", reference="45012345111")["txnStatus"] == "pending"
-    assert len(bench.wait_for("lost", "successful")["token"]) == 20
-    assert len(bench.rules.bills) == before + 1
+def test_lost_answer_is_asked_after_and_nothing_is_sold_twice(harness: LiveHarness) -> None:
+    before = len(harness.rules.bills)
+    harness.vtpass.add_fault("lose", "/pay")
+    assert harness.pay("lost", reference="45012345111")["txnStatus"] == "pending"
+    assert len(harness.wait_for("lost", "successful")["token"]) == 20
+    assert len(harness.rules.bills) == before + 1
 
 
-def test_call_back_makes_the_service_ask_at_once(bench: LiveBench) -> None:
-    paid = bench.pay("staff", reference=PENDING_METER)
+def test_call_back_makes_the_service_ask_at_once(harness: LiveHarness) -> None:
+    paid = harness.pay("staff", reference=PENDING_METER)
     assert paid["txnStatus"] == "pending"
-    [request_id] = [bill.request_id for bill in bench.rules.bills.values() if bill.customer == PENDING_METER]
-    event = bench.rules.settle(request_id, "delivered")
-    assert bench.call_back(event, "another-secret-of-enough-length").http == 401
+    [request_id] = [bill.request_id for bill in harness.rules.bills.values() if bill.customer == PENDING_METER]
+    event = harness.rules.settle(request_id, "delivered")
+    assert harness.call_back(event, "another-secret-of-enough-length").http == 401
     for _ in range(2):
-        reply = bench.call_back(event)
+        reply = harness.call_back(event)
         assert (reply.http, reply.raw) == (200, b'{"response":"success"}')
-    bench.wait_for("staff", "successful")
-    assert bench.call_back(event).http == 200
-    assert bench.call_back({"type": "transaction-update", "data": {"requestId": "202601012330nobody"}}).http == 200
-    assert bench.notices() == []
+    harness.wait_for("staff", "successful")
+    assert harness.call_back(event).http == 200
+    assert harness.call_back({"type": "transaction-update", "data": {"requestId": "202601012330nobody"}}).http == 200
+    assert harness.notices() == []
 
 
-def test_reversal_after_success_becomes_one_notice(bench: LiveBench) -> None:
-    bench.pay("taken-back", reference="45012345222")
-    [request_id] = [bill.request_id for bill in bench.rules.bills.values() if bill.customer == "45012345222"]
-    event = bench.rules.settle(request_id, "reversed")
+def test_reversal_after_success_becomes_one_notice(harness: LiveHarness) -> None:
+    harness.pay("taken-back", reference="45012345222")
+    [request_id] = [bill.request_id for bill in harness.rules.bills.values() if bill.customer == "45012345222"]
+    event = harness.rules.settle(request_id, "reversed")
     for _ in range(2):
-        assert bench.call_back(event).http == 200
-    assert bench.notices() == ["the bill is successful, but its rail now says failed"]
-    assert bench.verify("taken-back")["txnStatus"] == "successful"
-    bench.rules.settle(request_id, "delivered")
+        assert harness.call_back(event).http == 200
+    assert harness.notices() == ["the bill is successful, but its rail now says failed"]
+    assert harness.verify("taken-back")["txnStatus"] == "successful"
+    harness.rules.settle(request_id, "delivered")
 
 
-def test_rail_without_money_keeps_the_bill_open_and_tells_the_operator_alone(bench: LiveBench) -> None:
-    bench.rules.balance, kept = 0, bench.rules.balance
-    paid = bench.pay("short", reference="45012345333")
+def test_rail_without_money_keeps_the_bill_open_and_tells_the_operator_alone(harness: LiveHarness) -> None:
+    harness.rules.balance, kept = 0, harness.rules.balance
+    paid = harness.pay("short", reference="45012345333")
     assert paid["txnStatus"] == "pending"
     assert "balance" not in str(paid)
-    assert "our balance with vtpass does not cover the bill: fund it" in bench.notices()
-    bench.rules.balance = kept
-    bench.wait_for("short", "successful")
+    assert "our balance with vtpass does not cover the bill: fund it" in harness.notices()
+    harness.rules.balance = kept
+    harness.wait_for("short", "successful")
 
 
 # --- transfers -------------------------------------------------------------------------------------------------
 
 
-def test_transfer_is_paid_and_ends_by_a_query(bench: LiveBench) -> None:
-    named = bench.put("resources", inquire="accountname", bankcode="058", accountnumber=ACCOUNT)
+def test_transfer_is_paid_and_ends_by_a_query(harness: LiveHarness) -> None:
+    named = harness.put("resources", inquire="accountname", bankcode="058", accountnumber=ACCOUNT)
     assert named["data"]["account_name"] == "ADA OBI"
-    sent = bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="rent")
+    sent = harness.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="rent")
     assert sent["txnStatus"] == "processing"
-    bench.wait_for_transfer("rent", "successful")
+    harness.wait_for_transfer("rent", "successful")
 
 
-def test_signed_call_back_ends_a_transfer(bench: LiveBench) -> None:
-    bench.shop.transfer(bankcode="058", accountnumber=PENDING_ACCOUNT, orderRef="slow")
-    [reference] = [paid.reference for paid in bench.bank.transfers.values() if paid.account_number == PENDING_ACCOUNT]
-    body, headers = bench.bank.settle(reference, "success")
-    with bench.deployment.connect() as wire:
+def test_signed_call_back_ends_a_transfer(harness: LiveHarness) -> None:
+    harness.shop.transfer(bankcode="058", accountnumber=PENDING_ACCOUNT, orderRef="slow")
+    [reference] = [paid.reference for paid in harness.bank.transfers.values() if paid.account_number == PENDING_ACCOUNT]
+    body, headers = harness.bank.settle(reference, "success")
+    with harness.deployment.connect() as wire:
         assert wire.send("POST", "/rails/paystack", body + b" ", headers).http == 401
         assert wire.send("POST", "/rails/paystack", body, headers).http == 200
-    bench.wait_for_transfer("slow", "successful")
+    harness.wait_for_transfer("slow", "successful")
 
 
-def test_reversed_transfer_becomes_a_notice(bench: LiveBench) -> None:
-    bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="back")
-    bench.wait_for_transfer("back", "successful")
-    reference = list(bench.bank.transfers)[-1]
-    body, headers = bench.bank.settle(reference, "reversed")
-    with bench.deployment.connect() as wire:
+def test_reversed_transfer_becomes_a_notice(harness: LiveHarness) -> None:
+    harness.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="back")
+    harness.wait_for_transfer("back", "successful")
+    reference = list(harness.bank.transfers)[-1]
+    body, headers = harness.bank.settle(reference, "reversed")
+    with harness.deployment.connect() as wire:
         assert wire.send("POST", "/rails/paystack", body, headers).http == 200
-    assert "the transfer is successful, but its rail now says failed" in bench.notices()
-    bench.bank.settle(reference, "success")
+    assert "the transfer is successful, but its rail now says failed" in harness.notices()
+    harness.bank.settle(reference, "success")
 
 
-def test_lost_transfer_is_asked_after_and_paid_once(bench: LiveBench) -> None:
-    before = len(bench.bank.transfers)
-    bench.paystack.add_fault("lose", "/transfer")
-    assert bench.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="gone")["txnStatus"] == "processing"
-    bench.wait_for_transfer("gone", "successful")
-    assert len(bench.bank.transfers) == before + 1
+def test_lost_transfer_is_asked_after_and_paid_once(harness: LiveHarness) -> None:
+    before = len(harness.bank.transfers)
+    harness.paystack.add_fault("lose", "/transfer")
+    assert harness.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="gone")["txnStatus"] == "processing"
+    harness.wait_for_transfer("gone", "successful")
+    assert len(harness.bank.transfers) == before + 1
 
 
-def test_person_of_a_bvn(bench: LiveBench) -> None:
-    found = bench.put("resources", inquire="bvn", bvn="22212345678")
+def test_person_of_a_bvn(harness: LiveHarness) -> None:
+    found = harness.put("resources", inquire="bvn", bvn="22212345678")
     assert found["data"]["firstname"] == "ADAEZE"
     assert "image" not in str(found)
-    assert bench.put("resources", inquire="bvn", bvn="33312345678")["status"] != 200
+    assert harness.put("resources", inquire="bvn", bvn="33312345678")["status"] != 200
 
 
-def test_call_backs_of_other_rails_and_methods_are_refused(bench: LiveBench) -> None:
-    with bench.deployment.connect() as wire:
+def test_call_backs_of_other_rails_and_methods_are_refused(harness: LiveHarness) -> None:
+    with harness.deployment.connect() as wire:
         assert wire.send("POST", "/rails/monnify", b"{}").http == 404
         assert wire.send("GET", f"/rails/vtpass/{PATH_SECRET}").body["message"] == "Invalid method call: use POST"
         assert wire.send("POST", f"/rails/vtpass/{PATH_SECRET}", b"x" * 200_000).http == 413
 
 
-def test_no_secret_is_logged(bench: LiveBench) -> None:
-    text = bench.deployment.out.read_text() + bench.deployment.err.read_text()
+def test_no_secret_is_logged(harness: LiveHarness) -> None:
+    harness.put("resources", inquire="bvn", bvn="22212345678")
+    harness.pay("logged", reference="45012345444")
+    assert harness.call_back({}, PATH_SECRET).http == 200
+    text = harness.deployment.out.read_text() + harness.deployment.err.read_text()
     for secret in ("SK_1", "PK_1", "api-1", "test_sk_1", "sk_live_1", PATH_SECRET, "22212345678"):
         assert secret not in text
 
 
-def test_doctor_speaks_to_the_rails(bench: LiveBench) -> None:
-    output = bench.deployment._run(("doctor",)).stdout
+def test_doctor_speaks_to_the_rails(harness: LiveHarness) -> None:
+    output = harness.deployment._run(("doctor",)).stdout
     assert "vtpass answers; our balance there is" in output
     assert "paystack answers; our balance there is" in output
     assert "dojah answers; our balance there is 5000.5" in output
@@ -290,12 +293,12 @@ def test_kill_between_the_vendor_and_our_books(deployments: Deployments) -> None
     with running_twins() as twins:
         settings = rail_settings(twins)
         with deployments.fresh("live-kill", **settings) as deployment:
-            bench = LiveBench(deployment, twins, settings)
-            wait_until("the catalogue is fetched", lambda: bench.put("bills", action="pull")["data"]["items"])
+            harness = LiveHarness(deployment, twins, settings)
+            wait_until("the catalogue is fetched", lambda: harness.put("bills", action="pull")["data"]["items"])
             twins.vtpass.add_fault("hang", "/pay")
-            with ThreadPoolExecutor(max_workers=1) as threads, contextlib.closing(bench.shop.connection):
-                paying = threads.submit(bench.pay, "killed")
-                wait_until("the vendor has the bill", lambda: bench.rules.bills)
+            with ThreadPoolExecutor(max_workers=1) as threads, contextlib.closing(harness.shop.connection):
+                paying = threads.submit(harness.pay, "killed")
+                wait_until("the vendor has the bill", lambda: harness.rules.bills)
                 kill_service(deployment)
                 with pytest.raises((OSError, http.client.HTTPException)):
                     paying.result()
@@ -305,9 +308,9 @@ def test_kill_between_the_vendor_and_our_books(deployments: Deployments) -> None
                 try:
                     with terminated_with_us(process.pid, signal.SIGTERM):
                         deployment.wait_ready(process)
-                        assert len(bench.wait_for("killed", "successful")["token"]) == 20
-                        assert len(bench.rules.bills) == 1
-                        bench.compare_books()
+                        assert len(harness.wait_for("killed", "successful")["token"]) == 20
+                        assert len(harness.rules.bills) == 1
+                        harness.compare_books()
                 finally:
                     stop(process)
 

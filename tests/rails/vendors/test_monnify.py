@@ -24,7 +24,7 @@ from kasuwa.rails.vendors.monnify import (
 )
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.server import FaultKind, Twin
-from tests.rails.vendors.adapters import Observed, twin_of
+from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 KEYS = MonnifyKeys("MK_TEST_1", "secret-1", "8016472829")
 REFERENCE = movement_reference("FD", 123_456_789, date(2026, 1, 5))
@@ -36,7 +36,7 @@ def order(account: str = "0123456784", **changes: Any) -> TransferOrder:
     return msgspec.structs.replace(found, **changes)
 
 
-class Bench:
+class VendorHarness:
     """The adapter and its vendor. `now` is the adapter's clock."""
 
     def __init__(self, twin: Twin, rules: MonnifyRules, transport: Any, keys: MonnifyKeys) -> None:
@@ -46,11 +46,11 @@ class Bench:
         self.rail = MonnifyBank(transport, twin.url, keys, Observed(), lambda: self.now)
 
 
-def at_monnify(work: Callable[[Bench], Awaitable[Any]], keys: MonnifyKeys = KEYS) -> Any:
+def at_monnify(work: Callable[[VendorHarness], Awaitable[Any]], keys: MonnifyKeys = KEYS) -> Any:
     async def run() -> Any:
         rules = MonnifyRules()
         async with twin_of(rules) as (twin, transport):
-            return await work(Bench(twin, rules, transport, keys))
+            return await work(VendorHarness(twin, rules, transport, keys))
 
     return asyncio.run(run())
 
@@ -59,26 +59,26 @@ def at_monnify(work: Callable[[Bench], Awaitable[Any]], keys: MonnifyKeys = KEYS
 
 
 def test_one_token_serves_many_calls_until_it_is_old() -> None:
-    async def work(bench: Bench) -> None:
-        await asyncio.gather(*(bench.rail.query(order()) for _ in range(5)))
-        assert bench.twin.count(LOG_IN) == 1
-        bench.now = 3599 * 0.9 - 1
-        await bench.rail.query(order())
-        assert bench.twin.count(LOG_IN) == 1
-        bench.now += 2
-        await bench.rail.query(order())
-        assert bench.twin.count(LOG_IN) == 2
+    async def work(harness: VendorHarness) -> None:
+        await asyncio.gather(*(harness.rail.query(order()) for _ in range(5)))
+        assert harness.twin.count(LOG_IN) == 1
+        harness.now = 3599 * 0.9 - 1
+        await harness.rail.query(order())
+        assert harness.twin.count(LOG_IN) == 1
+        harness.now += 2
+        await harness.rail.query(order())
+        assert harness.twin.count(LOG_IN) == 2
 
     at_monnify(work)
 
 
 def test_token_that_ends_during_an_order_is_renewed_and_it_is_sent_once() -> None:
-    async def work(bench: Bench) -> None:
-        await bench.rail.find_account_name(NameEnquiry("058", "0123456784"))
-        bench.rules.end_token()
-        assert (await bench.rail.transfer(order())).status == ports.PROCESSING
-        assert bench.twin.count(LOG_IN) == 2
-        assert len(bench.rules.transfers) == 1
+    async def work(harness: VendorHarness) -> None:
+        await harness.rail.find_account_name(NameEnquiry("058", "0123456784"))
+        harness.rules.end_token()
+        assert (await harness.rail.transfer(order())).status == ports.PROCESSING
+        assert harness.twin.count(LOG_IN) == 2
+        assert len(harness.rules.transfers) == 1
 
     at_monnify(work)
 
@@ -86,9 +86,9 @@ def test_token_that_ends_during_an_order_is_renewed_and_it_is_sent_once() -> Non
 def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
     keys = MonnifyKeys("MK_TEST_1", "very-secret", "8016472829")
 
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.transfer(order())
+            await harness.rail.transfer(order())
         assert "check the keys" in caught.value.notice
         assert "very-secret" not in f"{caught.value!r} {caught.value.notice} {keys!r}"
 
@@ -99,13 +99,13 @@ def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
 
 
 def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
-    async def work(bench: Bench) -> None:
-        assert (await bench.rail.transfer(order())).status == ports.PROCESSING
-        ended = await bench.rail.query(order())
+    async def work(harness: VendorHarness) -> None:
+        assert (await harness.rail.transfer(order())).status == ports.PROCESSING
+        ended = await harness.rail.query(order())
         assert (ended.status, ended.code) == (ports.SUCCESSFUL, "00")
-        [paid] = bench.rules.transfers.values()
+        [paid] = harness.rules.transfers.values()
         assert (paid.reference, str(paid.amount)) == (wire_reference(KEY), "1500.00")
-        [sent] = [request.body for request in bench.twin.requests if request.path == SEND]
+        [sent] = [request.body for request in harness.twin.requests if request.path == SEND]
         assert (sent["async"], sent["destinationAccountName"], sent["narration"]) == (True, "ADA OBI", "Invoice 1042")
 
     at_monnify(work)
@@ -123,44 +123,33 @@ def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
     ],
 )
 def test_outcomes(account: str, status: str, code: str | None, has_notice: bool) -> None:
-    answer = at_monnify(lambda bench: bench.rail.transfer(order(account)))
+    answer = at_monnify(lambda harness: harness.rail.transfer(order(account)))
     assert (answer.status, answer.code, bool(answer.notice)) == (status, code, has_notice)
 
 
 def test_code_of_one_bank_with_the_name_of_another_is_refused() -> None:
     """The vendor's 305 is OPay; ours is Summit Bank."""
 
-    async def work(bench: Bench) -> None:
-        answer = await bench.rail.transfer(order(bank_code="305"))
+    async def work(harness: VendorHarness) -> None:
+        answer = await harness.rail.transfer(order(bank_code="305"))
         assert (answer.status, answer.code) == (ports.FAILED, "16")
-        assert bench.rules.transfers == {}
+        assert harness.rules.transfers == {}
 
     at_monnify(work)
 
 
-FAULTS: dict[FaultKind, tuple[type[Exception], bool]] = {
-    "drop": (NoAnswer, False),
-    "lose": (NoAnswer, True),
-    "half": (NoAnswer, True),
-    "page": (NoAnswer, True),
-    "empty": (NoAnswer, True),
-    "bad_gateway": (NoAnswer, True),
-    "too_many": (Unavailable, False),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", FAULTS_OF_ORDERS)
 def test_lost_answer_then_query(fault: FaultKind) -> None:
-    expected, is_paid = FAULTS[fault]
+    expected, is_paid = FAULTS_OF_ORDERS[fault]
 
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault(fault, SEND)
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault(fault, SEND)
         with pytest.raises((Unavailable, NoAnswer)) as caught:
-            await bench.rail.transfer(order())
+            await harness.rail.transfer(order())
         assert type(caught.value) is expected
-        assert len(bench.rules.transfers) == is_paid
+        assert len(harness.rules.transfers) == is_paid
         if fault != "too_many":
-            asked = await bench.rail.query(order())
+            asked = await harness.rail.query(order())
             assert asked.status == (ports.SUCCESSFUL if is_paid else ports.NOT_FOUND)
 
     at_monnify(work)
@@ -169,53 +158,53 @@ def test_lost_answer_then_query(fault: FaultKind) -> None:
 @pytest.mark.parametrize("path", [LOG_IN, "/api/v1/banks", "/api/v1/disbursements/account/validate"])
 @pytest.mark.parametrize("fault", ["lose", "page", "bad_gateway"])
 def test_trouble_before_the_money_call_means_that_nothing_was_sent(path: str, fault: FaultKind) -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault(fault, path)
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault(fault, path)
         with pytest.raises(Unavailable):
-            await bench.rail.transfer(order())
-        assert bench.rules.transfers == {}
+            await harness.rail.transfer(order())
+        assert harness.rules.transfers == {}
 
     at_monnify(work)
 
 
 def test_used_reference_is_looked_up_and_paid_once() -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault("lose", SEND)
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault("lose", SEND)
         with pytest.raises(NoAnswer):
-            await bench.rail.transfer(order())
-        assert (await bench.rail.transfer(order())).status == ports.SUCCESSFUL
-        assert len(bench.rules.transfers) == 1
+            await harness.rail.transfer(order())
+        assert (await harness.rail.transfer(order())).status == ports.SUCCESSFUL
+        assert len(harness.rules.transfers) == 1
 
     at_monnify(work)
 
 
 def test_equal_transfer_within_two_minutes_waits() -> None:
-    async def work(bench: Bench) -> None:
-        await bench.rail.transfer(order())
+    async def work(harness: VendorHarness) -> None:
+        await harness.rail.transfer(order())
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.transfer(order(key=rail_key(13, REFERENCE)))
+            await harness.rail.transfer(order(key=rail_key(13, REFERENCE)))
         assert caught.value.retry_after == 120
 
     at_monnify(work)
 
 
 def test_short_wallet_tells_the_operator_and_nothing_is_done() -> None:
-    async def work(bench: Bench) -> None:
-        bench.rules.balance *= 0
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.balance *= 0
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.transfer(order())
+            await harness.rail.transfer(order())
         assert "fund it" in caught.value.notice
-        assert bench.rules.transfers == {}
+        assert harness.rules.transfers == {}
 
     at_monnify(work)
 
 
 @pytest.mark.parametrize(("amount", "written"), [(1, "0.01"), (99, "0.99"), (2**53, "90071992547409.92")])
 def test_amounts_are_exact_on_the_wire(amount: int, written: str) -> None:
-    async def work(bench: Bench) -> None:
-        bench.rules.balance *= 10**9
-        await bench.rail.transfer(order(amount=amount))
-        [paid] = bench.rules.transfers.values()
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.balance *= 10**9
+        await harness.rail.transfer(order(amount=amount))
+        [paid] = harness.rules.transfers.values()
         assert str(paid.amount) == written
 
     at_monnify(work)
@@ -252,20 +241,20 @@ def test_statuses(body: dict[str, Any], status: str) -> None:
 )
 def test_refusals_of_the_order_itself(words: str, code: str) -> None:
     refusal = VendorReply(400, {"requestSuccessful": False, "responseMessage": words, "responseCode": "99"})
-    answer = at_monnify(lambda bench: bench.rail._judge_refusal(refusal, order()))
+    answer = at_monnify(lambda harness: harness.rail._judge_refusal(refusal, order()))
     assert (answer.status, answer.code) == (ports.FAILED, code)
 
 
 def test_query_that_is_refused_for_another_reason_says_nothing() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         refusal = VendorReply(400, {"requestSuccessful": False, "responseMessage": "Oops", "responseCode": "99"})
 
         async def refuse(*given: Any, **more: Any) -> VendorReply:
             return refusal
 
-        bench.rail._call = refuse  # type: ignore[method-assign]
+        harness.rail._call = refuse  # type: ignore[method-assign]
         with pytest.raises(Unavailable):
-            await bench.rail.query(order())
+            await harness.rail.query(order())
 
     at_monnify(work)
 
@@ -282,18 +271,18 @@ def test_narrations(text: str, cleaned: str) -> None:
 
 
 def test_names() -> None:
-    async def work(bench: Bench) -> None:
-        assert await bench.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
-        unknown = await bench.rail.find_account_name(NameEnquiry("058", "0123456709"))
+    async def work(harness: VendorHarness) -> None:
+        assert await harness.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
+        unknown = await harness.rail.find_account_name(NameEnquiry("058", "0123456709"))
         assert unknown.name is None
         with pytest.raises(LookupDeclined):
-            await bench.rail.find_account_name(NameEnquiry("032", "0123456784"))
+            await harness.rail.find_account_name(NameEnquiry("032", "0123456784"))
 
     at_monnify(work)
 
 
 def test_access_check() -> None:
-    assert at_monnify(lambda bench: bench.rail.check_access()).startswith("10000000.0; ")
+    assert at_monnify(lambda harness: harness.rail.check_access()).startswith("10000000.0; ")
 
 
 # --- call-backs ------------------------------------------------------------------------------------------------

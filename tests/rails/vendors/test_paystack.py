@@ -32,7 +32,7 @@ from kasuwa.rails.vendors.paystack import (
 )
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import FaultKind, Twin
-from tests.rails.vendors.adapters import Observed, twin_of
+from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 KEYS = PaystackKeys("sk_test_1")
 REFERENCE = movement_reference("FD", 123_456_789, date(2026, 1, 5))
@@ -44,7 +44,7 @@ def order(account: str = "0123456784", **changes: Any) -> TransferOrder:
     return msgspec.structs.replace(found, **changes)
 
 
-class Bench:
+class VendorHarness:
     """The adapter and its vendor."""
 
     def __init__(self, twin: Twin, rules: PaystackRules, rail: PaystackBank) -> None:
@@ -53,11 +53,11 @@ class Bench:
         self.rail = rail
 
 
-def at_paystack(work: Callable[[Bench], Awaitable[Any]], keys: PaystackKeys = KEYS) -> Any:
+def at_paystack(work: Callable[[VendorHarness], Awaitable[Any]], keys: PaystackKeys = KEYS) -> Any:
     async def run() -> Any:
         rules = PaystackRules()
         async with twin_of(rules) as (twin, transport):
-            return await work(Bench(twin, rules, PaystackBank(transport, twin.url, keys, "test", Observed())))
+            return await work(VendorHarness(twin, rules, PaystackBank(transport, twin.url, keys, "test", Observed())))
 
     return asyncio.run(run())
 
@@ -66,21 +66,21 @@ def at_paystack(work: Callable[[Bench], Awaitable[Any]], keys: PaystackKeys = KE
 
 
 def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
-    async def work(bench: Bench) -> None:
-        assert (await bench.rail.transfer(order())).status == ports.PROCESSING
-        ended = await bench.rail.query(order())
+    async def work(harness: VendorHarness) -> None:
+        assert (await harness.rail.transfer(order())).status == ports.PROCESSING
+        ended = await harness.rail.query(order())
         assert (ended.status, ended.code) == (ports.SUCCESSFUL, "00")
-        [paid] = bench.rules.transfers.values()
+        [paid] = harness.rules.transfers.values()
         assert (paid.reference, paid.amount, paid.recipient) == (wire_reference(KEY), 150_000, "RCP_0580123456784")
 
     at_paystack(work)
 
 
 def test_recipient_and_banks_are_looked_up_once() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         for number in range(3):
-            await bench.rail.transfer(order(key=rail_key(number + 1, REFERENCE)))
-        assert [bench.twin.count(path) for path in ("/bank", "/bank/resolve", "/transferrecipient", "/transfer")] == [
+            await harness.rail.transfer(order(key=rail_key(number + 1, REFERENCE)))
+        assert [harness.twin.count(path) for path in ("/bank", "/bank/resolve", "/transferrecipient", "/transfer")] == [
             2,
             1,
             1,
@@ -102,44 +102,33 @@ def test_recipient_and_banks_are_looked_up_once() -> None:
     ],
 )
 def test_outcomes(account: str, status: str, code: str | None, has_notice: bool) -> None:
-    answer = at_paystack(lambda bench: bench.rail.transfer(order(account)))
+    answer = at_paystack(lambda harness: harness.rail.transfer(order(account)))
     assert (answer.status, answer.code, bool(answer.notice)) == (status, code, has_notice)
 
 
 def test_bank_that_cannot_be_mapped_is_refused_before_anything_is_sent() -> None:
-    async def work(bench: Bench) -> None:
-        answer = await bench.rail.transfer(order(bank_code="032"))
+    async def work(harness: VendorHarness) -> None:
+        answer = await harness.rail.transfer(order(bank_code="032"))
         assert (answer.status, answer.code) == (ports.FAILED, "16")
-        assert bench.twin.count("/transfer") == 0
+        assert harness.twin.count("/transfer") == 0
 
     at_paystack(work)
 
 
-FAULTS: dict[FaultKind, tuple[type[Exception], bool]] = {
-    "drop": (NoAnswer, False),
-    "lose": (NoAnswer, True),
-    "half": (NoAnswer, True),
-    "page": (NoAnswer, True),
-    "empty": (NoAnswer, True),
-    "bad_gateway": (NoAnswer, True),
-    "too_many": (Unavailable, False),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", FAULTS_OF_ORDERS)
 def test_lost_answer_then_query(fault: FaultKind) -> None:
-    expected, is_paid = FAULTS[fault]
+    expected, is_paid = FAULTS_OF_ORDERS[fault]
 
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault(fault, "/transfer")  # also the first call whose path begins so
-        bench.rail._recipients["058", "0123456784"] = "RCP_0580123456784"
-        bench.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault(fault, "/transfer")  # also the first call whose path begins so
+        harness.rail._recipients["058", "0123456784"] = "RCP_0580123456784"
+        harness.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
         with pytest.raises((Unavailable, NoAnswer)) as caught:
-            await bench.rail.transfer(order())
+            await harness.rail.transfer(order())
         assert type(caught.value) is expected
-        assert len(bench.rules.transfers) == is_paid
+        assert len(harness.rules.transfers) == is_paid
         if fault != "too_many":
-            asked = await bench.rail.query(order())
+            asked = await harness.rail.query(order())
             assert asked.status == (ports.SUCCESSFUL if is_paid else ports.NOT_FOUND)
 
     at_paystack(work)
@@ -148,46 +137,46 @@ def test_lost_answer_then_query(fault: FaultKind) -> None:
 @pytest.mark.parametrize("path", ["/bank", "/bank/resolve", "/transferrecipient"])
 @pytest.mark.parametrize("fault", ["lose", "page", "bad_gateway", "too_many"])
 def test_trouble_before_the_money_call_means_that_nothing_was_sent(path: str, fault: FaultKind) -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault(fault, path)
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault(fault, path)
         with pytest.raises(Unavailable):
-            await bench.rail.transfer(order())
-        assert bench.rules.transfers == {}
+            await harness.rail.transfer(order())
+        assert harness.rules.transfers == {}
 
     at_paystack(work)
 
 
 def test_used_reference_is_looked_up_and_paid_once() -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault("lose", "/transfer", 1)
-        bench.rail._recipients["058", "0123456784"] = "RCP_0580123456784"
-        bench.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault("lose", "/transfer", 1)
+        harness.rail._recipients["058", "0123456784"] = "RCP_0580123456784"
+        harness.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
         with pytest.raises(NoAnswer):
-            await bench.rail.transfer(order())
-        assert (await bench.rail.transfer(order())).status == ports.SUCCESSFUL
-        assert len(bench.rules.transfers) == 1
+            await harness.rail.transfer(order())
+        assert (await harness.rail.transfer(order())).status == ports.SUCCESSFUL
+        assert len(harness.rules.transfers) == 1
 
     at_paystack(work)
 
 
 def test_recipient_that_the_vendor_forgot_is_made_again() -> None:
-    async def work(bench: Bench) -> None:
-        await bench.rail.transfer(order())
-        bench.rules.recipients.clear()
+    async def work(harness: VendorHarness) -> None:
+        await harness.rail.transfer(order())
+        harness.rules.recipients.clear()
         second = order(key=rail_key(13, REFERENCE))
-        assert (await bench.rail.transfer(second)).status == ports.PROCESSING
-        assert len(bench.rules.transfers) == 2
+        assert (await harness.rail.transfer(second)).status == ports.PROCESSING
+        assert len(harness.rules.transfers) == 2
 
     at_paystack(work)
 
 
 def test_short_balance_tells_the_operator_and_nothing_is_done() -> None:
-    async def work(bench: Bench) -> None:
-        bench.rules.balance = 0
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.balance = 0
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.transfer(order())
+            await harness.rail.transfer(order())
         assert "fund it" in caught.value.notice
-        assert bench.rules.transfers == {}
+        assert harness.rules.transfers == {}
 
     at_paystack(work)
 
@@ -195,9 +184,9 @@ def test_short_balance_tells_the_operator_and_nothing_is_done() -> None:
 def test_wrong_key_tells_the_operator_and_shows_nothing() -> None:
     keys = PaystackKeys("sk_test_secret")
 
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.query(order())
+            await harness.rail.query(order())
         assert "check the keys" in caught.value.notice
         assert "sk_test_secret" not in f"{caught.value!r} {caught.value.notice} {keys!r}"
 
@@ -206,12 +195,12 @@ def test_wrong_key_tells_the_operator_and_shows_nothing() -> None:
 
 @pytest.mark.parametrize("amount", [1, 99, 2**53])
 def test_amounts_are_exact_on_the_wire(amount: int) -> None:
-    async def work(bench: Bench) -> None:
-        bench.rules.balance = 2**60
-        await bench.rail.transfer(order(amount=amount))
-        [paid] = bench.rules.transfers.values()
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.balance = 2**60
+        await harness.rail.transfer(order(amount=amount))
+        [paid] = harness.rules.transfers.values()
         assert paid.amount == amount
-        assert (await bench.rail.query(order(amount=amount))).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(order(amount=amount))).status == ports.SUCCESSFUL
 
     at_paystack(work)
 
@@ -230,14 +219,14 @@ REFUSALS: dict[str, tuple[int, dict[str, Any], str | type[Exception]]] = {
 def test_refusals_of_an_order_that_the_vendor_does_not_know(name: str) -> None:
     http, body, expected = REFUSALS[name]
 
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         reply = VendorReply(http, {"status": False, **body})
         if expected is Unavailable:
             with pytest.raises(Unavailable) as caught:
-                await bench.rail._judge_refusal(reply, order())
+                await harness.rail._judge_refusal(reply, order())
             assert caught.value.notice
         else:
-            assert (await bench.rail._judge_refusal(reply, order())).status == expected
+            assert (await harness.rail._judge_refusal(reply, order())).status == expected
 
     at_paystack(work)
 
@@ -270,12 +259,12 @@ def test_statuses(change: dict[str, Any], status: str) -> None:
 
 
 def test_names() -> None:
-    async def work(bench: Bench) -> None:
-        assert await bench.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
-        unknown = await bench.rail.find_account_name(NameEnquiry("058", "0123456709"))
+    async def work(harness: VendorHarness) -> None:
+        assert await harness.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
+        unknown = await harness.rail.find_account_name(NameEnquiry("058", "0123456709"))
         assert unknown.name is None
         with pytest.raises(LookupDeclined):
-            await bench.rail.find_account_name(NameEnquiry("032", "0123456784"))
+            await harness.rail.find_account_name(NameEnquiry("032", "0123456784"))
 
     at_paystack(work)
 
@@ -308,7 +297,7 @@ def test_banks_that_cannot_be_paid_are_left_out(row: Any) -> None:
 
 
 def test_access_check_tells_balance_and_unmapped_banks() -> None:
-    access = at_paystack(lambda bench: bench.rail.check_access())
+    access = at_paystack(lambda harness: harness.rail.check_access())
     assert access.startswith("1000000000 kobo; ")
     assert access.endswith("banks cannot be paid there")
 

@@ -33,7 +33,7 @@ from kasuwa.rails.vendors.vtpass import (
 )
 from kasuwa.twins.server import FaultKind, Twin
 from kasuwa.twins.vtpass import VtpassRules
-from tests.rails.vendors.adapters import Observed, twin_of
+from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 # Half past eleven in the evening, in Lagos.
 SENT_AT = datetime(2026, 1, 5, 22, 30, tzinfo=UTC)
@@ -51,7 +51,7 @@ def order(**changes: Any) -> BillOrder:
 AIRTIME = order(biller="mtn", paycode="mtn/", fulfillment="topup", reference="08031234567", amount=10_000)
 
 
-class Bench:
+class VendorHarness:
     """The adapter and its vendor, with one clock."""
 
     def __init__(self, twin: Twin, rules: VtpassRules, rail: VtpassBiller) -> None:
@@ -60,14 +60,16 @@ class Bench:
         self.rail = rail
 
 
-def at_vtpass(work: Callable[[Bench], Awaitable[Any]], keys: VtpassKeys = KEYS, later: timedelta = timedelta()) -> Any:
+def at_vtpass(
+    work: Callable[[VendorHarness], Awaitable[Any]], keys: VtpassKeys = KEYS, later: timedelta = timedelta()
+) -> Any:
     """Runs `work`. `later` is how long after the order's first sending it is."""
 
     async def run() -> Any:
         rules = VtpassRules(now=lambda: SENT_AT + later)
         async with twin_of(rules) as (twin, transport):
             rail = VtpassBiller(transport, twin.url, keys, OPERATOR_PHONE, Observed(), rules.now)
-            return await work(Bench(twin, rules, rail))
+            return await work(VendorHarness(twin, rules, rail))
 
     return asyncio.run(run())
 
@@ -90,30 +92,30 @@ def test_other_request_ids_are_not_ours(text: str) -> None:
 # --- paying ------------------------------------------------------------------------------------------------------
 
 
-async def pay(bench: Bench) -> Answer:
-    return await bench.rail.pay(order())
+async def pay(harness: VendorHarness) -> Answer:
+    return await harness.rail.pay(order())
 
 
 def test_prepaid_meter_gets_its_token() -> None:
-    async def work(bench: Bench) -> None:
-        paid = await bench.rail.pay(order())
+    async def work(harness: VendorHarness) -> None:
+        paid = await harness.rail.pay(order())
         assert (paid.status, paid.code) == (ports.SUCCESSFUL, "00")
         assert len(paid.facts["token"]) == 20
         assert paid.facts["units"] == "79.9"
-        assert await bench.rail.query(order()) == paid
-        assert await bench.rail.reprint(order()) == paid.facts
-        [bill] = bench.rules.bills.values()
+        assert await harness.rail.query(order()) == paid
+        assert await harness.rail.reprint(order()) == paid.facts
+        [bill] = harness.rules.bills.values()
         assert (bill.request_id, bill.customer, bill.amount) == (request_id_of(order()), METER, 5000)
-        [sent] = [request.body for request in bench.twin.requests if request.path == "/pay"]
+        [sent] = [request.body for request in harness.twin.requests if request.path == "/pay"]
         assert (sent["phone"], sent["variation_code"]) == (OPERATOR_PHONE, "prepaid")
 
     at_vtpass(work)
 
 
 def test_airtime_goes_to_the_phone() -> None:
-    async def work(bench: Bench) -> None:
-        assert (await bench.rail.pay(AIRTIME)).status == ports.SUCCESSFUL
-        [sent] = [request.body for request in bench.twin.requests]
+    async def work(harness: VendorHarness) -> None:
+        assert (await harness.rail.pay(AIRTIME)).status == ports.SUCCESSFUL
+        [sent] = [request.body for request in harness.twin.requests]
         del sent["request_id"]
         assert sent == {"serviceID": "mtn", "amount": 100, "phone": "08031234567"}
 
@@ -121,77 +123,77 @@ def test_airtime_goes_to_the_phone() -> None:
 
 
 def test_examination_pin() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         bill = order(
             biller="waec", paycode="waec/waecdirect", fulfillment=GIVES_PIN, reference="08031234567", amount=90_000
         )
-        assert (await bench.rail.pay(bill)).facts == {"pin": "Serial WRN182135587 PIN 373820665258"}
+        assert (await harness.rail.pay(bill)).facts == {"pin": "Serial WRN182135587 PIN 373820665258"}
 
     at_vtpass(work)
 
 
 def test_television_subscription() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         bill = order(
             biller="dstv", paycode="dstv/dstv-padi", fulfillment="topup", reference="1212121212", amount=185_000
         )
-        assert (await bench.rail.pay(bill)).status == ports.SUCCESSFUL
+        assert (await harness.rail.pay(bill)).status == ports.SUCCESSFUL
 
     at_vtpass(work)
 
 
 @pytest.mark.parametrize(("customer", "status"), [("45000000016", ports.FAILED), ("45000000040", ports.FAILED)])
 def test_refused_bills(customer: str, status: str) -> None:
-    answer = at_vtpass(lambda bench: bench.rail.pay(order(reference=customer)))
+    answer = at_vtpass(lambda harness: harness.rail.pay(order(reference=customer)))
     assert answer.status == status
 
 
 def test_pending_bill_ends_when_the_vendor_settles_it() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         bill = order(reference="45000000201")
-        assert (await bench.rail.pay(bill)).status == ports.PROCESSING
-        assert (await bench.rail.query(bill)).status == ports.PROCESSING
+        assert (await harness.rail.pay(bill)).status == ports.PROCESSING
+        assert (await harness.rail.query(bill)).status == ports.PROCESSING
         with pytest.raises(Unavailable):
-            await bench.rail.reprint(bill)
-        bench.rules.settle(request_id_of(bill), "delivered")
-        assert (await bench.rail.query(bill)).status == ports.SUCCESSFUL
+            await harness.rail.reprint(bill)
+        harness.rules.settle(request_id_of(bill), "delivered")
+        assert (await harness.rail.query(bill)).status == ports.SUCCESSFUL
 
     at_vtpass(work)
 
 
 def test_token_that_follows_later() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         bill = order(reference="45000000777")
-        paid = await bench.rail.pay(bill)
+        paid = await harness.rail.pay(bill)
         assert (paid.status, paid.facts) == (ports.SUCCESSFUL, {})
-        assert "token" in (await bench.rail.query(bill)).facts
+        assert "token" in (await harness.rail.query(bill)).facts
 
     at_vtpass(work)
 
 
 def test_undocumented_code_is_unreadable() -> None:
-    assert at_vtpass(lambda bench: bench.rail.pay(order(reference="45000000500"))).status == ports.UNREADABLE
+    assert at_vtpass(lambda harness: harness.rail.pay(order(reference="45000000500"))).status == ports.UNREADABLE
 
 
 def test_part_of_a_naira_is_never_sent() -> None:
-    async def work(bench: Bench) -> None:
-        answer = await bench.rail.pay(order(amount=500_001))
+    async def work(harness: VendorHarness) -> None:
+        answer = await harness.rail.pay(order(amount=500_001))
         assert (answer.status, answer.code) == (ports.FAILED, "13")
-        assert bench.twin.requests == []
+        assert harness.twin.requests == []
 
     at_vtpass(work)
 
 
 @pytest.mark.parametrize("amount", [100, 99_900, 2**53 // 100 * 100])
 def test_amounts_are_exact_on_the_wire(amount: int) -> None:
-    async def work(bench: Bench) -> None:
-        bench.rules.services = {
-            "mtn": msgspec.structs.replace(bench.rules.services["mtn"], least="1", most=str(10**18))
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.services = {
+            "mtn": msgspec.structs.replace(harness.rules.services["mtn"], least="1", most=str(10**18))
         }
-        bench.rules.balance = 10**18
-        answer = await bench.rail.pay(msgspec.structs.replace(AIRTIME, amount=amount))
+        harness.rules.balance = 10**18
+        answer = await harness.rail.pay(msgspec.structs.replace(AIRTIME, amount=amount))
         assert answer.status == ports.SUCCESSFUL
-        [bill] = bench.rules.bills.values()
+        [bill] = harness.rules.bills.values()
         assert bill.amount * 100 == amount
 
     at_vtpass(work)
@@ -199,91 +201,80 @@ def test_amounts_are_exact_on_the_wire(amount: int) -> None:
 
 # --- lost answers --------------------------------------------------------------------------------------------------
 
-# What the sender learns, and whether the vendor has the bill.
-FAULTS: dict[FaultKind, tuple[type[Exception], bool]] = {
-    "drop": (NoAnswer, False),
-    "lose": (NoAnswer, True),
-    "half": (NoAnswer, True),
-    "page": (NoAnswer, True),
-    "empty": (NoAnswer, True),
-    "bad_gateway": (NoAnswer, True),
-    "too_many": (Unavailable, False),
-}
 
-
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", FAULTS_OF_ORDERS)
 def test_lost_answer_then_query(fault: FaultKind) -> None:
-    expected, is_sold = FAULTS[fault]
+    expected, is_sold = FAULTS_OF_ORDERS[fault]
 
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault(fault, "/pay")
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault(fault, "/pay")
         with pytest.raises((Unavailable, NoAnswer)) as caught:
-            await bench.rail.pay(order())
+            await harness.rail.pay(order())
         assert type(caught.value) is expected
-        assert len(bench.rules.bills) == is_sold
+        assert len(harness.rules.bills) == is_sold
         if fault == "too_many":
             assert isinstance(caught.value, Unavailable)
             assert caught.value.retry_after == 7
             return
-        asked = await bench.rail.query(order())
+        asked = await harness.rail.query(order())
         assert asked.status == (ports.SUCCESSFUL if is_sold else ports.NOT_FOUND)
-        assert len(bench.rules.bills) == is_sold
+        assert len(harness.rules.bills) == is_sold
 
     at_vtpass(work)
 
 
 def test_unreachable_vendor_has_nothing() -> None:
-    async def work(bench: Bench) -> None:
-        await bench.twin.stop()
+    async def work(harness: VendorHarness) -> None:
+        await harness.twin.stop()
         with pytest.raises(Unavailable):
-            await bench.rail.pay(order())
+            await harness.rail.pay(order())
         with pytest.raises(Unavailable):
-            await bench.rail.query(order())
+            await harness.rail.query(order())
 
     at_vtpass(work)
 
 
 def test_used_request_id_is_looked_up_and_sold_once() -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault("lose", "/pay")
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault("lose", "/pay")
         with pytest.raises(NoAnswer):
-            await bench.rail.pay(order())
-        assert (await bench.rail.pay(order())).status == ports.SUCCESSFUL
-        assert len(bench.rules.bills) == 1
-        assert bench.twin.count("/requery") == 1
+            await harness.rail.pay(order())
+        assert (await harness.rail.pay(order())).status == ports.SUCCESSFUL
+        assert len(harness.rules.bills) == 1
+        assert harness.twin.count("/requery") == 1
 
     at_vtpass(work)
 
 
 def test_nothing_is_sent_after_midnight() -> None:
-    async def work(bench: Bench) -> None:
-        answer = await bench.rail.pay(order())
+    async def work(harness: VendorHarness) -> None:
+        answer = await harness.rail.pay(order())
         assert (answer.status, answer.code) == (ports.FAILED, "96")
-        assert bench.twin.count("/pay") == 0
-        assert bench.twin.count("/requery") == 1
+        assert harness.twin.count("/pay") == 0
+        assert harness.twin.count("/requery") == 1
 
     at_vtpass(work, later=timedelta(minutes=31))
 
 
 def test_bill_that_was_sold_before_midnight_is_found_after_it() -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault("lose", "/pay")
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault("lose", "/pay")
         with pytest.raises(NoAnswer):
-            await bench.rail.pay(order())
-        bench.rules.now = lambda: SENT_AT + timedelta(hours=1)
+            await harness.rail.pay(order())
+        harness.rules.now = lambda: SENT_AT + timedelta(hours=1)
         late = VtpassBiller(
-            bench.rail._client._transport, bench.twin.url, KEYS, OPERATOR_PHONE, Observed(), bench.rules.now
+            harness.rail._client._transport, harness.twin.url, KEYS, OPERATOR_PHONE, Observed(), harness.rules.now
         )
         assert (await late.pay(order())).status == ports.SUCCESSFUL
-        assert len(bench.rules.bills) == 1
+        assert len(harness.rules.bills) == 1
 
     at_vtpass(work)
 
 
 def test_vendor_with_another_day_fails_the_bill_and_tells_the_operator() -> None:
-    async def work(bench: Bench) -> None:
-        bench.rules.now = lambda: SENT_AT + timedelta(days=1)
-        answer = await bench.rail.pay(order())
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.now = lambda: SENT_AT + timedelta(days=1)
+        answer = await harness.rail.pay(order())
         assert answer.status == ports.FAILED
         assert "clock" in answer.notice
 
@@ -291,11 +282,11 @@ def test_vendor_with_another_day_fails_the_bill_and_tells_the_operator() -> None
 
 
 def test_second_bill_of_a_customer_within_half_a_minute_waits() -> None:
-    async def work(bench: Bench) -> None:
-        await bench.rail.pay(order())
+    async def work(harness: VendorHarness) -> None:
+        await harness.rail.pay(order())
         second = order(key=rail_key(12, movement_reference("BP", 5, SENT_AT.date())))
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.pay(second)
+            await harness.rail.pay(second)
         assert caught.value.retry_after == 30
 
     at_vtpass(work)
@@ -304,9 +295,9 @@ def test_second_bill_of_a_customer_within_half_a_minute_waits() -> None:
 def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
     keys = VtpassKeys("api-1", "PK_1", "SK_secret")
 
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         with pytest.raises(Unavailable) as caught:
-            await bench.rail.pay(order())
+            await harness.rail.pay(order())
         assert "check the keys" in caught.value.notice
         assert "SK_secret" not in f"{caught.value!r} {caught.value.notice} {keys!r}"
 
@@ -317,17 +308,17 @@ def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
 
 
 def test_customers() -> None:
-    async def work(bench: Bench) -> None:
+    async def work(harness: VendorHarness) -> None:
         query = CustomerQuery("ikeja-electric", "ikeja-electric/prepaid", METER, True)
-        assert await bench.rail.find_customer(query) == CustomerAnswer("TESTMETER1")
+        assert await harness.rail.find_customer(query) == CustomerAnswer("TESTMETER1")
         wrong = msgspec.structs.replace(query, reference="45012345699")
-        assert await bench.rail.find_customer(wrong) == CustomerAnswer(None)
+        assert await harness.rail.find_customer(wrong) == CustomerAnswer(None)
         nameless = msgspec.structs.replace(query, is_name_required=False)
-        assert await bench.rail.find_customer(nameless) == CustomerAnswer("")
-        assert bench.twin.count("/merchant-verify") == 2
+        assert await harness.rail.find_customer(nameless) == CustomerAnswer("")
+        assert harness.twin.count("/merchant-verify") == 2
         unknown = msgspec.structs.replace(query, paycode="nobody/prepaid")
         with pytest.raises(LookupDeclined):
-            await bench.rail.find_customer(unknown)
+            await harness.rail.find_customer(unknown)
 
     at_vtpass(work)
 
@@ -348,7 +339,7 @@ def test_customer_look_ups_that_say_nothing(body: dict[str, Any], expected: type
 
 
 def test_catalogue() -> None:
-    edition = at_vtpass(lambda bench: bench.rail.fetch_catalogue(1))
+    edition = at_vtpass(lambda harness: harness.rail.fetch_catalogue(1))
     check_edition(edition)
     assert [category.code for category in edition.categories] == [
         "airtime",
@@ -377,8 +368,8 @@ def test_catalogue() -> None:
 
 
 def test_catalogue_is_the_same_in_every_edition() -> None:
-    async def work(bench: Bench) -> None:
-        assert await bench.rail.fetch_catalogue(1) == await bench.rail.fetch_catalogue(2)
+    async def work(harness: VendorHarness) -> None:
+        assert await harness.rail.fetch_catalogue(1) == await harness.rail.fetch_catalogue(2)
 
     at_vtpass(work)
 
@@ -386,16 +377,16 @@ def test_catalogue_is_the_same_in_every_edition() -> None:
 @pytest.mark.parametrize("path", ["/service-categories", "/services", "/service-variations"])
 @pytest.mark.parametrize("fault", ["page", "bad_gateway"])
 def test_catalogue_that_cannot_be_read_as_a_whole_is_not_taken(path: str, fault: FaultKind) -> None:
-    async def work(bench: Bench) -> None:
-        bench.twin.add_fault(fault, path)
+    async def work(harness: VendorHarness) -> None:
+        harness.twin.add_fault(fault, path)
         with pytest.raises((Unavailable, NoAnswer)):
-            await bench.rail.fetch_catalogue(1)
+            await harness.rail.fetch_catalogue(1)
 
     at_vtpass(work)
 
 
 def test_access_check() -> None:
-    assert at_vtpass(lambda bench: bench.rail.check_access()) == "1000000.0"
+    assert at_vtpass(lambda harness: harness.rail.check_access()) == "1000000.0"
 
 
 # --- call-backs ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What hooks are told about calls. Secrets are masked."""
+"""The events of a call that hooks receive. Secrets are masked."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class ServiceError(Refused):
 
 
 class RateLimited(ServiceError):
-    """HTTP 429: too many requests. `retry_after` is the number of seconds to wait, if the service said it."""
+    """HTTP 429: too many requests. `retry_after` is the number of seconds to wait, if the reply has it."""
 
     retry_after: float | None = None
 

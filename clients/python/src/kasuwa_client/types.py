@@ -536,7 +536,7 @@ class BillReply(Result):
     token: str | None = field(default=None, repr=False)
     """Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one."""
     units: str | None = None
-    """Units that the token is worth, such as kWh. Present if the biller said so."""
+    """Units that the token is worth, such as kWh. Present if the biller reports them."""
     pin: str | None = field(default=None, repr=False)
     """PIN that the customer redeems. Present if the biller gave one."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -585,7 +585,7 @@ class BillState(Result):
     token: str | None = field(default=None, repr=False)
     """Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one."""
     units: str | None = None
-    """Units that the token is worth, such as kWh. Present if the biller said so."""
+    """Units that the token is worth, such as kWh. Present if the biller reports them."""
     pin: str | None = field(default=None, repr=False)
     """PIN that the customer redeems. Present if the biller gave one."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)

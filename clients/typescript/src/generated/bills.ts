@@ -116,7 +116,7 @@ export interface BillReply {
   readonly commission: Amount;
   /** Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one. */
   readonly token?: string;
-  /** Units that the token is worth, such as kWh. Present if the biller said so. */
+  /** Units that the token is worth, such as kWh. Present if the biller reports them. */
   readonly units?: string;
   /** PIN that the customer redeems. Present if the biller gave one. */
   readonly pin?: string;
@@ -147,7 +147,7 @@ export interface BillState {
   readonly message: string;
   /** Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one. */
   readonly token?: string;
-  /** Units that the token is worth, such as kWh. Present if the biller said so. */
+  /** Units that the token is worth, such as kWh. Present if the biller reports them. */
   readonly units?: string;
   /** PIN that the customer redeems. Present if the biller gave one. */
   readonly pin?: string;

@@ -8,7 +8,7 @@ import msgspec
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.bills.model import BILL_DETAIL_DECODER, CURRENCY, JOB_DATA_DECODER, QUERY
+from kasuwa.methods.bills.model import BILL_DETAIL_DECODER, CURRENCY, JOB_DATA_DECODER, QUERY, BillDetail
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, BillOrder, Rails, send_or_query
 
@@ -21,17 +21,9 @@ async def call_biller(rails: Rails, job: Job, now: datetime, secrets: None) -> A
 async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the biller for a bill that has ended."""
     detail = BILL_DETAIL_DECODER.decode(row.detail)
-    order = BillOrder(
-        key=rail_key(row.merchant_id, row.txn_ref),
-        biller=detail.slug,
-        paycode=detail.paycode,
-        fulfillment=detail.fulfillment,
-        reference=detail.reference,
-        amount=row.amount,
-        currency=row.currency,
-        sent_at=row.created_at,
+    return await rails.biller.query(
+        describe_bill(rail_key(row.merchant_id, row.txn_ref), detail, row.amount, row.created_at)
     )
-    return await rails.biller.query(order)
 
 
 async def fetch_delivery(rails: Rails, job: Job, answer: Answer) -> Answer:
@@ -44,15 +36,19 @@ async def fetch_delivery(rails: Rails, job: Job, answer: Answer) -> Answer:
 
 def make_bill_order(job: Job, at: float) -> BillOrder:
     job_data = JOB_DATA_DECODER.decode(job.work)
+    sent_at = datetime.fromtimestamp(job_data.sent_at, UTC)
+    order = describe_bill(rail_key(job.merchant_id, job.reference), job_data.order, job_data.amount, sent_at)
+    return msgspec.structs.replace(order, age_seconds=at - job_data.sent_at, scenario=job_data.scenario)
+
+
+def describe_bill(key: str, detail: BillDetail, amount: int, sent_at: datetime) -> BillOrder:
     return BillOrder(
-        key=rail_key(job.merchant_id, job.reference),
-        biller=job_data.order.slug,
-        paycode=job_data.order.paycode,
-        fulfillment=job_data.order.fulfillment,
-        reference=job_data.order.reference,
-        amount=job_data.amount,
+        key=key,
+        biller=detail.slug,
+        paycode=detail.paycode,
+        fulfillment=detail.fulfillment,
+        reference=detail.reference,
+        amount=amount,
         currency=CURRENCY,
-        sent_at=datetime.fromtimestamp(job_data.sent_at, UTC),
-        age_seconds=at - job_data.sent_at,
-        scenario=job_data.scenario,
+        sent_at=sent_at,
     )

@@ -194,7 +194,7 @@ class PayReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     token: str | UnsetType = UNSET
     "Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one."
     units: str | UnsetType = UNSET
-    "Units that the token is worth, such as kWh. Present if the biller said so."
+    "Units that the token is worth, such as kWh. Present if the biller reports them."
     pin: str | UnsetType = UNSET
     "PIN that the customer redeems. Present if the biller gave one."
 
@@ -224,6 +224,6 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     token: str | UnsetType = UNSET
     "Token of 20 digits that the customer enters into a prepaid meter. Present if the biller gave one."
     units: str | UnsetType = UNSET
-    "Units that the token is worth, such as kWh. Present if the biller said so."
+    "Units that the token is worth, such as kWh. Present if the biller reports them."
     pin: str | UnsetType = UNSET
     "PIN that the customer redeems. Present if the biller gave one."

@@ -5,8 +5,9 @@ from functools import partial
 
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.disburse.model import CURRENCY, QUERY, TRANSFER_DETAIL_DECODER, decode_job_data
+from kasuwa.methods.disburse.model import CURRENCY, QUERY, TRANSFER_DETAIL_DECODER, TransferDetail, decode_job_data
 from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_query
 
 
@@ -18,28 +19,31 @@ async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Ans
 async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the bank for a transfer that has ended."""
     detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
-    order = TransferOrder(
-        key=rail_key(row.merchant_id, row.txn_ref),
-        amount=row.amount,
-        currency=row.currency,
-        bank_code=detail.bank_code,
-        account_number=detail.account_number,
-        sender_name=detail.sender_name,
-        narration=detail.narration,
-    )
-    return await rails.bank.query(order)
+    return await rails.bank.query(describe_transfer(rail_key(row.merchant_id, row.txn_ref), detail, row.amount))
 
 
 def make_transfer_order(job: Job, now: datetime) -> TransferOrder:
     job_data = decode_job_data(job.work)
+    return describe_transfer(
+        rail_key(job.merchant_id, job.reference),
+        job_data.order,
+        job_data.amount,
+        now.timestamp() - job_data.sent_at,
+        job_data.scenario,
+    )
+
+
+def describe_transfer(
+    key: str, detail: TransferDetail, amount: int, age_seconds: float = 0, scenario: Scenario = NO_SCENARIO
+) -> TransferOrder:
     return TransferOrder(
-        key=rail_key(job.merchant_id, job.reference),
-        amount=job_data.amount,
+        key=key,
+        amount=amount,
         currency=CURRENCY,
-        bank_code=job_data.order.bank_code,
-        account_number=job_data.order.account_number,
-        sender_name=job_data.order.sender_name,
-        narration=job_data.order.narration,
-        age_seconds=now.timestamp() - job_data.sent_at,
-        scenario=job_data.scenario,
+        bank_code=detail.bank_code,
+        account_number=detail.account_number,
+        sender_name=detail.sender_name,
+        narration=detail.narration,
+        age_seconds=age_seconds,
+        scenario=scenario,
     )

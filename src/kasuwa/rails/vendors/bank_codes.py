@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 import msgspec
 
 from kasuwa.core.banks import Bank, banks_by_code, normalize_bank_name
-from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.rails.ports import FAILED, Answer, LookupDeclined, NoAnswer, Unavailable
 
 LIST_SECONDS = 86_400
+# The answer to a transfer to a bank that cannot be identified. Nothing was sent; 16 is NIP's code of an unknown bank.
+UNSERVED_BANK = Answer(FAILED, "16", "The bank cannot be reached by this rail")
 
 # Words that vendors add to or leave out of names.
 FILLERS = ("microfinance", "mfb", "merchant", "mortgage")
@@ -41,10 +43,17 @@ class BankList:
         self._reading = asyncio.Lock()
 
     async def find_code(self, bank_code: str) -> str | None:
-        """Returns the vendor's code of a bank, or None if it cannot be told. Raises Unavailable without a list."""
+        """Returns the vendor's code of a bank, None if it cannot be identified. Raises Unavailable without a list."""
         codes = await self._current()
         bank = banks_by_code().get(bank_code)
         return None if bank is None else codes.get(bank)
+
+    async def require_code(self, bank_code: str) -> str:
+        """Returns the vendor's code of a bank, for a look-up. Raises LookupDeclined if it cannot be identified."""
+        code = await self.find_code(bank_code)
+        if code is None:
+            raise LookupDeclined("it does not serve this bank")
+        return code
 
     async def list_unmapped(self) -> list[str]:
         """Returns the names of our banks that the vendor cannot be asked to pay."""
@@ -65,7 +74,10 @@ class BankList:
 
 
 def map_banks(listed: Iterable[VendorBank], exceptions: Mapping[str, str]) -> dict[Bank, str]:
-    """Returns the vendor's code of each of our banks that can be told. `exceptions` holds vendor codes by NIP code."""
+    """Returns the vendor's code of each of our banks that can be identified.
+
+    `exceptions` holds vendor codes by NIP code.
+    """
     listed = list(listed)
     by_nip = {bank.nip_code: bank.code for bank in listed if bank.nip_code}
     by_code = {bank.code: bank for bank in listed}

@@ -28,7 +28,7 @@ from kasuwa.rails.ports import (
     UnreadableAnswer,
 )
 from kasuwa.rails.transport import HttpTransport
-from kasuwa.rails.vendors.bank_codes import BankList, VendorBank
+from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
 from kasuwa.rails.vendors.client import CallObserver, RefusedCredentials, VendorClient, VendorReply
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
@@ -166,9 +166,7 @@ class MonnifyBank:
     # --- banks and names -----------------------------------------------------------------------------------------
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
-        code = await self._banks.find_code(enquiry.bank_code)
-        if code is None:
-            raise LookupDeclined("it does not serve this bank")
+        code = await self._banks.require_code(enquiry.bank_code)
         return await self._validate_account(code, enquiry.account_number, is_throttled=True)
 
     async def _validate_account(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
@@ -208,7 +206,7 @@ class MonnifyBank:
     async def transfer(self, order: TransferOrder) -> Answer:
         code = await self._banks.find_code(order.bank_code)
         if code is None:
-            return Answer(ports.FAILED, UNKNOWN_BANK, "The bank cannot be reached by this rail")
+            return UNSERVED_BANK
         try:
             named = await self._validate_account(code, order.account_number, is_throttled=False)
         except (LookupDeclined, NoAnswer) as error:

@@ -24,7 +24,7 @@ from kasuwa.rails.ports import (
     UnreadableAnswer,
 )
 from kasuwa.rails.transport import HttpTransport
-from kasuwa.rails.vendors.bank_codes import BankList, VendorBank
+from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
@@ -37,7 +37,7 @@ LONGEST_MESSAGE = 200
 LONGEST_REASON = 100
 
 # Codes of NIP, as merchants know them.
-DONE, IN_PROGRESS, NO_ACCOUNT, UNKNOWN_BANK, FRAUD, REFUSED = "00", "09", "07", "16", "34", "05"
+DONE, IN_PROGRESS, NO_ACCOUNT, FRAUD, REFUSED = "00", "09", "07", "34", "05"
 
 # Banks whose code at the vendor follows from nothing, by NIP code.
 EXCEPTIONS = {"100004": "999992", "000027": "00103"}
@@ -55,7 +55,7 @@ STATUSES = {
 }
 NOTICES = {
     "blocked": "paystack blocked a transfer because the approval URL did not answer",
-    "rejected": "paystack rejected a transfer because the approval URL said so",
+    "rejected": "paystack rejected a transfer because the approval URL refused it",
     "otp": "paystack wants an OTP for transfers: switch it off on its dashboard, or finish the transfer there",
     "received": "paystack waits for the approval of a transfer: switch approvals off on its dashboard",
 }
@@ -101,9 +101,7 @@ class PaystackBank:
     # --- banks and names ---------------------------------------------------------------------------------------
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
-        code = await self._banks.find_code(enquiry.bank_code)
-        if code is None:
-            raise LookupDeclined("it does not serve this bank")
+        code = await self._banks.require_code(enquiry.bank_code)
         return await self._resolve(code, enquiry.account_number, is_throttled=True)
 
     async def _resolve(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
@@ -155,7 +153,7 @@ class PaystackBank:
     async def transfer(self, order: TransferOrder) -> Answer:
         code = await self._banks.find_code(order.bank_code)
         if code is None:
-            return Answer(ports.FAILED, UNKNOWN_BANK, "The bank cannot be reached by this rail")
+            return UNSERVED_BANK
         recipient = await self._find_recipient(code, order)
         if isinstance(recipient, Answer):
             return recipient

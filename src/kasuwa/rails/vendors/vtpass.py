@@ -249,7 +249,7 @@ def too_late(answer: Answer) -> Answer:
 
 
 def explain_unknown(code: str, answer: Answer) -> Answer:
-    """Returns what a query said after a refusal that does not tell whether the bill exists."""
+    """Returns the answer to a query that follows a refusal which does not tell whether the bill exists."""
     if answer.status != ports.NOT_FOUND:
         return answer
     if code == BILLER_AWAY:
