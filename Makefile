@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos test-deploy audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted test-deploy audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -60,6 +60,11 @@ bench-setup: .venv/.stamp-dev
 # The long form of the fault tests. Takes hours.
 chaos: .venv/.stamp-dev
 	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
+
+# Plants bugs one by one (tests/planted/bugs.py) and shows that each is found by the test that exists for it. BUG selects
+# by a word of the name.
+planted: .venv/.stamp-dev
+	$(BIN)/python -m tests.planted $(BUG)
 
 # Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.

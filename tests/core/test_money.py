@@ -150,6 +150,7 @@ def test_a_percentage_is_rounded_half_up(minor: int, percent: Decimal) -> None:
         (0, "7.5", 0),
         (12_345, "0", 0),
         (12_345, "100", 12_345),
+        (99_999_999_999_999_937, "7.5", 7_499_999_999_999_995),  # a float has 53 bits and says …996
     ],
 )
 def test_a_half_always_goes_up(minor: int, percent: str, expected: int) -> None:

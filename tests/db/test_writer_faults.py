@@ -17,8 +17,10 @@ import pytest
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
 from kasuwa.core.references import row_key
 from kasuwa.db import connections
-from kasuwa.db.batch import Submission
+from kasuwa.db.batch import BatchState, Submission
 from kasuwa.db.blocked_merchants import MAX_SESSIONS
+from kasuwa.db.journal import CommitMarkRow
+from kasuwa.db.writer import Writer
 from kasuwa.ledger.chart import Hold
 from tests.db.probes import (
     SHORT,
@@ -51,6 +53,21 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 # --- lost answers -----------------------------------------------------------------------------------------------------
 
 
+def lose_answers_of_commits(writer: Writer, line: FaultyProxy, way: str) -> None:
+    """Swallows what the database answers from the next commit on. A batch decided on memory is one statement, which
+    commits by itself; a locked one sends COMMIT after its statements were answered."""
+    if way == "on memory":
+        line.state = "deaf"
+        return
+    commit = writer._session._commit_transaction
+
+    async def commit_and_lose(connection: Any, mark: CommitMarkRow, state: BatchState) -> None:
+        line.state = "deaf"
+        await commit(connection, mark, state)
+
+    writer._session._commit_transaction = commit_and_lose  # type: ignore[method-assign]
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground, way: str) -> None:
     """The connection stays open and silent: without a deadline the write would hang forever."""
@@ -60,12 +77,11 @@ def test_a_commit_whose_answer_is_swallowed_is_found_by_its_mark(ground: Ground,
         merchant = await new_merchant(ground)
         merchants_made.append(merchant)
         async with line.open(), writing(ground, line.dsn) as writer:
-            await make_ready(writer, merchant, "on memory")
-            if way == "locked":
-                await make_ready(writer, await new_merchant(ground), way)
-                writer._cache.forget_all()
-            line.state = "deaf"
+            await make_ready(writer, merchant, way)
+            lose_answers_of_commits(writer, line, way)
             waiting = writer.submit(fund(merchant))
+            while line.state != "deaf":
+                await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
             line.state = "passing"
             assert await outcome_of(waiting) == "fund"
@@ -121,15 +137,33 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground
     assert (len(times), moved(ground, made[0])) == (2, [100])
 
 
-def test_a_commit_lost_in_an_outage_beyond_the_timeout_has_an_unknown_outcome(ground: Ground) -> None:
+def test_commits_wait_for_the_disk_even_if_the_database_has_another_default(ground: Ground) -> None:
+    async def work() -> None:
+        owner = await asyncpg.connect(ground.cluster.dsn)
+        try:
+            await owner.execute("alter role current_user set synchronous_commit = off")
+            merchant = await new_merchant(ground)
+            async with writing(ground, ground.cluster.dsn) as writer:
+                assert await outcome_of(writer.submit(fund(merchant))) == "fund"
+                connection = await writer._session.write_connection()
+                assert await connection.fetchval("show synchronous_commit") == "on"
+        finally:
+            await owner.execute("alter role current_user reset synchronous_commit")
+            await owner.close()
+
+    run(work)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_commit_lost_in_an_outage_beyond_the_timeout_has_an_unknown_outcome(ground: Ground, way: str) -> None:
     """The outcome is reported as unknown, whether or not the commit happened."""
     line = FaultyProxy(ground.cluster)
 
     async def work() -> None:
         merchant = await new_merchant(ground)
         async with line.open(), writing(ground, line.dsn, timeout_seconds=1.5) as writer:
-            await make_ready(writer, merchant, "on memory")
-            line.state = "deaf"
+            await make_ready(writer, merchant, way)
+            lose_answers_of_commits(writer, line, way)
             assert await outcome_of(writer.submit(fund(merchant))) == "not known"
 
     run(work)

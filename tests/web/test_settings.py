@@ -109,6 +109,7 @@ def test_a_rate_is_one_merchants_own(shop: MerchantClient, deployment: Deploymen
     other = deployment.open_shop()
     with other.connection:
         deployment.run_command("merchant", "set", shop.mid, "--rate", "1,1")
+        deployment.run_command("merchant", "set", other.mid, "--rate", "1,5")
         time.sleep(SETTLES_SECONDS)
         assert 429 in {shop.send_fields("resources", WALLET).http for _ in range(5)}
         assert {other.send_fields("resources", WALLET).http for _ in range(5)} == {200}

@@ -24,7 +24,7 @@ async def requery_rail(visit: Visit) -> Response:
     """Makes the job of an open transaction due now. The worker then queries the rail under the same key as before."""
     with contextlib.suppress(ValueError):
         key = bytes.fromhex(visit.path_parameter("key"))
-        async with visit.operator_pool.acquire() as connection:
+        async with visit.operator_pool.acquire() as connection, connection.transaction():
             found = await jobs.run_job_now(connection, key, visit.services.rail_job_kinds)
             if found is not None:
                 merchant_id, reference = found

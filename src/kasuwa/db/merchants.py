@@ -106,7 +106,7 @@ def unseal_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -
 async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
     """Gives a mid new, empty books with its settings and keys, and archives the old ones. Returns the new number."""
     async with connection.transaction():
-        old = await find_merchant_id(connection, mid)
+        old = await lock_merchant(connection, mid)
         new = await connection.fetchval("select nextval('merchant_number')")
         await connection.execute("update merchant set current = false where merchant_id = $1", old)
         await connection.execute(
@@ -157,10 +157,22 @@ async def find_merchant_id(connection: Connection, mid: str) -> int:
     return merchant_id
 
 
+async def lock_merchant(connection: Connection, mid: str) -> int:
+    """Returns a merchant's number and locks its row until the transaction ends, so that its books are not reset
+    meanwhile. Raises UnknownMerchant."""
+    while True:
+        merchant_id = await connection.fetchval(f"{SELECT_CURRENT_ID} for no key update", mid)
+        if merchant_id is not None:
+            assert isinstance(merchant_id, int)
+            return merchant_id
+        # A reset that was waited for has replaced the row: the new one is visible to the next statement.
+        await find_merchant_id(connection, mid)
+
+
 async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: timedelta) -> str:
     """Adds a new API key and returns it. The old ones work until the overlap ends."""
     async with connection.transaction():
-        merchant_id = await find_merchant_id(connection, mid)
+        merchant_id = await lock_merchant(connection, mid)
         await connection.execute(
             "update merchant_key set expires_at = least(expires_at, now() + $2::interval) where merchant_id = $1",
             merchant_id,
@@ -180,8 +192,8 @@ async def change_settings(
 ) -> MerchantSettings:
     """Changes a merchant's settings. Setting the endpoint, even to the same URL, enables it again."""
     async with connection.transaction():
-        merchant_id = await find_merchant_id(connection, mid)
-        kept = await connection.fetchval("select settings from merchant where merchant_id = $1 for update", merchant_id)
+        merchant_id = await lock_merchant(connection, mid)
+        kept = await connection.fetchval("select settings from merchant where merchant_id = $1", merchant_id)
         changed = change(msgspec.json.decode(kept, type=MerchantSettings))
         await connection.execute(
             "update merchant set settings = $2 where merchant_id = $1",
