@@ -6,6 +6,7 @@ raised or a statement that failed shows there, whatever was answered.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -17,6 +18,11 @@ from tests.running import NEWEST, OLDEST, Deployment, Deployments
 
 # In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
+
+# Compiled modules are kept, also where the shell's environment says otherwise: each worker, server and command that tests
+# start would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
