@@ -15,7 +15,7 @@ import pytest
 from _pytest.nodeid import coerce_node_id
 
 from tests.merchant_client import MerchantClient
-from tests.running import NEWEST, OLDEST, Deployment, Deployments
+from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
 from tests.scheduling import UnitScheduling, start_rank
 
 # In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
@@ -25,6 +25,12 @@ os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
 # compile all of them again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Temporary directories are in memory, where there is plenty: a server that tests start syncs each commit, as in
+# production, and its data need not reach a disk. Tests also run programs from such a directory.
+MEMORY = memory_directory()
+if MEMORY is not None and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
