@@ -5,7 +5,9 @@ test its merchants' books are audited, and the service must have said nothing on
 raised or a statement that failed shows there, whatever was answered.
 """
 
+import gc
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -13,10 +15,22 @@ import pytest
 from _pytest.nodeid import coerce_node_id
 
 from tests.merchant_client import MerchantClient
-from tests.running import NEWEST, OLDEST, Deployment, Deployments
+from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
+from tests.scheduling import UnitScheduling, start_rank
 
 # In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
+
+# Compiled modules are kept, also where the shell says otherwise: each worker, server and command that tests start would
+# compile all of them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Temporary directories are in memory, where there is plenty: a server that tests start syncs each commit, as in
+# production, and its data need not reach a disk. Tests also run programs from such a directory.
+MEMORY = memory_directory()
+if MEMORY is not None and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -30,11 +44,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """xdist writes the group of a test where pytest 9.2 does not look for it any more: groups would not be kept."""
+    """Puts slow tests first, and keeps groups: xdist writes the group of a test where pytest 9.2 does not look for it
+    any more."""
     for item in items:
         named = getattr(item, "_nodeid", None)
         if named is not None:
             item._id = coerce_node_id(named)
+    items.sort(key=lambda item: start_rank(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    # Modules and tests live until the end: no later collection of garbage looks at them again.
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> UnitScheduling:
+    return UnitScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

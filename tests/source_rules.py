@@ -86,7 +86,11 @@ class Source:
     def __init__(self, place: str, text: str) -> None:
         self.path = place
         self.text = text
-        self.tree = ast.parse(text)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree. Parsed when a rule asks for it: all workers import this, and one runs the rules."""
+        return ast.parse(self.text)
 
     @property
     def module(self) -> str:

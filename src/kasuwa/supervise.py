@@ -92,6 +92,11 @@ def prepare(settings: Settings, dsn: str) -> None:
         raise ServeError(f"the database cannot be used: {one_line(error)}") from None
 
 
+def import_process_code() -> None:
+    """Imports what the processes run. Not imported with this module, which commands import that need little of it."""
+    from kasuwa import app  # noqa: F401
+
+
 def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
@@ -154,7 +159,8 @@ class Supervisor:
     def run(self, announce: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
-        # Slow to load, so it is loaded before the forks and not between two requests.
+        # Slow to load, so both are loaded once before the forks: not in each of them, and not between two requests.
+        import_process_code()
         public_holidays()
         try:
             self._parts += [self._start(counters) for counters in self._counters]

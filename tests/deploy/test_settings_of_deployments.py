@@ -32,6 +32,7 @@ SECRET_NAMES = {PREFIX + name.upper() for name in SECRET_SETTINGS}
 SECRET_FILES = {name + FILE_SUFFIX for name in SECRET_NAMES}
 # A value of a form that the setting takes.
 SECRET_VALUES = {"KASUWA_PAYSTACK_SECRET_KEY_FILE": "sk_live_1"}
+SETUPS = every_setup()
 ALL_FILES = sorted(path for path in (*DEPLOY.rglob("*"), REPOSITORY / "docs" / "deployment.md") if path.is_file())
 # `${NAME:-value}` and `${NAME:?text}` of compose, and `%d` of systemd.
 DEFAULTED = re.compile(r"\$\{\w+:-([^}]*)\}")
@@ -44,13 +45,13 @@ def test_every_setting_that_a_file_names_exists(path: Path) -> None:
     assert named <= KNOWN | SECRET_FILES
 
 
-@pytest.mark.parametrize("setup", every_setup(), ids=lambda setup: setup.name)
+@pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.name)
 def test_every_secret_comes_from_a_file(setup: Setup) -> None:
     assert set(setup.environment) & SECRET_NAMES == set()
     assert {"KASUWA_SECRET_KEY_FILE", "KASUWA_DATABASE_URL_FILE"} <= set(setup.environment)
 
 
-@pytest.mark.parametrize("setup", every_setup(), ids=lambda setup: setup.name)
+@pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.name)
 def test_the_service_accepts_the_settings(setup: Setup, tmp_path: Path) -> None:
     """The values of a file are read as the service reads them, with secrets in real files."""
     environ = {}
@@ -72,7 +73,7 @@ def test_live_or_test_is_chosen_by_the_person_who_starts_compose() -> None:
 # --- stopping -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setup", every_setup(), ids=lambda setup: setup.name)
+@pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.name)
 def test_a_service_manager_waits_until_the_service_has_stopped(setup: Setup) -> None:
     if setup.name == "chart Job":
         # A migration that is killed is rolled back by the database, and the next one begins again.

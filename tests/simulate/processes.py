@@ -154,7 +154,10 @@ class Service:
         status, process = probe(self.port, "/readyz")
         if status == 200:
             answering.add(process)
-        return len(answering) == int(self._given["KASUWA_WORKERS"]) and b"Ctrl-C" in self.out.read_bytes()
+        workers = int(self._given["KASUWA_WORKERS"])
+        if len(answering) > workers:
+            answering.clear()  # A process whose supervisor was killed replied before it stopped: ask all again.
+        return len(answering) == workers and b"Ctrl-C" in self.out.read_bytes()
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Stops the service and returns its exit code."""

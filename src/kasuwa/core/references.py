@@ -10,6 +10,7 @@ Contract: #references
 """
 
 import re
+import struct
 from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
@@ -156,7 +157,7 @@ class Permutation:
         self._tables = []
         for turn in range(ROUNDS):
             noise = shake_128(b"kasuwa reference %d" % turn + secret).digest(size * 2)
-            self._tables.append([int.from_bytes(noise[i : i + 2], "big") & HALF_MASK for i in range(0, size * 2, 2)])
+            self._tables.append([word & HALF_MASK for word in struct.unpack(f">{size}H", noise)])
 
     def __call__(self, number: int) -> int:
         number %= NUMBER_COUNT

@@ -1,0 +1,52 @@
+"""Which worker runs which test, and when.
+
+The tests of one file run on one worker, so that what they share (a server, a client that was built, a parsed source
+tree) is made once. Files of the same `xdist_group` run on one worker too. Tests that share nothing and take long are
+distributed one by one. Slow ones begin first: the last to run are short, and no worker is left alone with a long one.
+"""
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+# Their tests start processes of their own, and take up to a minute each.
+ALONE = ("tests/simulate/test_", "tests/test_command")
+# In this order, before all others.
+SLOW = (
+    "tests/console/",
+    "tests/simulate/",
+    "tests/test_distribution.py",
+    "tests/clients/",
+    "tests/generators/",
+    "tests/test_",
+    "tests/walk/",
+    "tests/testing/",
+    "tests/db/",
+    "tests/rails/vendors/test_live",
+    "tests/work/",
+    "tests/pages/",
+    "tests/web/",
+    "tests/methods/sandbox/test_http",
+)
+
+
+def unit_of(nodeid: str) -> str:
+    """Returns the name of the unit that a test is distributed with: its group, its file or itself."""
+    path, _, name = nodeid.partition("::")
+    if name.rfind("@") > name.rfind("]"):  # xdist appends the group of a test so
+        return name.rpartition("@")[2]
+    return nodeid if path.startswith(ALONE) else path
+
+
+def start_rank(nodeid: str) -> int:
+    return next((rank for rank, prefix in enumerate(SLOW) if nodeid.startswith(prefix)), len(SLOW))
+
+
+class UnitScheduling(LoadScopeScheduling):
+    """Hands out units in the order of the collection, to the worker that is the first to have little left."""
+
+    def __init__(self, config: pytest.Config, log: object = None) -> None:
+        config.option.loadscopereorder = False
+        super().__init__(config, log)  # type: ignore[arg-type]
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
