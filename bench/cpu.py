@@ -29,7 +29,7 @@ class CpuMeter:
         self._postmaster = postgres.postmaster(dsn)
 
     def read(self) -> CpuReading:
-        api = processes.seconds_used(processes.api_process(self._serve))
+        api = processes.api_seconds_used(self._serve)
         below = processes.seconds_used_below(self._serve)
         return CpuReading(api, processes.seconds_used_below(self._postmaster), below - api)
 

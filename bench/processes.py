@@ -21,6 +21,12 @@ def api_process(serve: psutil.Process) -> psutil.Process:
     return max(candidates, key=seconds_used)
 
 
+def api_seconds_used(serve: psutil.Process) -> float:
+    """Returns the CPU time of all API processes."""
+    named = [process for process in process_tree(serve) if API.search(command(process))]
+    return sum(seconds_used(process) for process in named or [api_process(serve)])
+
+
 def command(process: psutil.Process) -> str:
     try:
         return " ".join((process.name(), *process.cmdline()))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
-from bench.results import LoadResult, Results
+from bench.results import ComparedLoad, LoadResult, Results
 
 SCALE_20 = 20
 SCALE_1 = 1
@@ -60,6 +60,8 @@ def rows(figures: Results) -> list[Row]:
         *latency_rows(figures),
         *start_rows(figures),
         *kit_rows(figures),
+        *batched_sql_rows(figures),
+        *process_rows(figures),
         *memory_rows(figures),
         *(Row(name, "-", None, "-", "not measured", why) for name, why in figures.failures.items()),
     ]
@@ -200,6 +202,67 @@ def kit_rows(figures: Results) -> Iterator[Row]:
     )
     for what, figure, unit, bound in lines:
         yield Row(what, f"{figure:.2f} {unit}", None, f"at most {bound:.0f} {unit}", at_most(figure, bound))
+
+
+def batched_sql_rows(figures: Results) -> Iterator[Row]:
+    """Returns the rate of batched transfers in SQL alone, compared with TPC-B; and the service's transfers with it."""
+    found, tpcb = figures.batched_sql, figures.tpcb_rate(SCALE_20)
+    if found is None:
+        return
+    what = f"transfers in SQL alone, {found.batch_size} in a call"
+    note = f"{found.clients} clients; PostgreSQL {found.postgres_us:,.1f} us for a transfer"
+    yield Row(what, per_second(found.rate), found.rate / tpcb if tpcb else None, "-", "-", note)
+    load, cost = figures.loads.get("hot64"), figures.cpu.get("hot64")
+    if load is not None and cost is not None:
+        note = f"PostgreSQL {cost.postgres_us:,.0f} us for a transfer of the service, which is two commits"
+        yield Row(
+            "transfers of the service, to those in SQL", per_second(load.rate), load.rate / found.rate, "-", "-", note
+        )
+
+
+# The loads of two processes and of all cores: what they are, and the target ratio to one process.
+TWO_PROCESS_TARGETS = (
+    ("hot", "one hot wallet, 64 connections", 0.9),
+    ("spread", "100 merchants, 256 connections", 1.0),
+)
+ALL_CORES_TARGETS = (
+    ("hot", "one hot wallet, 256 connections", 0.95),
+    ("spread", "200 merchants, 512 connections", 4.0),
+)
+
+
+def process_rows(figures: Results) -> Iterator[Row]:
+    """Returns the loads on several API processes, compared with one."""
+    yield from compared_rows("two processes", figures.two_processes, TWO_PROCESS_TARGETS)
+    yield from compared_rows("default processes", figures.all_cores, ALL_CORES_TARGETS)
+    if figures.too_few_cores is not None:
+        note = (
+            f"this machine has {figures.too_few_cores} cores; with fewer than 8, one or two processes are the default"
+        )
+        yield Row("default processes, to one", "-", None, "from 8 cores on", "-", note)
+
+
+def compared_rows(
+    what: str, loads: dict[str, ComparedLoad], targets: tuple[tuple[str, str, float], ...]
+) -> Iterator[Row]:
+    for name, shape, bound in targets:
+        load = loads.get(name)
+        if load is None:
+            continue
+        rounds = ", ".join(f"{ratio:.2f}" for ratio in load.ratios)
+        note = f"rounds: {rounds}; one process {per_second(load.one_rate)}"
+        reached = at_least(load.ratio, bound, load.is_valid)
+        yield Row(f"{what}, {shape}", per_second(load.rate), load.ratio, f"{bound} x one process", reached, note)
+        ratio = load.cpu.total_us / load.one_cpu.total_us if load.one_cpu.total_us else None
+        note = (
+            f"API {load.cpu.api_us:,.0f}, PostgreSQL {load.cpu.postgres_us:,.0f}, other {load.cpu.other_us:,.0f} us; "
+        )
+        note += (
+            f"of one process {load.one_cpu.api_us:,.0f}, {load.one_cpu.postgres_us:,.0f}, {load.one_cpu.other_us:,.0f}"
+        )
+        yield Row(
+            f"{what}, processor time of a transfer, {name}", f"{load.cpu.total_us:,.0f} us", ratio, "-", "-", note
+        )
 
 
 def memory_rows(figures: Results) -> Iterator[Row]:

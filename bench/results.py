@@ -12,7 +12,7 @@ class MeasurementFailed(Exception):
 class CpuCost:
     """CPU time per request (or per transaction of pgbench), in microseconds."""
 
-    api_us: float  # the API process, all its threads
+    api_us: float  # the API processes, all their threads
     postgres_us: float  # every process of PostgreSQL, background writers and autovacuum too
     other_us: float = 0.0  # the server's other processes: supervisor, job worker, console
 
@@ -85,6 +85,29 @@ class KitResult:
 
 
 @dataclass(frozen=True)
+class ComparedLoad:
+    """A load on several API processes, compared with the same load on one."""
+
+    one_rate: float
+    rate: float
+    ratio: float  # the median of all rounds
+    ratios: list[float]  # of each round
+    one_cpu: CpuCost
+    cpu: CpuCost
+    is_valid: bool  # all replies were successful
+
+
+@dataclass(frozen=True)
+class BatchedSqlResult:
+    """Transfers in batches, in SQL alone."""
+
+    rate: float
+    postgres_us: float  # per transfer
+    batch_size: int
+    clients: int
+
+
+@dataclass(frozen=True)
 class DeliveryResult:
     """Events that one worker delivered."""
 
@@ -115,6 +138,10 @@ class Results:
     first_start_seconds: float | None = None
     later_start_seconds: float | None = None
     kit: KitResult | None = None
+    two_processes: dict[str, ComparedLoad] = field(default_factory=dict)
+    all_cores: dict[str, ComparedLoad] = field(default_factory=dict)
+    too_few_cores: int | None = None  # the cores of a machine that has too few to measure all cores
+    batched_sql: BatchedSqlResult | None = None
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

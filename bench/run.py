@@ -8,17 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import cpu, deliver, machine, paced, postgres, processes, request_templates, server, wrk
+from bench import cpu, deliver, machine, owners, paced, postgres, processes, request_templates, server, wrk
+from bench.batched_sql import measure_batched_sql
 from bench.interest import measure_interest
 from bench.kit import measure_kit
 from bench.merchants import SPREAD_WALLET_FUNDINGS, Merchant, make_merchant, make_payments, save_card
 from bench.preload import preload
-from bench.results import LoadResult, MeasurementFailed, Results
+from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
 from kasuwa.db import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start", "kit"),
+    *("cpu", "start", "kit", "batched", "workers2", "cores"),
 )
 
 # The measurements that a row is compared with.
@@ -118,10 +119,41 @@ def measure(plan: Plan) -> Results:
         scales = SCALES if plan.needs_tpcb() else ()
         addresses = {scale: postgres.create_tpcb(cluster, scale) for scale in scales}
         measure_tpcb(figures, addresses, plan.seconds)
+        if plan.includes("batched"):
+            try_measurement(figures, "batched", lambda: measure_batches(figures, cluster, directory, plan.seconds))
         if plan.includes("hot64") or plan.needs_tpcb():
             measure_server(plan, figures, cluster, directory)
+        if plan.includes("workers2"):
+            try_measurement(figures, "workers2", lambda: compare_two(figures, cluster, directory, plan.seconds))
+        if plan.includes("cores"):
+            try_measurement(figures, "cores", lambda: compare_cores(figures, cluster, directory, plan.seconds))
         measure_tpcb(figures, addresses, plan.seconds)
     return figures
+
+
+def measure_batches(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
+    figures.batched_sql = found = measure_batched_sql(cluster, directory, seconds)
+    say(f"batched SQL: {found.rate:,.0f}/s, PostgreSQL {found.postgres_us:,.0f} us per transfer")
+
+
+def compare_two(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
+    """Measures two API processes against one."""
+    figures.two_processes = owners.compare(cluster, directory, "2", owners.TWO_PROCESSES, max(1, seconds // 2))
+    say_compared("two processes", figures.two_processes)
+
+
+def compare_cores(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
+    """Measures the default number of API processes against one, if the machine has enough cores."""
+    if owners.count_cores() < owners.MIN_CORES:
+        figures.too_few_cores = owners.count_cores()
+        return
+    figures.all_cores = owners.compare(cluster, directory, "auto", owners.ALL_CORES, seconds)
+    say_compared("all cores", figures.all_cores)
+
+
+def say_compared(what: str, loads: dict[str, ComparedLoad]) -> None:
+    for name, load in loads.items():
+        say(f"{what}, {name}: {load.rate:,.0f}/s to {load.one_rate:,.0f}/s of one process: {load.ratio:.2f}")
 
 
 @contextmanager

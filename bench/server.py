@@ -35,12 +35,13 @@ class Server:
 
 
 @contextmanager
-def running(directory: Path, dsn: str | None) -> Iterator[Server]:
-    """Yields a server as soon as it is ready. Without a database address it uses its embedded one in the directory."""
+def running(directory: Path, dsn: str | None, workers: str = "1") -> Iterator[Server]:
+    """Yields a server with this many API processes as soon as it is ready. Without a database address it uses its
+    embedded one in the directory."""
     directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = directory / "serve.log"
-    serve = f"-m kasuwa serve --port {port} --console-port {free_port()} --workers 1 --data".split()
+    serve = f"-m kasuwa serve --port {port} --console-port {free_port()} --workers {workers} --data".split()
     command = [sys.executable, *serve, str(directory)]
     with log.open("ab") as output:
         began = time.monotonic()

@@ -153,6 +153,8 @@ class Deployment:
         self.err = directory / "serve.err"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
         ours = {"KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory), "KASUWA_REQUEST_LOG": "stdout"}
+        # The same on every machine: the default depends on the number of cores.
+        ours["KASUWA_WORKERS"] = "1"
         ours["KASUWA_METRICS_PORT"] = str(self.metrics_port)
         # A request that holds the event loop longer is a complaint, which fails the test that sent it.
         ours["KASUWA_LONGEST_STEP_MS"] = "50"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kasuwa.processors import default_workers
 from kasuwa.settings import (
     SECRET_FILE,
     Settings,
@@ -45,7 +46,8 @@ def one_line(error: pytest.ExceptionInfo[SettingsError]) -> str:
 
 def test_without_settings_the_defaults_apply() -> None:
     found = read_settings({})
-    assert (found.environment, found.host, found.port, found.workers) == ("test", "127.0.0.1", 8080, 1)
+    assert (found.environment, found.host, found.port) == ("test", "127.0.0.1", 8080)
+    assert found.workers == default_workers()
     assert (found.database_url, found.secret_key, found.sandbox_seed) == (None, None, None)
     assert found.data == REPOSITORY / "data", "the service runs from a clone; test_distribution.py installs it"
 
@@ -108,7 +110,8 @@ def test_every_setting_can_come_from_the_environment() -> None:
 def test_the_command_line_wins_over_the_environment_and_that_over_the_defaults() -> None:
     environ = {"KASUWA_PORT": "9000", "KASUWA_HOST": "10.0.0.1", "KASUWA_DATA": "/srv/one"}
     found = read_settings(environ, port=9100, host=None, data=Path("/srv/two"))
-    assert (found.port, found.host, found.data, found.workers) == (9100, "10.0.0.1", Path("/srv/two"), 1)
+    assert (found.port, found.host, found.data) == (9100, "10.0.0.1", Path("/srv/two"))
+    assert found.console == "on"
 
 
 def test_an_empty_variable_is_not_set_and_others_are_not_ours() -> None:
@@ -128,8 +131,14 @@ def test_what_is_no_such_whole_number_is_refused_in_one_line(name: str, text: st
 def test_port_0_is_allowed_and_0_workers_are_not() -> None:
     found = read_settings({"KASUWA_PORT": "0", "KASUWA_METRICS_PORT": "0"}, console_port=0)
     assert (found.port, found.console_port, found.metrics_port) == (0, 0, 0)
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match="from 1 to 64 or auto, not '0'"):
         read_settings({"KASUWA_WORKERS": "0"})
+
+
+def test_the_number_of_workers_can_be_left_to_the_service() -> None:
+    assert read_settings({"KASUWA_WORKERS": "auto"}).workers == default_workers()
+    assert read_settings({"KASUWA_WORKERS": "3"}, workers="auto").workers == default_workers()
+    assert read_settings({"KASUWA_WORKERS": "auto"}, workers="3").workers == 3
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
@@ -22,9 +23,13 @@ from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.migrate import newest_known_version
+from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.observe.watchdog import watch_event_loop
+from kasuwa.owners.links import OwnerLinks
+from kasuwa.owners.listener import OwnerListener
+from kasuwa.owners.sockets import OwnerSockets
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.readiness import Readiness
@@ -35,10 +40,13 @@ from kasuwa.settings import (
 )
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.dispatch import Dispatch, DispatchServices
+from kasuwa.web.forwarding import RequestForwarder, RequestInbox
 from kasuwa.web.openapi_documents import BuiltOnce, build_documents
 from kasuwa.web.routes import make_routes
 from kasuwa.web.server import Server, ServerServices
+from kasuwa.web.shared_buckets import SharedBuckets
 from kasuwa.work.billers import CatalogueRefresher
+from kasuwa.work.forwarded_jobs import JobInbox
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
@@ -50,25 +58,74 @@ HEADER_MILLISECONDS = 5_000
 CONNECTION_BYTES = 64 * 1024
 
 
+class SharedResources(msgspec.Struct, frozen=True):
+    """Resources that the processes of a deployment share. Made by the supervisor before it starts the first of them."""
+
+    counters: Sequence[SharedCounters] = ()  # the metrics of all processes
+    sockets: OwnerSockets | None = None  # of the API processes, if there are several
+    buckets: SharedBuckets | None = None  # of the rate limits, if there are several API processes
+
+
 # --- the API process ----------------------------------------------------------------------------------------
 
 
-async def run_api(settings: Settings, dsn: str, metrics: Metrics) -> None:
+async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     services = await Services.build(settings, dsn, metrics)
     operators = services.use_pool(await connections.open_operator_pool(dsn))
     await services.start()
     await services.catalogue_cache.refresh()
     refreshing = asyncio.create_task(services.catalogue_cache.run())
     operations = make_admin_operations(services, operators)
-    server = make_server(services, operations, make_callbacks(services, operators))
-    await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port)
-    await asyncio.gather(operations.close(), server.drain())
+    dispatch = make_dispatch(services, operations, shared.buckets)
+    owner = await start_owner(services, dispatch, shared)
+    forwarder = None if owner is None else RequestForwarder(dispatch, owner.links, metrics)
+    server = make_server(services, dispatch, make_callbacks(services, operators), forwarder)
+    goodbye = None if owner is None else owner.listener.say_goodbye
+    await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port, goodbye)
+    await asyncio.gather(operations.close(), server.drain(), *([] if owner is None else [owner.listener.drain()]))
+    if owner is not None:
+        owner.links.close()
     refreshing.cancel()
     await services.close()
     await operators.close()
 
 
-async def serve_until_stopped(application: Any, interface: Interfaces, host: str, port: int) -> None:
+class Owner(msgspec.Struct):
+    """The connections of an API process that owns merchants."""
+
+    links: OwnerLinks  # to the other API processes
+    listener: OwnerListener  # for all other processes
+
+
+async def start_owner(services: Services, dispatch: Dispatch, shared: SharedResources) -> Owner | None:
+    """Makes this process an owner of merchants. Returns None if it is the only API process."""
+    links = start_links(services.metrics, shared)
+    if links is None or shared.sockets is None:
+        return None
+    payer_actions = {ANSWER_CHALLENGE.name: ANSWER_CHALLENGE}
+    requests = RequestInbox(dispatch, make_routes(services.methods), services.merchant_directory, payer_actions)
+    jobs = JobInbox(services.step_runner, services.writer)
+    number = shared.sockets.number_of(services.metrics.process_name)
+    assert number is not None, "an API process has a number"
+    listener = OwnerListener(shared.sockets.paths[number], {**requests.handlers, **jobs.handlers})
+    await listener.start()
+    return Owner(links, listener)
+
+
+def start_links(metrics: Metrics, shared: SharedResources) -> OwnerLinks | None:
+    """Connects this process to the owners. Returns None if there is only one API process."""
+    sockets = shared.sockets
+    if sockets is None:
+        return None
+    links = OwnerLinks(sockets.paths, sockets.number_of(metrics.process_name), metrics)
+    links.start()
+    return links
+
+
+async def serve_until_stopped(
+    application: Any, interface: Interfaces, host: str, port: int, on_stop: Callable[[], None] | None = None
+) -> None:
+    """Serves until the process is told to stop. `on_stop` is called right then, before requests in flight end."""
     granian = Granian(
         application,
         address=host,
@@ -85,6 +142,8 @@ async def serve_until_stopped(application: Any, interface: Interfaces, host: str
     stopping = make_stop_event()
     serving = asyncio.create_task(granian.serve())
     await asyncio.wait([serving, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
+    if on_stop is not None:
+        on_stop()
     granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
     await serving
 
@@ -123,11 +182,13 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
     return RailCallbacks(used, services.rail_choice.callback_sources())
 
 
-def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -> Server:
+def make_server(
+    services: Services, dispatch: Dispatch, callbacks: RailCallbacks, forwarder: RequestForwarder | None
+) -> Server:
     request_log = make_request_log(services.settings)
-    dispatch = make_dispatch(services, operations)
+    writes = forwarder or dispatch
     checkout = CheckoutPayments(
-        services.reader, services.vault, services.merchant_directory, dispatch, services.deployment.public_url
+        services.reader, services.vault, services.merchant_directory, writes, services.deployment.public_url
     )
     pages = CheckoutPages(checkout)
     proxies = trusted_proxies_of(services.settings)
@@ -141,6 +202,7 @@ def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -
         callbacks=callbacks,
         metrics=services.metrics,
         proxies=proxies,
+        forwarder=forwarder,
         details=describe_deployment(services.settings),
     )
     return Server(parts)
@@ -153,7 +215,7 @@ def describe_deployment(settings: Settings) -> dict[str, str | int]:
     return {"environment": settings.environment, "version": __version__, "schema": newest_known_version()}
 
 
-def make_dispatch(services: Services, operations: Any) -> Dispatch:
+def make_dispatch(services: Services, operations: Any, buckets: SharedBuckets | None = None) -> Dispatch:
     parts = DispatchServices(
         directory=services.merchant_directory,
         writer=services.writer,
@@ -163,6 +225,7 @@ def make_dispatch(services: Services, operations: Any) -> Dispatch:
         admin_operations=operations,
         vault=services.vault,
         environment=services.settings.environment,
+        buckets=buckets,
     )
     return Dispatch(parts)
 
@@ -170,8 +233,11 @@ def make_dispatch(services: Services, operations: Any) -> Dispatch:
 # --- the worker process -------------------------------------------------------------------------------------
 
 
-async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
+async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     services = await Services.build(settings, dsn, metrics)
+    links = start_links(metrics, shared)
+    if links is not None:
+        services.forward_jobs(links)
     await services.start()
     claims = services.use_pool(await connections.open_claim_pool(dsn))
     worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
@@ -186,6 +252,8 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
     refresher.stop()
     await asyncio.gather(*running)
     announcing.cancel()
+    if links is not None:
+        links.close()
     await claims.close()
     await services.close()
 
@@ -193,7 +261,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
 # --- the console process --------------------------------------------------------------------------------------
 
 
-async def run_console(settings: Settings, dsn: str, metrics: Metrics) -> None:
+async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     # The console takes half a second to import, so other processes and commands do not import it.
     from kasuwa.app_console import make_console_services
     from kasuwa.console.server import make_console
@@ -206,7 +274,10 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics) -> None:
     refreshing = asyncio.create_task(services.catalogue_cache.run())
     request_log = make_request_log(settings)
     dispatch = make_dispatch(services, make_admin_operations(services, operators))
-    application = make_console(make_console_services(services, dispatch, operators, readers), request_log)
+    links = start_links(metrics, shared)
+    forwarder = None if links is None else RequestForwarder(dispatch, links, metrics)
+    console_services = make_console_services(services, dispatch, operators, readers, forwarder)
+    application = make_console(console_services, request_log)
     announcing = asyncio.create_task(
         presence.announce_when_listening(settings.console_host, settings.console_port, dsn)
     )
@@ -214,6 +285,8 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics) -> None:
     request_log.flush()
     announcing.cancel()
     refreshing.cancel()
+    if links is not None:
+        links.close()
     await services.close()
     await readers.close()
     await operators.close()
@@ -222,7 +295,7 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics) -> None:
 # --- the metrics process --------------------------------------------------------------------------------------
 
 
-async def run_metrics(settings: Settings, dsn: str, counters: Sequence[SharedCounters]) -> None:
+async def run_metrics(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     from kasuwa.web.scrape import MetricsEndpoint
 
     assert settings.metrics_port is not None, "the metrics process runs only if a port is set"
@@ -237,7 +310,7 @@ async def run_metrics(settings: Settings, dsn: str, counters: Sequence[SharedCou
             return None
 
     await serve_until_stopped(
-        MetricsEndpoint(counters, read_backlog), Interfaces.RSGI, settings.metrics_host, settings.metrics_port
+        MetricsEndpoint(shared.counters, read_backlog), Interfaces.RSGI, settings.metrics_host, settings.metrics_port
     )
     await readers.close()
 
@@ -254,12 +327,12 @@ async def run_with_metrics(name: str, settings: Settings, metrics: Metrics, proc
     metrics.publish()
 
 
-def run_process(name: str, settings: Settings, dsn: str, metrics: Metrics, counters: Sequence[SharedCounters]) -> None:
+def run_process(name: str, settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     """Runs a process until it is told to stop."""
     # Objects that exist now live as long as the process, and requests leave few cycles: collect garbage rarely.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-    process = run_metrics(settings, dsn, counters) if name == "metrics" else PROCESS_MAINS[name](settings, dsn, metrics)
+    process = PROCESS_MAINS[name](settings, dsn, metrics, shared)
     try:
         import uvloop
     except ImportError:  # there is none for Windows
@@ -268,4 +341,4 @@ def run_process(name: str, settings: Settings, dsn: str, metrics: Metrics, count
         uvloop.run(run_with_metrics(name, settings, metrics, process))
 
 
-PROCESS_MAINS = {"api": run_api, "worker": run_worker, "console": run_console}
+PROCESS_MAINS = {"api": run_api, "worker": run_worker, "console": run_console, "metrics": run_metrics}

@@ -10,8 +10,9 @@ from kasuwa.composition import Services
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import CookieSettings
 from kasuwa.console.formatting import make_templates
-from kasuwa.console.visit import AuditNote, ConsoleServices
+from kasuwa.console.visit import ConsoleServices
 from kasuwa.core.action import Action
+from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.decision import Merchant
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.reading import SnapshotReaderFactory
@@ -26,6 +27,7 @@ from kasuwa.settings import (
     trusted_proxies_of,
 )
 from kasuwa.web.dispatch import Dispatch
+from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.openapi_documents import BuiltOnce, build_reference
 from kasuwa.web.routes import find_action, make_routes
 from kasuwa.work.mail import LinkSender
@@ -34,16 +36,26 @@ from kasuwa.work.timeline import transaction_timeline
 from kasuwa.work.url_policy import url_fault
 
 
-def make_console_services(services: Services, dispatch: Dispatch, operators: Pool, readers: Pool) -> ConsoleServices:
-    """Returns the console's services. `services` are those of the process."""
+def make_console_services(
+    services: Services,
+    dispatch: Dispatch,
+    operators: Pool,
+    readers: Pool,
+    forwarder: RequestForwarder | None = None,
+) -> ConsoleServices:
+    """Returns the console's services. `services` are those of the process. `forwarder` sends writes to the merchants'
+    owners, if there are several API processes."""
     settings, table = services.settings, make_routes((*services.methods, CONSOLE))
+    owned_methods = {method.name for method in services.methods}  # the API processes have no others
     loopback = loopback_allowed(settings)
 
     async def act(
-        merchant: Merchant, method: str, fields: Mapping[str, Any], note: AuditNote | None, within: Connection | None
+        merchant: Merchant, method: str, fields: Mapping[str, Any], note: ActionNote | None, within: Connection | None
     ) -> dict[str, Any]:
-        asked = dispatch
-        if within is not None:
+        asked: Dispatch | RequestForwarder = dispatch
+        if forwarder is not None and within is None and method in owned_methods:
+            asked = forwarder
+        elif within is not None:
             replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
             asked = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
         answered = await asked.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)

@@ -14,6 +14,7 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
+from kasuwa.owners.links import OwnerLinks
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rails.issued_cards import IssuedCardRail
 from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
@@ -29,6 +30,7 @@ from kasuwa.settings import (
 )
 from kasuwa.work.billers import PolledCatalogueCache
 from kasuwa.work.egress import EgressClient
+from kasuwa.work.forwarded_jobs import ForwardingStepRunner
 from kasuwa.work.issuer import LedgerIssuer
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.webhooks import WebhookSender
@@ -97,7 +99,7 @@ class Services:
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rail_choice = RailChoice(settings, metrics, self.clock)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
-        self.step_runner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
+        self.step_runner: StepRunner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
@@ -121,6 +123,12 @@ class Services:
     def _record_commit(self, locked: bool, size: int, seconds: float) -> None:
         self.metrics.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
         self.metrics.observe(COMMIT_SECONDS, seconds)
+
+    def forward_jobs(self, links: OwnerLinks) -> None:
+        """Makes the step runner record results through the merchants' owners. For a process that owns none."""
+        self.step_runner = ForwardingStepRunner(
+            self.writer, self.rails, steps_of(self.methods), self.vault, self.metrics, links
+        )
 
     async def start(self) -> None:
         """Starts the clock and the writer. Commands start the writer alone: they end before a clock can drift."""

@@ -17,6 +17,7 @@ from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettin
 from kasuwa.core.money import parse_minor
 from kasuwa.core.vault import KEY_BYTES
 from kasuwa.db.private_files import sync_directory
+from kasuwa.processors import default_workers
 
 SECRET_FILE = "secret.key"
 PREFIX = "KASUWA_"
@@ -53,7 +54,7 @@ class Settings(msgspec.Struct, kw_only=True):
     trusted_proxies: str = ""  # addresses and networks, separated by commas
     # The directory of the embedded database and the secret key.
     data: Path = msgspec.field(default_factory=lambda: default_data_directory())
-    workers: int = 1  # number of API processes
+    workers: int = msgspec.field(default_factory=default_workers)  # number of API processes
     database_url: str | None = None  # None: the embedded database
     secret_key: str | None = None  # 32 bytes in base64
     sandbox_seed: str | None = None  # makes references and entropy the same in every run
@@ -251,6 +252,9 @@ MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
+# The value of KASUWA_WORKERS that leaves the number to the service (processors.py).
+AUTO = "auto"
+
 WHOLE_NUMBERS = {
     **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
     "workers": (1, 64),
@@ -268,7 +272,7 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         value = given.get(name)
         if value is None:
             value = read_variable(environ, name)
-        if value is not None:
+        if value is not None and (name, value) != ("workers", AUTO):
             found[name] = whole_number(name, value) if name in WHOLE_NUMBERS else value
     settings = Settings(**found)  # type: ignore[arg-type]
     settings.data = Path(settings.data).absolute()
@@ -330,7 +334,8 @@ def whole_number(name: str, raw: object) -> int:
     text = str(raw)
     if text.isascii() and text.isdecimal() and len(text) <= 9 and least <= int(text) <= most:
         return int(text)
-    raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}, not {text!r}")
+    also = f" or {AUTO}" if name == "workers" else ""
+    raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}{also}, not {text!r}")
 
 
 def secret_key_of(settings: Settings, *, may_create: bool = True) -> bytes:

@@ -17,9 +17,10 @@ import signal
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import asyncpg
 import msgspec
@@ -35,8 +36,12 @@ from kasuwa.db.postgres_log import describe_failure
 from kasuwa.db.shared_cluster import has_cluster, use_cluster
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
+from kasuwa.owners.sockets import make_sockets
 from kasuwa.settings import Settings, SettingsError, local_url
 from kasuwa.systemd_notify import notify_systemd
+
+if TYPE_CHECKING:
+    from kasuwa.app import SharedResources
 
 # Processes of one kind stop at the same time, one kind after the other. Each kind has this long until it is killed.
 STOP_SECONDS = 20.0
@@ -102,7 +107,7 @@ def one_line(error: BaseException) -> str:
 
 
 def run_child(
-    settings: Settings, dsn: str, counters: SharedCounters, all_counters: Sequence[SharedCounters], supervisor: int
+    settings: Settings, dsn: str, counters: SharedCounters, shared: "SharedResources", supervisor: int
 ) -> None:
     """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first."""
     from kasuwa import app
@@ -121,7 +126,7 @@ def run_child(
     metrics = Metrics(counters)
     log.configure_logging(metrics, json_lines=not sys.stderr.isatty())
     try:
-        app.run_process(process_kind(counters.process_name), settings, dsn, metrics, all_counters)
+        app.run_process(process_kind(counters.process_name), settings, dsn, metrics, shared)
     except Exception as error:
         # The default handler would print the error with its text, which may quote a request.
         logger.error("a part failed", part=counters.process_name, **log.describe_error(error))
@@ -151,6 +156,7 @@ class Supervisor:
         # The shared memory of all processes' metrics. Created before the first fork, so that all share it.
         self._counters = [SharedCounters(name) for name in process_names(settings)]
         self._parts: list[ChildProcess] = []
+        self._shared: SharedResources | None = None
         self._stopping = False
         self._parent = os.getppid()
         # The error of the last attempt to restart the database. Empty before the first attempt, None while it runs.
@@ -162,6 +168,7 @@ class Supervisor:
         # Slow to load, so both are loaded once before the forks: not in each of them, and not between two requests.
         import_process_code()
         public_holidays()
+        self._shared = self._make_shared()
         try:
             self._parts += [self._start(counters) for counters in self._counters]
             if self._wait_ready():
@@ -173,10 +180,21 @@ class Supervisor:
         finally:
             self._stop()
 
+    def _make_shared(self) -> "SharedResources":
+        """Returns what the processes share: with several API processes also the sockets by which they reach each
+        other, and the rate limits."""
+        from kasuwa.app import SharedResources
+        from kasuwa.web.shared_buckets import SharedBuckets
+
+        if self._settings.workers == 1:
+            return SharedResources(self._counters)
+        sockets = make_sockets(self._settings.workers, self._settings.data)
+        if sockets is None:
+            logger.warning("no directory for sockets can be made: each API process decides for itself, which is slow")
+        return SharedResources(self._counters, sockets, SharedBuckets())
+
     def _start(self, counters: SharedCounters) -> ChildProcess:
-        process = FORK.Process(
-            target=run_child, args=(self._settings, self._dsn, counters, self._counters, os.getpid())
-        )
+        process = FORK.Process(target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid()))
         # Blocked until the fork has replaced the supervisor's handlers: a signal before that would be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()
@@ -245,3 +263,5 @@ class Supervisor:
                 if process.exitcode is None:
                     process.kill()
                     process.join()
+        if self._shared is not None and self._shared.sockets is not None:
+            self._shared.sockets.remove()

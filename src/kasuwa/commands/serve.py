@@ -21,7 +21,10 @@ def serve(
         int | None, typer.Option(help="Port of the console (KASUWA_CONSOLE_PORT, 8081). 0 chooses a free one.")
     ] = None,
     data: DataOption = None,
-    workers: Annotated[int | None, typer.Option(help="API processes (KASUWA_WORKERS, 1).")] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(help="API processes (KASUWA_WORKERS): a number, or auto, which is the default: half the cores."),
+    ] = None,
     ready_file: Annotated[
         Path | None, typer.Option(help="File to write when ready: one line of JSON. Removed at the end.")
     ] = None,

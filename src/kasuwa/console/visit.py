@@ -6,7 +6,6 @@ A page that is read with GET reads the database in one snapshot. Visit raises To
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -18,12 +17,12 @@ from starlette.responses import RedirectResponse, Response
 
 from kasuwa.console.access import ROLES_BY_PERMISSION
 from kasuwa.console.actions import CONSOLE
-from kasuwa.console.audit_notes import describe_action
 from kasuwa.console.cookies import DEVICE, FLASH, CookieSettings
 from kasuwa.console.daily_totals import TotalsCache
 from kasuwa.console.rendering import RenderedPage
 from kasuwa.core.action import PAY, VIEW, Action, ApiMethod, MemoryRead, Read, Write, permission_needed, title_of
 from kasuwa.core.addresses import Network
+from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import AuditEntry, Decision, Merchant
 from kasuwa.core.exchange_rates import HOME
@@ -43,8 +42,9 @@ MAX_TOKEN_LENGTH = 100
 
 # Sends a sign-in link to an email address. Returns the text that the page shows, which does not contain the link.
 DeliverLink = Callable[[str, str], Awaitable[str]]
-AuditNote = Callable[[Decision], AuditEntry]
-RunAction = Callable[[Merchant, str, Mapping[str, Any], AuditNote | None, Connection | None], Awaitable[dict[str, Any]]]
+RunAction = Callable[
+    [Merchant, str, Mapping[str, Any], ActionNote | None, Connection | None], Awaitable[dict[str, Any]]
+]
 
 
 class InvariantCheck(msgspec.Struct, frozen=True):
@@ -288,7 +288,7 @@ class Visit(msgspec.Struct):
         if permission == VIEW:
             return await self._run_view_action(action, method, fields)
         title = f"{method} {title_of(action)}"
-        note = partial(describe_action, self.user.email, self.client_address, audit_text or title, title, fields)
+        note = ActionNote(self.user.email, self.client_address, audit_text or title, title, fields)
         is_write = isinstance(action, Write)
         reply = ActionReply(
             await self.services.run_action(self.merchant, method, fields, note if is_write else None, None)

@@ -138,6 +138,8 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
     unpack: Callable[[RequestT, Merchant], Iterator[Any]] | None = None
     read_only_without: str = ""  # without this body field the action changes nothing and needs only VIEW
+    # The body field with the merchant's own reference, if the same request with the same reference is carried out once.
+    unique_reference: str | None = None
 
 
 class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):

@@ -67,12 +67,22 @@ CLOCK_SKEW_SECONDS = MetricSpec(
 )
 LOOP_LAG = MetricSpec("kasuwa_loop_lag_seconds", "How late the event loop's timers are.", ("part",), SECONDS)
 CLOCK_JUMPS = MetricSpec("kasuwa_clock_jumps", "Clocks that were set: a process's or the database's.", ("clock",))
+FORWARDED = MetricSpec(
+    "kasuwa_forwarded", "Writes sent to the process that owns the merchant, by what came back.", ("kind", "outcome")
+)
+DECIDED_FOR_OTHERS = MetricSpec(
+    "kasuwa_decided_for_others", "Writes decided by a process that does not own the merchant.", ("kind", "why")
+)
+OWNERS_LIVE = MetricSpec(
+    "kasuwa_owners_live", "Other API processes that a part can send writes to.", ("part",), is_gauge=True
+)
 
 ALL_METRICS = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
     *(RAIL_CALLS, RAIL_SECONDS),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
     *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS, LOOP_LAG),
+    *(FORWARDED, DECIDED_FOR_OTHERS, OWNERS_LIVE),
 )
 
 

@@ -73,6 +73,7 @@ from kasuwa.web.replies import (
     refusal_reply,
 )
 from kasuwa.web.routes import Envelope, Route
+from kasuwa.web.shared_buckets import SharedBuckets
 from kasuwa.web.throttle import AuthenticationThrottle
 
 NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
@@ -121,6 +122,7 @@ class DispatchServices(msgspec.Struct):
     vault: Vault
     environment: str
     deadline_seconds: float = DEADLINE_SECONDS
+    buckets: SharedBuckets | None = None  # of the rate limits, if several API processes share them
 
 
 class StepNotRecorded(Exception):
@@ -130,7 +132,7 @@ class StepNotRecorded(Exception):
 class Dispatch:
     def __init__(self, services: DispatchServices) -> None:
         self._services = services
-        self._limiter = RateLimiter()
+        self._limiter = RateLimiter(services.buckets)
         self._throttle = AuthenticationThrottle()
         self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 

@@ -7,6 +7,8 @@ import time
 
 import msgspec
 
+from kasuwa.web.shared_buckets import SharedBuckets
+
 
 class Bucket(msgspec.Struct):
     tokens: float
@@ -14,14 +16,19 @@ class Bucket(msgspec.Struct):
 
 
 class RateLimiter:
-    def __init__(self) -> None:
+    """Counts requests in this process, or with `shared` together with the other API processes."""
+
+    def __init__(self, shared: SharedBuckets | None = None) -> None:
         self._buckets: dict[int, Bucket] = {}
+        self._shared = shared
 
     def wait_seconds(self, merchant_id: int, rate: tuple[int, int] | None) -> float:
         """Takes a token and returns 0, or returns the seconds until one is available."""
         if rate is None:
             return 0.0
         per_second, burst = rate
+        if self._shared is not None:
+            return self._shared.take(merchant_id, per_second, burst)
         now = time.monotonic()
         bucket = self._buckets.get(merchant_id)
         if bucket is None:

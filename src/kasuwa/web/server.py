@@ -25,6 +25,7 @@ from kasuwa.web.bodies import (
     RequestBody,
 )
 from kasuwa.web.dispatch import Dispatch
+from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.openapi_documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
 from kasuwa.web.replies import API_VERSION, HttpReply, refusal_reply
 from kasuwa.web.routes import Route
@@ -84,6 +85,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     callbacks: Callbacks  # of the rails
     metrics: Metrics
     proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
+    forwarder: RequestForwarder | None = None  # None: all requests are decided in this process
     details: dict[str, str | int] = {}  # further fields of the reply of /readyz: environment, version, schema
 
 
@@ -91,6 +93,7 @@ class Server:
     def __init__(self, services: ServerServices) -> None:
         self._routes = services.routes
         self._dispatch = services.dispatch
+        self._answer_request = (services.forwarder or services.dispatch).answer
         self._documents = services.documents
         self._check_readiness = services.check_readiness
         self._log = services.request_log
@@ -168,7 +171,7 @@ class Server:
             return merchant
         body = RequestBody(self._bodies, protocol, asked.method.max_body_bytes, merchant.merchant_id)
         try:
-            return await self._dispatch.answer(asked, headers, await body.read(headers), merchant)
+            return await self._answer_request(asked, headers, await body.read(headers), merchant)
         except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
             return body_error_reply(error, asked.method.max_body_bytes)
         finally:

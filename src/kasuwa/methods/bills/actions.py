@@ -37,6 +37,7 @@ BILLS = ApiMethod(
             decide=pay_bill.decide_pay,
             rules=lookups.PAY_RULES,
             permission=PAY,
+            unique_reference="orderRef",
             summary="Pay a bill or top up a phone from the wallet",
             example={"action": "pay", **PREPAID_METER, "amount": "5000.00", "orderRef": "bill-1042"},
         ),

@@ -24,6 +24,7 @@ CASHCODE = ApiMethod(
             needs=issue.need_generate,
             decide=issue.decide_generate,
             permission=PAY,
+            unique_reference="orderRef",
             summary="A code, shown once, that draws an amount of cash with its PIN",
             example={
                 "action": "generate",

@@ -38,6 +38,7 @@ DISBURSE = ApiMethod(
             decide=transfer.decide_transfer,
             permission=PAY,
             summary="Send money from the wallet to a bank account",
+            unique_reference="orderRef",
             example={"action": "transfer", **EXAMPLE_ORDER},
         ),
         Write(

@@ -1,0 +1,66 @@
+"""Token buckets in memory that the API processes share, so that a limit is the same however many of them there are.
+
+The memory is made before the processes are forked. It has a fixed size: a bucket belongs to a set by its key, and if
+the set is full, the bucket that was used longest ago is dropped. Such a bucket is most likely full again.
+"""
+
+import fcntl
+import mmap
+import os
+import tempfile
+import time
+from struct import Struct
+
+SETS = 4096
+BUCKETS_PER_SET = 8
+# The key (0 if unused), the tokens, and when they were counted, by the clock that all processes share.
+BUCKET = Struct("<Qdd")
+SET_BYTES = BUCKET.size * BUCKETS_PER_SET
+# How often a lock is tried that another process holds. It holds it for microseconds, unless it was stopped just then:
+# then the bucket is changed without the lock, and may miss a token.
+MAX_LOCK_ATTEMPTS = 1000
+
+
+class SharedBuckets:
+    def __init__(self) -> None:
+        # A file without a name: record locks work between processes, and end with the process that holds one.
+        self._file, path = tempfile.mkstemp(prefix="kasuwa-")
+        os.unlink(path)
+        os.truncate(self._file, SETS * SET_BYTES)
+        self._memory = mmap.mmap(self._file, SETS * SET_BYTES)
+
+    def take(self, key: int, per_second: float, burst: float) -> float:
+        """Takes a token and returns 0, or returns the seconds until one is available. Keys are above 0."""
+        number = key % SETS
+        is_locked = self._lock(number)
+        try:
+            now = time.monotonic()
+            place, tokens, filled_at = self._find(number, key, burst, now)
+            tokens = min(burst, tokens + max(0.0, now - filled_at) * per_second)
+            wait = 0.0 if tokens >= 1.0 else (1.0 - tokens) / per_second
+            BUCKET.pack_into(self._memory, place, key, tokens if wait else tokens - 1.0, now)
+            return wait
+        finally:
+            if is_locked:
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, number)
+
+    def _find(self, number: int, key: int, burst: float, now: float) -> tuple[int, float, float]:
+        """Returns the place, tokens and time of a key's bucket, or the place for a new one, which is full."""
+        first = number * SET_BYTES
+        oldest_place, oldest = first, now
+        for place in range(first, first + SET_BYTES, BUCKET.size):
+            found, tokens, filled_at = BUCKET.unpack_from(self._memory, place)
+            if found == key:
+                return place, tokens, filled_at
+            if filled_at < oldest:
+                oldest_place, oldest = place, filled_at
+        return oldest_place, burst, now
+
+    def _lock(self, number: int) -> bool:
+        for _ in range(MAX_LOCK_ATTEMPTS):
+            try:
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+            except OSError:
+                continue
+            return True
+        return False
