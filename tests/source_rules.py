@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "systemd_notify": set(),
     "readiness": {"db", "observe", "settings"},
     "ports": {"settings"},
+    "rail_settings": {"settings"},
     "server_records": {"db"},
     "testing": {"testing", "db.embedded", "db.postgres_account"},
 }

@@ -15,6 +15,7 @@ from kasuwa.core.references import parse_wire_reference, wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
+    FloatShort,
     LookupDeclined,
     NameAnswer,
     NameEnquiry,
@@ -22,6 +23,8 @@ from kasuwa.rails.ports import (
     TransferOrder,
     Unavailable,
     UnreadableAnswer,
+    after_sending,
+    before_sending,
 )
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
@@ -104,6 +107,12 @@ class PaystackBank:
         code = await self._banks.require_code(enquiry.bank_code)
         return await self._resolve(code, enquiry.account_number, is_throttled=True)
 
+    def serves(self, target: str) -> bool | None:
+        return self._banks.is_mapped(target)
+
+    async def list_unmapped_banks(self) -> list[str]:
+        return await self._banks.list_unmapped()
+
     async def _resolve(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
         query = {"account_number": account_number, "bank_code": code}
         reply = await self._look_up("/bank/resolve", query, is_throttled=is_throttled)
@@ -155,19 +164,21 @@ class PaystackBank:
     # --- transfers -----------------------------------------------------------------------------------------------
 
     async def transfer(self, order: TransferOrder) -> Answer:
-        code = await self._banks.find_code(order.bank_code)
-        if code is None:
-            return UNSERVED_BANK
-        recipient = await self._find_recipient(code, order)
+        with before_sending():
+            code = await self._banks.find_code(order.bank_code)
+            if code is None:
+                return UNSERVED_BANK
+            recipient = await self._find_recipient(code, order)
         if isinstance(recipient, Answer):
             return recipient
         reply = await self._send(order, recipient)
         if is_unknown_recipient(reply):
             self._recipients.pop((code, order.account_number), None)
-            recipient = await self._find_recipient(code, order)
-            if isinstance(recipient, Answer):
-                return recipient
-            reply = await self._send(order, recipient)
+            with after_sending():
+                recipient = await self._find_recipient(code, order)
+                if isinstance(recipient, Answer):
+                    return recipient
+                reply = await self._send(order, recipient)
         if reply.body["status"] and reply.status < 300:
             return read_transfer(reply, order, self._domain)
         return await self._judge_refusal(reply, order)
@@ -231,7 +242,7 @@ class PaystackBank:
         words = words_of(reply)
         for word, notice in OUR_ACCOUNT.items():
             if word in words.lower():
-                raise Unavailable(words, notice=notice)
+                raise (FloatShort if word == "balance" else Unavailable)(words, notice=notice)
         if "fraud" in words.lower():
             return Answer(ports.FAILED, FRAUD, words)
         found = await self.query(order)

@@ -24,6 +24,7 @@ from kasuwa.rails.ports import (
     BillOrder,
     CustomerAnswer,
     CustomerQuery,
+    FloatShort,
     LookupDeclined,
     NoAnswer,
     Unavailable,
@@ -274,7 +275,7 @@ def read_payment(reply: VendorReply, order: BillOrder) -> Answer:
         notice = f"vtpass misses a field of {order.paycode}: the adapter sends too little"
         return Answer(ports.FAILED, FAULT, "The bill could not be delivered", notice=notice)
     if code == WALLET_SHORT:
-        raise Unavailable("our balance is short", notice=BALANCE_SHORT)
+        raise FloatShort("our balance is short", notice=BALANCE_SHORT)
     if code == TOO_SOON:
         raise Unavailable("the same customer was served within 30 s", retry_after=30)
     if code in SUSPENDED:
