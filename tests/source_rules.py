@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "systemd_notify": set(),
     "readiness": {"db", "observe", "settings"},
     "ports": {"settings"},
+    "rail_settings": {"settings"},
     "server_records": {"db"},
     "testing": {"testing", "db.embedded", "db.postgres_account"},
 }

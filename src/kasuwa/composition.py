@@ -5,6 +5,7 @@ import contextlib
 
 from kasuwa.api_methods import ISSUER_RULES, PURPOSES, methods_of, steps_of
 from kasuwa.core.references import Permutation
+from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.vault import Vault, derive
 from kasuwa.db import connections, migrate
 from kasuwa.db.batch import Deployment
@@ -67,13 +68,18 @@ def rails_of(
     )
 
 
-def make_deployment(vault: Vault, settings: Settings) -> Deployment:
+def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser = NO_ROUTING) -> Deployment:
     """Returns the constants of the deployment. With a seed, references and entropy are the same in every run."""
-    seed, issuing = settings.sandbox_seed, issuing_of(settings)
-    if seed is None:
-        return Deployment(vault, Permutation(vault.reference_key), None, PURPOSES, public_url_of(settings), issuing)
-    key = derive(seed.encode()[:64], "seed")
-    return Deployment(vault.with_replay_secret(key), Permutation(key), key, PURPOSES, public_url_of(settings), issuing)
+    key = None if settings.sandbox_seed is None else derive(settings.sandbox_seed.encode()[:64], "seed")
+    return Deployment(
+        vault=vault if key is None else vault.with_replay_secret(key),
+        number_permutation=Permutation(vault.reference_key if key is None else key),
+        seed=key,
+        purposes=PURPOSES,
+        public_url=public_url_of(settings),
+        issuing=issuing_of(settings),
+        rail_chooser=rail_chooser,
+    )
 
 
 class Services:
@@ -94,10 +100,10 @@ class Services:
         self.clock = DatabaseClock()
         watch_clock(self.clock, metrics)
         self.merchant_directory = MerchantDirectory(reader, vault, settings.environment, self.clock)
-        self.deployment = make_deployment(vault, settings)
+        self.rail_choice = RailChoice(settings, metrics, self.clock)
+        self.deployment = make_deployment(vault, settings, self.rail_choice.router)
         self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
-        self.rail_choice = RailChoice(settings, metrics, self.clock)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
         self.step_runner: StepRunner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))

@@ -1,54 +1,97 @@
 """Chooses the rails of a deployment by its settings, and builds those of vendors with one HTTP client."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import TypeVar
 
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
+from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.callbacks import CallbackSource
-from kasuwa.rails.ports import BankRail, BillerRail, IdentityRail
+from kasuwa.rails.ports import BankRail, BillerRail, FundedRail, IdentityRail
+from kasuwa.rails.routing import (
+    KnownBalances,
+    NameComparison,
+    RailSet,
+    RoutedBank,
+    RoutedBiller,
+    RoutedIdentity,
+    Router,
+)
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
-from kasuwa.rails.unconfigured import NoBank, NoBiller, NoIdentity
 from kasuwa.rails.vendors import dojah, monnify, paystack, vtpass
-from kasuwa.settings import Settings, rail_loopback_allowed, rail_of_purpose
+from kasuwa.rails.vendors.client import VendorLimits, VendorMonitor
+from kasuwa.settings import Settings, rail_loopback_allowed, rails_of_purpose, shadow_of
 from kasuwa.work.egress import EgressClient
-from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+from kasuwa.work.rail_transport import EgressTransport, make_rail_limits
+
+RailT = TypeVar("RailT")
 
 
 class RailChoice:
-    """The rails that the settings choose. Close it after use."""
+    """The rails that the settings choose. Close it after use.
+
+    Each purpose is a `RailSet` of `add_purpose`: all rails whose settings are there, and the order of those that take
+    new orders."""
 
     def __init__(self, settings: Settings, metrics: Metrics, clock: DatabaseClock) -> None:
         # The settings allow http on loopback addresses alone; the client of the test environment accepts it there.
         loopback = rail_loopback_allowed(settings)
         self._egress = EgressClient(
-            environment="test" if loopback else "live", loopback_allowed=loopback, limits=RAIL_LIMITS
+            environment="test" if loopback else "live",
+            loopback_allowed=loopback,
+            limits=make_rail_limits(settings.rail_timeout),
         )
         self._transport = EgressTransport(self._egress)
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
+        self.router = Router()
+        self.balances = KnownBalances()
+        self.monitors: dict[str, VendorMonitor] = {}
+        self.on_name: Callable[[NameComparison], None] | None = None
+        self._banks: RailSet[BankRail] = self.add_purpose(
+            "bank",
+            {"sandbox": SandboxBank, paystack.NAME: self.make_paystack, monnify.NAME: self.make_monnify},
+        )
+        self._billers: RailSet[BillerRail] = self.add_purpose(
+            "bills", {"sandbox": SandboxBiller, vtpass.NAME: self.make_vtpass}, is_target_known=True
+        )
+        self._identities: RailSet[IdentityRail] = self.add_purpose(
+            "identity", {"sandbox": SandboxIdentity, dojah.NAME: self.make_dojah}
+        )
+
+    def add_purpose(
+        self, purpose: str, makers: Mapping[str, Callable[[], RailT]], *, is_target_known: bool = False
+    ) -> RailSet[RailT]:
+        """Builds the configured rails of a purpose, and has its orders routed among them."""
+        rails = RailSet(
+            purpose,
+            {name: makers[name]() for name in configured_rails(self._settings, purpose)},
+            rails_of_purpose(self._settings, purpose),
+            monitors=self.monitors,
+            balances=self.balances,
+            unpaid=shadow_of(self._settings, purpose),
+            is_target_known=is_target_known,
+        )
+        self.router.sets[purpose] = rails  # type: ignore[assignment]
+        return rails
 
     def make_bank(self) -> BankRail:
-        match rail_of_purpose(self._settings, "bank"):
-            case "sandbox":
-                return SandboxBank()
-            case paystack.NAME:
-                return self.make_paystack()
-            case monnify.NAME:
-                return self.make_monnify()
-        return NoBank()
+        return RoutedBank(self._banks, lambda answered: self.on_name(answered) if self.on_name else None)
 
     def make_paystack(self) -> paystack.PaystackBank:
         base_url, domain = self._base_url(paystack.NAME), self._settings.environment
-        return paystack.PaystackBank(self._transport, base_url, self._paystack_keys(), domain, self._observe)
+        monitor = self._monitor(paystack.NAME)
+        return paystack.PaystackBank(self._transport, base_url, self._paystack_keys(), domain, monitor)
 
     def _paystack_keys(self) -> paystack.PaystackKeys:
         return paystack.PaystackKeys(self._settings.paystack_secret_key or "")
 
     def make_monnify(self) -> monnify.MonnifyBank:
-        return monnify.MonnifyBank(self._transport, self._base_url(monnify.NAME), self._monnify_keys(), self._observe)
+        base_url, monitor = self._base_url(monnify.NAME), self._monitor(monnify.NAME)
+        return monnify.MonnifyBank(self._transport, base_url, self._monnify_keys(), monitor)
 
     def _monnify_keys(self) -> monnify.MonnifyKeys:
         settings = self._settings
@@ -57,24 +100,14 @@ class RailChoice:
         )
 
     def make_identity(self) -> IdentityRail:
-        match rail_of_purpose(self._settings, "identity"):
-            case "sandbox":
-                return SandboxIdentity()
-            case dojah.NAME:
-                return self.make_dojah()
-        return NoIdentity()
+        return RoutedIdentity(self._identities)
 
     def make_dojah(self) -> dojah.DojahIdentity:
         keys = dojah.DojahKeys(self._settings.dojah_app_id or "", self._settings.dojah_secret_key or "")
-        return dojah.DojahIdentity(self._transport, self._base_url(dojah.NAME), keys, self._observe)
+        return dojah.DojahIdentity(self._transport, self._base_url(dojah.NAME), keys, self._monitor(dojah.NAME))
 
     def make_biller(self) -> BillerRail:
-        match rail_of_purpose(self._settings, "bills"):
-            case "sandbox":
-                return SandboxBiller()
-            case vtpass.NAME:
-                return self.make_vtpass()
-        return NoBiller()
+        return RoutedBiller(self._billers)
 
     def make_vtpass(self) -> vtpass.VtpassBiller:
         settings = self._settings
@@ -82,28 +115,28 @@ class RailChoice:
             settings.vtpass_api_key or "", settings.vtpass_public_key or "", settings.vtpass_secret_key or ""
         )
         base_url, phone = self._base_url(vtpass.NAME), settings.vtpass_phone or ""
-        return vtpass.VtpassBiller(self._transport, base_url, keys, phone, self._observe, self._clock.now)
+        monitor = self._monitor(vtpass.NAME)
+        return vtpass.VtpassBiller(self._transport, base_url, keys, phone, monitor, self._clock.now)
 
     def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
-        """Yields the vendors in use, each with a call that returns our balance there."""
-        if rail_of_purpose(self._settings, "bank") == paystack.NAME:
-            yield paystack.NAME, self.make_paystack().check_access
-        if rail_of_purpose(self._settings, "bank") == monnify.NAME:
-            yield monnify.NAME, self.make_monnify().check_access
-        if rail_of_purpose(self._settings, "bills") == vtpass.NAME:
-            yield vtpass.NAME, self.make_vtpass().check_access
-        if rail_of_purpose(self._settings, "identity") == dojah.NAME:
-            yield dojah.NAME, self.make_dojah().check_access
+        """Yields the vendors that are configured, each with a call that returns our balance there."""
+        for _, name, rail in self.router.list_rails():
+            if name != "sandbox":
+                yield name, rail.check_access  # type: ignore[attr-defined]
+
+    def funded_rails(self) -> dict[str, FundedRail]:
+        """Returns the configured rails that are paid from a balance of ours, by their vendor's name."""
+        return {name: rail for _, name, rail in self.router.list_rails() if isinstance(rail, FundedRail)}
 
     def callback_sources(self) -> dict[str, CallbackSource]:
         """Returns the rails whose call-backs are received, by the name in their path."""
         settings = self._settings
         sources: dict[str, CallbackSource] = {}
-        if rail_of_purpose(settings, "bank") == paystack.NAME:
+        if paystack.NAME in self._banks.rails:
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
-        if rail_of_purpose(settings, "bank") == monnify.NAME:
+        if monnify.NAME in self._banks.rails:
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
-        if rail_of_purpose(settings, "bills") == vtpass.NAME and settings.vtpass_callback_secret is not None:
+        if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
         return sources
 
@@ -113,6 +146,13 @@ class RailChoice:
     def _base_url(self, vendor: str) -> str:
         chosen: str | None = getattr(self._settings, f"{vendor}_base_url")
         return chosen or BASE_URLS[vendor][self._settings.environment]
+
+    def _monitor(self, vendor: str) -> VendorMonitor:
+        """Returns the monitor of a vendor, which all of its adapters share."""
+        if vendor not in self.monitors:
+            limits = VendorLimits(in_flight=self._settings.rail_in_flight)
+            self.monitors[vendor] = VendorMonitor(self._observe, limits)
+        return self.monitors[vendor]
 
     def _observe(self, rail: str, outcome: str, seconds: float) -> None:
         self._metrics.count(RAIL_CALLS, rail, outcome)

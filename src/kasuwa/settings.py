@@ -14,7 +14,7 @@ import platformdirs
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
-from kasuwa.core.money import parse_minor
+from kasuwa.core.money import CURRENCIES, parse_minor
 from kasuwa.core.vault import KEY_BYTES
 from kasuwa.db.private_files import sync_directory
 from kasuwa.processors import default_workers
@@ -68,9 +68,15 @@ class Settings(msgspec.Struct, kw_only=True):
     large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
-    rail_bank: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, no rail in live
-    rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
-    rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
+    # The rails of a purpose, separated by commas, the first choice first. None: the sandbox in test, no rail in live.
+    rail_bank: str | None = None  # paystack, monnify or, in test, sandbox
+    rail_bills: str | None = None  # vtpass or, in test, sandbox
+    rail_identity: str | None = None  # dojah or, in test, sandbox
+    rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
+    rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
+    rail_timeout: int = 9  # seconds that a call to a vendor may take
+    rail_float_least: str = ""  # balances below which the operator is told, such as NGN:500000.00,USD:100.00
+    rail_balance_seconds: int = 60  # how often our balances with vendors are read
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
@@ -160,10 +166,34 @@ def large_amount_of(settings: Settings) -> int:
     return amount
 
 
-def rail_of_purpose(settings: Settings, purpose: str) -> str:
-    """Returns the name of the rail that serves a purpose: `sandbox`, a vendor, or "" for none."""
+def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
+    """Returns the names of the rails for the orders of a purpose, the first choice first: vendors, or `sandbox`."""
     chosen: str | None = getattr(settings, f"rail_{purpose}")
-    return chosen or ("sandbox" if settings.environment == "test" else "")
+    names = tuple(name.strip() for name in (chosen or "").split(",")) if chosen else ()
+    return names or (("sandbox",) if settings.environment == "test" else ())
+
+
+def rail_of_purpose(settings: Settings, purpose: str) -> str:
+    """Returns the name of the rail that is the first choice for a purpose: `sandbox`, a vendor, or "" for none."""
+    return next(iter(rails_of_purpose(settings, purpose)), "")
+
+
+def float_least_of(settings: Settings) -> dict[str, int]:
+    """Returns the balances below which the operator is told, in minor units by currency."""
+    least: dict[str, int] = {}
+    for part in filter(None, settings.rail_float_least.split(",")):
+        currency, _, text = part.strip().partition(":")
+        amount = parse_minor(text) if currency in CURRENCIES else None
+        if not amount or currency in least:
+            raise SettingsError(
+                f"KASUWA_RAIL_FLOAT_LEAST must be amounts such as NGN:500000.00,USD:100.00, not {part!r}"
+            )
+        least[currency] = amount
+    return least
+
+
+def shadow_of(settings: Settings, purpose: str) -> str:
+    return (settings.rail_bank_shadow or "") if purpose == "bank" else ""
 
 
 def rail_loopback_allowed(settings: Settings) -> bool:
@@ -180,17 +210,17 @@ def is_rail_url(settings: Settings, url: str) -> bool:
 
 def check_rails(settings: Settings) -> None:
     """Raises SettingsError if a rail is unknown, or a setting that it needs is missing."""
-    for purpose, vendors in RAIL_VENDORS.items():
-        chosen = rail_of_purpose(settings, purpose)
-        if chosen == "sandbox" and settings.environment == "live":
-            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must not be sandbox in live: no money would move")
-        if chosen not in ("", "sandbox", *vendors):
-            names = " or ".join(("sandbox", *vendors))
-            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must be {names}, not {chosen!r}")
-        missing = [name for name in vendors.get(chosen, ()) if getattr(settings, name) is None]
-        if missing:
-            names = ", ".join(f"{PREFIX}{name.upper()}" for name in missing)
-            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} is {chosen}, which needs {names}")
+    for purpose in RAIL_VENDORS:
+        names = rails_of_purpose(settings, purpose)
+        for name in names:
+            check_rail(settings, purpose, name, f"KASUWA_RAIL_{purpose.upper()}")
+        if len(set(names)) != len(names):
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} names a rail twice")
+    if settings.rail_bank_shadow is not None:
+        check_rail(settings, "bank", settings.rail_bank_shadow, "KASUWA_RAIL_BANK_SHADOW")
+        if settings.rail_bank_shadow in rails_of_purpose(settings, "bank"):
+            raise SettingsError("KASUWA_RAIL_BANK_SHADOW must not be one of KASUWA_RAIL_BANK, which pay")
+    float_least_of(settings)
     if settings.rail_loopback not in ("on", "off"):
         raise SettingsError(f"KASUWA_RAIL_LOOPBACK must be on or off, not {settings.rail_loopback!r}")
     if settings.paystack_secret_key is not None:
@@ -213,6 +243,19 @@ def check_rails(settings: Settings) -> None:
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
+
+
+def check_rail(settings: Settings, purpose: str, chosen: str, variable: str) -> None:
+    """Raises SettingsError if a rail is not one of its purpose, or a setting that it needs is missing."""
+    vendors = RAIL_VENDORS[purpose]
+    if chosen == "sandbox" and settings.environment == "live":
+        raise SettingsError(f"{variable} must not be sandbox in live: no money would move")
+    if chosen not in ("sandbox", *vendors):
+        raise SettingsError(f"{variable} must be {' or '.join(('sandbox', *vendors))}, not {chosen!r}")
+    missing = [name for name in vendors.get(chosen, ()) if getattr(settings, name) is None]
+    if missing:
+        names = ", ".join(f"{PREFIX}{name.upper()}" for name in missing)
+        raise SettingsError(f"{variable} is {chosen}, which needs {names}")
 
 
 def check_invitations(settings: Settings) -> None:
@@ -262,6 +305,9 @@ WHOLE_NUMBERS = {
     "sandbox_advance_seconds": (1, 3600),
     "longest_step_ms": (10, 60_000),
     "stop_with": (1, 999_999_999),
+    "rail_in_flight": (1, 1000),
+    "rail_timeout": (1, 9),  # a method of a rail has ten seconds in all
+    "rail_balance_seconds": (1, 3600),
 }
 
 

@@ -13,6 +13,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
+from kasuwa.rail_settings import check_merchant_rails
 from kasuwa.settings import Settings, loopback_allowed
 from kasuwa.supervise import ServeError
 from kasuwa.work.url_policy import url_fault
@@ -114,6 +115,9 @@ def set_merchant(
     ] = None,
     inbound_bank: Annotated[str | None, typer.Option(help="Bank of the accounts that customers pay into.")] = None,
     lending: Annotated[str | None, typer.Option(help='JSON such as {"penalty_rate": "0.1"}.')] = None,
+    rails: Annotated[
+        str | None, typer.Option(help='JSON such as {"bank": ["monnify", "paystack"]}. {} follows the settings.')
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
@@ -127,6 +131,7 @@ def set_merchant(
         settlement_days=settlement_days,
         inbound_bank=inbound_bank,
         lending=lending,
+        rails=rails,
     )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
@@ -135,6 +140,9 @@ def set_merchant(
             fault = url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
             if fault is not None:
                 raise ServeError(f"--webhook-url: {fault}")
+        faults = check_merchant_rails(settings, changes.get("rails", {}))
+        if faults:
+            raise ServeError(f"--rails: {'; '.join(faults)}")
 
         before: dict[str, Any] = {}
 
@@ -156,7 +164,7 @@ def parse_settings(**options: Any) -> dict[str, Any]:
     """Parses and validates the given options as merchant settings. Exits with one line if one is invalid."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
-        for name in ("tariff", "limits", "lending"):
+        for name in ("tariff", "limits", "lending", "rails"):
             if name in given:
                 given[name] = msgspec.json.decode(given[name])
         if "rate" in given:

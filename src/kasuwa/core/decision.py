@@ -20,6 +20,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.loan_interest import LendingSettings
+from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.tariff import Tariff
 from kasuwa.core.vault import Vault, derive
@@ -71,6 +72,7 @@ class Merchant(msgspec.Struct, frozen=True):
     lending: LendingSettings = LendingSettings()
     exchange_rates: Mapping[str, ExchangeRate] = {}  # NGN prices at which the operator buys and sells a currency
     suspended: bool = False
+    rails: Mapping[str, tuple[str, ...]] = {}  # rails of its own, by purpose, in order of preference
 
 
 class Context(msgspec.Struct):
@@ -89,6 +91,11 @@ class Context(msgspec.Struct):
     purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    rail_chooser: RailChooser = NO_ROUTING
+
+    def choose_rail(self, demand: RailDemand, avoided: str = "") -> str:
+        """Returns the rail of a new order, or of one that was not sent to the rail `avoided`. See core/routing.py."""
+        return self.rail_chooser.choose(demand, self.merchant.rails.get(demand.purpose, ()), avoided)
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""
@@ -207,6 +214,8 @@ class Job(Row):
         "claims",
         "attempt",
         "work",
+        "rail",
+        "is_rail_fixed",
     )
 
     kind: str
@@ -220,6 +229,8 @@ class Job(Row):
     attempt: int
     idempotency_claim: bytes | None  # of the request that wrote the job (db.idempotency.parse_idempotency_claim)
     work: str
+    rail: str = ""  # the rail of its order; "" if it calls none, or was written before rails were
+    is_rail_fixed: bool = False  # its order may have reached the rail (core/routing.py)
 
     @property
     def is_open(self) -> bool:

@@ -42,6 +42,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     inbound_bank: str = DEFAULT_INBOUND_BANK
     lending: LendingSettings = LendingSettings()
     suspended: bool = False
+    rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
 
 
 @lru_cache(maxsize=1024)
@@ -90,6 +91,7 @@ def make_merchant(
         lending=settings.lending,
         exchange_rates=exchange or {},
         suspended=settings.suspended,
+        rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
     )
 
 

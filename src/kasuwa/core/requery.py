@@ -2,7 +2,8 @@
 
 An order that was sent and not answered is never sent again. Its outcome is queried under its own reference, soon at
 first and then hourly. An order that the rail refused before doing anything is sent again under the same key, on the
-same schedule. Transfers, bills, payments and refunds share it.
+same schedule, and if certainly nothing of it has left, perhaps to another rail (core/routing.py). Transfers, bills,
+payments and refunds share it.
 
 Contract: disburse#requery
 """
@@ -13,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from kasuwa.core.decision import Context, Job
+from kasuwa.core.routing import RailDemand
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, extend_trail
 
 # Ages at which an unknown outcome is queried before the hourly queries begin. Contract: disburse#requery
@@ -24,6 +26,9 @@ NOT_FOUND_IS_FAILED_AFTER_SECONDS = 24 * 3600
 
 # Length at which the trail of an unanswered transaction stops growing. Later queries only update code and message.
 MAX_TRAIL_LENGTH = 8_000
+
+# When an order is sent to its next rail. Later than now, so that an advance of the sandbox's clock sees another time.
+AT_ONCE = timedelta(milliseconds=1)
 
 # Answers that are neither final nor pending.
 NOT_FOUND = "not_found"
@@ -47,6 +52,9 @@ class RailAnswer(Protocol):
     @property
     def retry_after(self) -> float: ...
 
+    @property
+    def is_unsent(self) -> bool: ...
+
 
 class RequeryJobKinds(msgspec.Struct, frozen=True):
     """The job kinds of a slice: the one that sends and the one that queries the outcome."""
@@ -62,6 +70,19 @@ def final_status(answer: RailAnswer, age: float) -> str | None:
     return answer.status if answer.status in FINAL_ANSWERS else None
 
 
+def find_next_rail(claimed: Job, job: Job, answer: RailAnswer, context: Context, demand: RailDemand, send: str) -> str:
+    """Returns the rail of an open order after an answer: another one only if certainly nothing of it has left.
+
+    `claimed` is the job as the process that called the rail claimed it, `job` as it is now, `send` the kind of a job
+    that sends. An order of a version that wrote no rails has gone to the first one."""
+    if not job.rail:
+        return context.rail_chooser.choose_first(demand.purpose)
+    is_claimed_once = max(claimed.claims, job.claims) <= 1
+    if answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:
+        return context.choose_rail(demand, avoided=job.rail)
+    return job.rail
+
+
 def schedule_requery(
     row: Transaction,
     job: Job,
@@ -69,22 +90,31 @@ def schedule_requery(
     context: Context,
     age: float,
     kinds: RequeryJobKinds,
+    rail: str | None = None,
 ) -> tuple[Transaction, Job]:
     """Returns the open transaction with the answer's code and trail, and its job, rescheduled to send or to query.
 
     `row` has the status and message that the transaction keeps until then. The job sends again only if the rail refused
-    the order itself as unavailable. It waits longer than the schedule says if the rail asked for it.
+    the order itself as unavailable. It waits longer than the schedule says if the rail asked for it. `rail` is the rail
+    of find_next_rail: the order is sent there at once if this was its first try.
     """
+    rail = job.rail if rail is None else rail
+    is_moved = rail != job.rail and answer.is_unsent
     trail = row.trail
     if len(trail) < MAX_TRAIL_LENGTH:
         step = "asked" if job.kind == kinds.query else "sent"
         trail = extend_trail(trail, context.now, step, answer.message)
-    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail)
+    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail, rail=rail)
     # An unavailable rail that refuses a query says nothing about the order sent before.
-    refused = answer.status == UNAVAILABLE and job.kind == kinds.send
+    refused = is_moved or (answer.status == UNAVAILABLE and job.kind == kinds.send)
     kind = kinds.send if refused else kinds.query
     due = max(next_requery_at(context.now, age), context.now + timedelta(seconds=answer.retry_after))
-    return kept, msgspec.structs.replace(job, kind=kind, attempt=job.attempt + 1, due=due)
+    if is_moved:
+        due = context.now + AT_ONCE if job.attempt == 0 else next_requery_at(context.now, age)
+    fixed = job.is_rail_fixed or job.claims > 1 or not answer.is_unsent
+    return kept, msgspec.structs.replace(
+        job, kind=kind, attempt=job.attempt + 1, due=due, rail=rail, is_rail_fixed=fixed
+    )
 
 
 def next_requery_at(now: datetime, age: float) -> datetime:

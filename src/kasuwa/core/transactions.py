@@ -32,7 +32,7 @@ class Transaction(Row):
     """A transaction. Its key is made of kind and order reference, so a repeated reference finds the first one."""
 
     table: ClassVar[str] = "transaction"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at", "rail")
 
     kind: str
     txn_ref: str
@@ -51,6 +51,7 @@ class Transaction(Row):
     trail: str
     created_at: datetime
     final_at: datetime | None
+    rail: str = ""  # the rail that it goes to; "" if it needs none, or was written before rails were
 
     @property
     def is_final(self) -> bool:
@@ -80,6 +81,7 @@ class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     digest: bytes = b""  # of the request, to recognize a repeated order reference with other content
     detail: Any = None  # stored as JSON
+    rail: str = ""  # of Context.choose_rail
 
 
 def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
@@ -105,6 +107,7 @@ def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
         trail=begin_trail(context.now, "requested"),
         created_at=context.now,
         final_at=None,
+        rail=new.rail,
     )
 
 
@@ -199,14 +202,17 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
     event = Event(row.txn_ref, row.kind, msgspec.json.encode(build_event(row.kind, payload)))
     if not context.has_webhook:
         return FinalTransaction(ended, event, ())
-    job = make_transaction_job(context, DELIVER_EVENT, "webhook", row, encode_text(outcome.scenario))
+    work = encode_text(outcome.scenario)
+    job = make_job(context, DELIVER_EVENT, "webhook", row, row.txn_ref, context.now, work)
     job.due += webhook_delay(outcome.scenario)
     return FinalTransaction(ended, event, (job,))
 
 
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
-    """Returns a job about a transaction, due now."""
-    return make_job(context, kind, lane, row, row.txn_ref, context.now, work)
+    """Returns a job that calls the rail of a transaction, due now."""
+    job = make_job(context, kind, lane, row, row.txn_ref, context.now, work)
+    job.rail = row.rail
+    return job
 
 
 def make_job(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:

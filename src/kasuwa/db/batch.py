@@ -27,6 +27,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.purpose import PurposeRules
 from kasuwa.core.references import Permutation, account_key
+from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.vault import Vault
 from kasuwa.db.entropy import SeededEntropy
@@ -87,6 +88,7 @@ class Deployment(msgspec.Struct, frozen=True):
     purposes: Mapping[str, PurposeRules] = {}  # by purpose name
     public_url: str = ""  # address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    rail_chooser: RailChooser = NO_ROUTING
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
@@ -230,6 +232,7 @@ class BatchState:
             purposes=deployment.purposes,
             public_url=deployment.public_url,
             issuing=deployment.issuing,
+            rail_chooser=deployment.rail_chooser,
         )
 
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:

@@ -11,9 +11,10 @@ A rail keeps a deadline of ten seconds itself and then raises NoAnswer. The merc
 Contract: disburse#transfer
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import date, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -36,6 +37,16 @@ class Unavailable(Exception):
         super().__init__(reason)
         self.retry_after = retry_after
         self.notice = notice
+
+
+class NothingSent(Unavailable):
+    """Raised if certainly no byte of the order has left: the order may go to another rail (core/routing.py).
+
+    A rail that received the order and refused it raises Unavailable."""
+
+
+class FloatShort(Unavailable):
+    """Raised if the rail refused an order because our balance there does not cover it."""
 
 
 class NoAnswer(Exception):
@@ -83,6 +94,7 @@ class Answer(msgspec.Struct, frozen=True):
     facts: Mapping[str, str] = {}  # further data: a session, a meter's token, a card's issuer
     retry_after: float = 0  # seconds that the rail wants to be left alone
     notice: str = ""  # tells the operator what to do about it; merchants never see it
+    is_unsent: bool = False  # certainly no byte of the order has left: it may go to another rail
 
 
 # Answers recorded for a rail that raised.
@@ -92,9 +104,30 @@ RAIL_SILENT = Answer(UNKNOWN, None, "The rail has not answered")
 
 def record_unavailable(trouble: Unavailable) -> Answer:
     """Returns the answer that is recorded for a rail that raised Unavailable."""
-    if not trouble.retry_after and not trouble.notice:
+    is_unsent = isinstance(trouble, NothingSent)
+    if not trouble.retry_after and not trouble.notice and not is_unsent:
         return RAIL_UNAVAILABLE
-    return msgspec.structs.replace(RAIL_UNAVAILABLE, retry_after=trouble.retry_after, notice=trouble.notice)
+    return msgspec.structs.replace(
+        RAIL_UNAVAILABLE, retry_after=trouble.retry_after, notice=trouble.notice, is_unsent=is_unsent
+    )
+
+
+@contextlib.contextmanager
+def before_sending() -> Iterator[None]:
+    """Marks the look-ups of a rail that precede the order itself: if they fail, nothing of the order has left."""
+    try:
+        yield
+    except Unavailable as error:
+        raise NothingSent(str(error), retry_after=error.retry_after, notice=error.notice) from None
+
+
+@contextlib.contextmanager
+def after_sending() -> Iterator[None]:
+    """Marks the calls of a rail that follow a refusal of the order: a part of it has left already."""
+    try:
+        yield
+    except NothingSent as error:
+        raise Unavailable(str(error), retry_after=error.retry_after, notice=error.notice) from None
 
 
 NO_CALL_MADE = Answer(SUCCESSFUL, None, "")
@@ -118,12 +151,21 @@ async def send_or_query(
     return await send()
 
 
+@runtime_checkable
+class FundedRail(Protocol):
+    """A rail that is paid from a balance of ours with its vendor."""
+
+    async def balance(self) -> Mapping[str, int]:
+        """Returns our balance with the vendor in minor units, by currency. Raises Unavailable or NoAnswer."""
+        ...
+
+
 # --- banks --------------------------------------------------------------------------------------------------
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
-    """A transfer. `key` is its idempotency key, unique over all merchants. `age_seconds` (business time since it was
-    first sent) and `scenario` are used by the sandbox only."""
+    """A transfer. `key` is its idempotency key, unique over all merchants. `rail` is the rail that was written with it.
+    `age_seconds` (business time since it was first sent) and `scenario` are used by the sandbox only."""
 
     key: str
     amount: int
@@ -134,12 +176,16 @@ class TransferOrder(msgspec.Struct, frozen=True):
     narration: str
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
+    rail: str = ""
 
 
 class NameEnquiry(msgspec.Struct, frozen=True):
+    """Asks for the name on an account. `rails` are those of the merchant, if it has rails of its own."""
+
     bank_code: str
     account_number: str
     scenario: Scenario = NO_SCENARIO
+    rails: tuple[str, ...] = ()
 
 
 class NameAnswer(msgspec.Struct, frozen=True):
@@ -244,8 +290,8 @@ class CollectionRail(Protocol):
 
 class BillOrder(msgspec.Struct, frozen=True):
     """One bill as a rail sees it. `key` is its idempotency key over all merchants: the same key never delivers twice.
-    `sent_at` is when it was first sent. `age_seconds` (business time since then) and `scenario` are used by the sandbox
-    only."""
+    `sent_at` is when it was first sent, `rail` the rail that was written with it. `age_seconds` (business time since
+    then) and `scenario` are used by the sandbox only."""
 
     key: str
     biller: str
@@ -257,17 +303,19 @@ class BillOrder(msgspec.Struct, frozen=True):
     sent_at: datetime
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
+    rail: str = ""
 
 
 class CustomerQuery(msgspec.Struct, frozen=True):
     """Asks for the name of a biller's customer. If the biller has no name query (`is_name_required` is False), the rail
-    may answer an empty name."""
+    may answer an empty name. `rails` are those of the merchant, if it has rails of its own."""
 
     biller: str
     paycode: str
     reference: str
     is_name_required: bool
     scenario: Scenario = NO_SCENARIO
+    rails: tuple[str, ...] = ()
 
 
 class CustomerAnswer(msgspec.Struct, frozen=True):
@@ -305,8 +353,11 @@ class CatalogueCache(Protocol):
 
 
 class IdentityQuery(msgspec.Struct, frozen=True):
+    """Asks for the person of a BVN. `rails` are those of the merchant, if it has rails of its own."""
+
     bvn: str
     scenario: Scenario = NO_SCENARIO
+    rails: tuple[str, ...] = ()
 
 
 class Person(msgspec.Struct, frozen=True):

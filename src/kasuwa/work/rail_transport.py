@@ -5,10 +5,19 @@ from collections.abc import Mapping
 from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
 from kasuwa.work.egress import EgressClient, EgressLimits, RequestFailed, TargetRefused
 
+
 # A rail's call ends within the ten seconds that a request may wait for it. Lists of banks and bills are long.
-RAIL_LIMITS = EgressLimits(
-    queue_seconds=2.0, connect_seconds=3.0, response_seconds=9.0, total_seconds=9.0, body_bytes=4 * 1024 * 1024
-)
+def make_rail_limits(seconds: float) -> EgressLimits:
+    return EgressLimits(
+        queue_seconds=2.0,
+        connect_seconds=min(3.0, seconds),
+        response_seconds=seconds,
+        total_seconds=seconds,
+        body_bytes=4 * 1024 * 1024,
+    )
+
+
+RAIL_LIMITS = make_rail_limits(9.0)
 
 
 class EgressTransport:

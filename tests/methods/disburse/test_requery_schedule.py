@@ -11,27 +11,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.composition import rails_of
 from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL, add_rail_notice
-from kasuwa.db.clock import DatabaseClock
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
-from kasuwa.observe.metrics import Metrics
-from kasuwa.rail_choice import RailChoice
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.unconfigured import NoBank
-from kasuwa.settings import Settings
 from tests.methods.disburse.orders import SentTransfer
 from tests.rule_context import context
 
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
-SANDBOX = rails_of(Settings(), RailChoice(Settings(), Metrics(), DatabaseClock()))
+SANDBOX = Rails(bank=SandboxBank())
 
 
 def with_bank(bank: BankRail) -> Rails:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.rails.ports import NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
 from kasuwa.rails.vendors.client import RefusedCredentials, VendorClient, VendorLimits
 from tests.rails.vendors.adapters import Observed
@@ -70,7 +70,7 @@ PAGE = b"<html>Bad gateway</html>"
 Meaning = type[Exception] | int
 # What arrived; what it means for a call that moves money, and for a look-up; and the word of the metric.
 OUTCOMES: dict[str, tuple[HttpReply | Exception, Meaning, Meaning, str]] = {
-    "no address": (NotSent("no address"), Unavailable, Unavailable, "not sent"),
+    "no address": (NotSent("no address"), NothingSent, Unavailable, "not sent"),
     "lost": (AnswerLost("reset"), NoAnswer, NoAnswer, "lost"),
     "500": (HttpReply(500, ENVELOPE), NoAnswer, Unavailable, "5xx"),
     "502 page": (HttpReply(502, PAGE), NoAnswer, Unavailable, "5xx"),

@@ -9,7 +9,7 @@ import pytest
 from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN
 from kasuwa.core.references import movement_reference, rail_key
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, NoAnswer, Unavailable
+from kasuwa.rails.ports import Answer, BillOrder, FloatShort, NoAnswer, Unavailable
 from kasuwa.rails.vendors.client import VendorReply
 from kasuwa.rails.vendors.vtpass import OUR_ACCOUNT, read_goods, read_payment, read_query
 
@@ -41,7 +41,7 @@ CODES: dict[str, tuple[str | type[Exception], str | type[Exception], bool]] = {
     "017": (ports.FAILED, ports.UNREADABLE, False),
     "031": (ports.FAILED, ports.UNREADABLE, False),
     "032": (ports.FAILED, ports.UNREADABLE, False),
-    "018": (Unavailable, ports.UNREADABLE, NOTICE),
+    "018": (FloatShort, ports.UNREADABLE, NOTICE),
     "019": (Unavailable, ports.UNREADABLE, False),
     "025": (ports.FAILED, ports.FAILED, False),
     "026": (ports.FAILED, ports.FAILED, False),

@@ -161,7 +161,14 @@ async def resolve_customer(
     reason = check_reference(merchant, listed.terms, request.reference)
     if reason is not None:
         return refuse_fields(FieldError("reference", reason))
-    query = CustomerQuery(biller.slug, item.paycode, request.reference, item.require_name_query, await take_scenario())
+    query = CustomerQuery(
+        biller=biller.slug,
+        paycode=item.paycode,
+        reference=request.reference,
+        is_name_required=item.require_name_query,
+        scenario=await take_scenario(),
+        rails=merchant.rails.get("bills", ()),
+    )
     try:
         answer = await rails.biller.find_customer(query)
     except (Unavailable, NoAnswer) as error:

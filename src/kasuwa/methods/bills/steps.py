@@ -21,9 +21,8 @@ async def call_biller(rails: Rails, job: Job, now: datetime, secrets: None) -> A
 async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the biller for a bill that has ended."""
     detail = BILL_DETAIL_DECODER.decode(row.detail)
-    return await rails.biller.query(
-        describe_bill(rail_key(row.merchant_id, row.txn_ref), detail, row.amount, row.created_at)
-    )
+    order = describe_bill(rail_key(row.merchant_id, row.txn_ref), detail, row.amount, row.created_at)
+    return await rails.biller.query(msgspec.structs.replace(order, rail=row.rail))
 
 
 async def fetch_delivery(rails: Rails, job: Job, answer: Answer) -> Answer:
@@ -38,7 +37,8 @@ def make_bill_order(job: Job, at: float) -> BillOrder:
     job_data = JOB_DATA_DECODER.decode(job.work)
     sent_at = datetime.fromtimestamp(job_data.sent_at, UTC)
     order = describe_bill(rail_key(job.merchant_id, job.reference), job_data.order, job_data.amount, sent_at)
-    return msgspec.structs.replace(order, age_seconds=at - job_data.sent_at, scenario=job_data.scenario)
+    age_seconds = at - job_data.sent_at
+    return msgspec.structs.replace(order, rail=job.rail, age_seconds=age_seconds, scenario=job_data.scenario)
 
 
 def describe_bill(key: str, detail: BillDetail, amount: int, sent_at: datetime) -> BillOrder:

@@ -10,6 +10,7 @@ async def query_bvn_registry(
     bvn: str, merchant: Merchant, rails: Rails, scenario: Scenario
 ) -> RegistryAnswer | Refusal:
     try:
-        return RegistryAnswer(bvn, await rails.identity.find_person(IdentityQuery(bvn, scenario)))
+        query = IdentityQuery(bvn, scenario, merchant.rails.get("identity", ()))
+        return RegistryAnswer(bvn, await rails.identity.find_person(query))
     except (Unavailable, NoAnswer) as error:
         return refuse_unanswered("BVN register", error)

@@ -3,9 +3,10 @@
 from datetime import datetime
 from functools import partial
 
+import msgspec
+
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.disburse.model import CURRENCY, QUERY, TRANSFER_DETAIL_DECODER, TransferDetail, decode_job_data
 from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_query
@@ -19,23 +20,18 @@ async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Ans
 async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the bank for a transfer that has ended."""
     detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
-    return await rails.bank.query(describe_transfer(rail_key(row.merchant_id, row.txn_ref), detail, row.amount))
+    order = describe_transfer(rail_key(row.merchant_id, row.txn_ref), detail, row.amount)
+    return await rails.bank.query(msgspec.structs.replace(order, rail=row.rail))
 
 
 def make_transfer_order(job: Job, now: datetime) -> TransferOrder:
     job_data = decode_job_data(job.work)
-    return describe_transfer(
-        rail_key(job.merchant_id, job.reference),
-        job_data.order,
-        job_data.amount,
-        now.timestamp() - job_data.sent_at,
-        job_data.scenario,
-    )
+    order = describe_transfer(rail_key(job.merchant_id, job.reference), job_data.order, job_data.amount)
+    age_seconds = now.timestamp() - job_data.sent_at
+    return msgspec.structs.replace(order, rail=job.rail, age_seconds=age_seconds, scenario=job_data.scenario)
 
 
-def describe_transfer(
-    key: str, detail: TransferDetail, amount: int, age_seconds: float = 0, scenario: Scenario = NO_SCENARIO
-) -> TransferOrder:
+def describe_transfer(key: str, detail: TransferDetail, amount: int) -> TransferOrder:
     return TransferOrder(
         key=key,
         amount=amount,
@@ -44,6 +40,4 @@ def describe_transfer(
         account_number=detail.account_number,
         sender_name=detail.sender_name,
         narration=detail.narration,
-        age_seconds=age_seconds,
-        scenario=scenario,
     )

@@ -40,7 +40,8 @@ async def resolve_account_name(
         return reply_account_not_found(f"Not an account number of {bank.name}")
     try:
         # The rail knows a bank by its NIP code, whichever of its codes the request has.
-        enquiry = NameEnquiry(bank.nip_code or request.bank_code, request.account_number, await take_scenario())
+        code, rails_of_merchant = bank.nip_code or request.bank_code, merchant.rails.get("bank", ())
+        enquiry = NameEnquiry(code, request.account_number, await take_scenario(), rails_of_merchant)
         answer = await rails.bank.find_account_name(enquiry)
     except (Unavailable, NoAnswer) as error:
         return refuse_unanswered("bank", error)
@@ -60,7 +61,8 @@ async def resolve_bvn(
     request: BvnRequest, merchant: Merchant, rails: Rails, take_scenario: TakeCallScenario
 ) -> BvnReply | Refusal:
     try:
-        person = await rails.identity.find_person(IdentityQuery(request.bvn, await take_scenario()))
+        query = IdentityQuery(request.bvn, await take_scenario(), merchant.rails.get("identity", ()))
+        person = await rails.identity.find_person(query)
     except (Unavailable, NoAnswer) as error:
         return refuse_unanswered("BVN register", error)
     if person is None:

@@ -21,6 +21,7 @@ from kasuwa.rails.ports import (
     NameAnswer,
     NameEnquiry,
     NoAnswer,
+    NothingSent,
     TransferOrder,
     Unavailable,
     UnreadableAnswer,
@@ -158,7 +159,7 @@ def raise_scenario_fault(order: SandboxOrder, rail: str) -> None:
     http = order.scenario.http
     if http == "unavailable":
         if order.age_seconds < FIRST_REQUERY_SECONDS:
-            raise Unavailable(f"the {rail} refuses calls")
+            raise NothingSent(f"the {rail} refuses calls")
     elif http is not None:
         raise NoAnswer(f"the {rail}: {http}")
 

@@ -15,7 +15,7 @@ from kasuwa.rails.ports import FAILED, Answer, LookupDeclined, NoAnswer, Unavail
 
 LIST_SECONDS = 86_400
 # The answer to a transfer to a bank that cannot be identified. Nothing was sent; 16 is NIP's code of an unknown bank.
-UNSERVED_BANK = Answer(FAILED, "16", "The bank cannot be reached by this rail")
+UNSERVED_BANK = Answer(FAILED, "16", "The bank cannot be reached by this rail", is_unsent=True)
 
 # Words that vendors add to or leave out of names.
 FILLERS = ("microfinance", "mfb", "merchant", "mortgage")
@@ -54,6 +54,11 @@ class BankList:
         if code is None:
             raise LookupDeclined("it does not serve this bank")
         return code
+
+    def is_mapped(self, bank_code: str) -> bool | None:
+        """Tells whether the vendor serves a bank, by the list that was read last. None before the first one."""
+        bank = banks_by_code().get(bank_code)
+        return bank in self._codes if self._codes else None
 
     async def list_unmapped(self) -> list[str]:
         """Returns the names of our banks that the vendor cannot be asked to pay."""

@@ -10,22 +10,27 @@
     2xx that is not the vendor's envelope              NoAnswer                   UnreadableAnswer
     other, not the vendor's envelope (a proxy's page)  NoAnswer                   Unavailable
 
+A call that moves money raises NothingSent, a kind of Unavailable, if no byte of it left.
+
 Everything else is a reply in the vendor's envelope, which the adapter reads. Nothing is retried here and no redirect is
 followed: after NoAnswer an order is queried under its own key, and never sent under another.
 """
 
 import asyncio
+import contextlib
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
 import msgspec
 import structlog
 
-from kasuwa.rails.ports import NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import AnswerLost, HttpReply, HttpTransport, NotSent
 
 log = structlog.get_logger("kasuwa.rails")
@@ -34,6 +39,9 @@ log = structlog.get_logger("kasuwa.rails")
 DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 ANSWERED = ("2xx", "4xx")
+KEPT_ERRORS = 5
+# A part of a path that names no order, account or person.
+PLAIN_PART = re.compile(r"v[0-9]|[a-z-]*", re.ASCII)
 SERVER_ERROR = 500
 TOO_MANY = 429
 REFUSED_CREDENTIALS = (401, 403)
@@ -93,10 +101,31 @@ class VendorClient:
         self._observe = observe
         self._limits = limits
         self._clock = clock
+        self._held_until = 0.0
+        self._paused_until = 0.0
+        self._failures = 0
+        self._calls_in_flight = 0
+        self.errors: deque[VendorError] = deque(maxlen=KEPT_ERRORS)
+        self.clock_skew: float | None = None
+        if isinstance(observe, VendorMonitor):
+            observe.clients.append(self)
+            self._limits = limits = observe.limits
         self._slots = asyncio.Semaphore(limits.in_flight)
         self._lookups: deque[float] = deque(maxlen=limits.lookups_per_second)
-        self._held_until = 0.0
-        self._failures = 0
+
+    @property
+    def in_flight(self) -> int:
+        return self._calls_in_flight
+
+    @property
+    def held_seconds(self) -> float:
+        """How long calls are still held: by a Retry-After of the vendor, or by our pause after failures."""
+        return max(0.0, max(self._held_until, self._paused_until) - self._clock())
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether calls are held because several failed in a row: the circuit breaker is open."""
+        return self._paused_until > self._clock()
 
     async def call(
         self,
@@ -117,33 +146,43 @@ class VendorClient:
         sent = {**headers, "Accept": "application/json", "Accept-Encoding": "identity"}
         if body is not None:
             sent["Content-Type"] = "application/json"
-        async with self._turn(is_throttled and not moves_money):
+        async with self._turn(is_throttled and not moves_money, moves_money):
             began = self._clock()
             outcome = "lost"
+            self._calls_in_flight += 1
             try:
                 reply = await self._transport.send(method, url, content, sent)
+                self._compare_clock(reply.date)
                 outcome = f"{reply.status // 100}xx"
                 found = self._judge(reply, moves_money)
             except NotSent as error:
                 outcome = "not sent"
                 self._fail()
-                raise Unavailable(str(error)) from None
+                raise (NothingSent if moves_money else Unavailable)(str(error)) from None
             except AnswerLost as error:
                 self._fail()
                 raise NoAnswer(str(error)) from None
             finally:
+                self._calls_in_flight -= 1
                 self._observe(self.name, outcome, self._clock() - began)
                 if outcome not in ANSWERED:
+                    self.errors.append(VendorError(time.time(), describe_call(method, path), outcome))
                     log.warning(
                         "a rail did not answer a call", rail=self.name, call=f"{method} {path}", outcome=outcome
                     )
         return found
 
-    def _turn(self, is_throttled: bool) -> "Turn":
-        remaining = self._held_until - self._clock()
+    def _turn(self, is_throttled: bool, moves_money: bool) -> "Turn":
+        kind = NothingSent if moves_money else Unavailable
+        remaining = self.held_seconds
         if remaining > 0:
-            raise Unavailable(f"{self.name} is left alone for a while", retry_after=remaining)
-        return Turn(self._slots, self._lookup_delay() if is_throttled else 0, self._limits.queue_seconds)
+            raise kind(f"{self.name} is left alone for a while", retry_after=remaining)
+        return Turn(self._slots, self._lookup_delay() if is_throttled else 0, self._limits.queue_seconds, kind)
+
+    def _compare_clock(self, date: str) -> None:
+        """Keeps how far this machine's clock is ahead of the vendor's, by the Date header of a reply."""
+        with contextlib.suppress(ValueError, TypeError):
+            self.clock_skew = time.time() - parsedate_to_datetime(date).timestamp()
 
     def _lookup_delay(self) -> float:
         """Returns how long a look-up must wait so that no second has more of them than allowed. Takes its place."""
@@ -194,13 +233,63 @@ class VendorClient:
         if self._failures >= self._limits.failures_until_pause:
             # One call goes through after the pause. If it fails too, the next pause begins.
             self._failures = self._limits.failures_until_pause - 1
-            self._held_until = max(self._held_until, self._clock() + self._limits.pause_seconds)
+            self._paused_until = max(self._paused_until, self._clock() + self._limits.pause_seconds)
+
+
+class VendorError(msgspec.Struct, frozen=True):
+    """A call that failed: when, which, and its outcome in one word. Nothing of its content."""
+
+    at: float  # seconds since the epoch
+    call: str
+    outcome: str
+
+
+def describe_call(method: str, path: str) -> str:
+    """Returns a call without what its path may name: a reference, a number."""
+    return f"{method} {'/'.join(part if PLAIN_PART.fullmatch(part) else '…' for part in path.split('/'))}"
+
+
+class VendorMonitor:
+    """Watches the clients of one vendor's adapter: counts their calls, and tells the state of the vendor.
+
+    It is passed as the observer of an adapter, and gives the adapter's clients their limits."""
+
+    def __init__(self, observe: CallObserver, limits: VendorLimits = DEFAULT_LIMITS) -> None:
+        self._observe = observe
+        self.limits = limits
+        self.clients: list[VendorClient] = []
+
+    def __call__(self, rail: str, outcome: str, seconds: float) -> None:
+        self._observe(rail, outcome, seconds)
+
+    @property
+    def in_flight(self) -> int:
+        return sum(client.in_flight for client in self.clients)
+
+    @property
+    def held_seconds(self) -> float:
+        return max((client.held_seconds for client in self.clients), default=0.0)
+
+    @property
+    def is_paused(self) -> bool:
+        return any(client.is_paused for client in self.clients)
+
+    @property
+    def errors(self) -> list[VendorError]:
+        return sorted((error for client in self.clients for error in client.errors), key=lambda error: -error.at)
+
+    @property
+    def clock_skew(self) -> float | None:
+        return next((client.clock_skew for client in self.clients if client.clock_skew is not None), None)
 
 
 class Turn:
     """A place among the calls in flight: waits for a free one, and no longer than allowed."""
 
-    def __init__(self, slots: asyncio.Semaphore, delay: float, queue_seconds: float) -> None:
+    def __init__(
+        self, slots: asyncio.Semaphore, delay: float, queue_seconds: float, error: type[Unavailable] = Unavailable
+    ) -> None:
+        self._error = error
         self._slots = slots
         self._delay = delay
         self._queue_seconds = queue_seconds
@@ -212,7 +301,7 @@ class Turn:
             async with asyncio.timeout(self._queue_seconds):
                 await self._slots.acquire()
         except TimeoutError:
-            raise Unavailable("too many calls are in progress", retry_after=1) from None
+            raise self._error("too many calls are in progress", retry_after=1) from None
 
     async def __aexit__(self, *_: object) -> None:
         self._slots.release()

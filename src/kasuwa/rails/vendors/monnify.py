@@ -19,20 +19,25 @@ from kasuwa.core.references import parse_wire_reference, wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
+    FloatShort,
     LookupDeclined,
     NameAnswer,
     NameEnquiry,
     NoAnswer,
+    NothingSent,
     TransferOrder,
     Unavailable,
     UnreadableAnswer,
+    before_sending,
 )
 from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.amounts import read_balance
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
 from kasuwa.rails.vendors.client import CallObserver, RefusedCredentials, VendorClient, VendorReply
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
 NAME = "monnify"
+CURRENCY = "NGN"
 LIVE_URL = "https://api.monnify.com"
 TEST_URL = "https://sandbox.monnify.com"
 
@@ -131,6 +136,10 @@ class MonnifyBank:
                     body=body,
                     is_throttled=is_throttled,
                 )
+            except NothingSent as error:
+                if is_last:  # the first call was sent, and refused
+                    raise Unavailable(str(error), retry_after=error.retry_after) from None
+                raise
             except RefusedCredentials:
                 if is_last:
                     raise
@@ -169,6 +178,12 @@ class MonnifyBank:
         code = await self._banks.require_code(enquiry.bank_code)
         return await self._validate_account(code, enquiry.account_number, is_throttled=True)
 
+    def serves(self, target: str) -> bool | None:
+        return self._banks.is_mapped(target)
+
+    async def list_unmapped_banks(self) -> list[str]:
+        return await self._banks.list_unmapped()
+
     async def _validate_account(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
         query = {"accountNumber": account_number, "bankCode": code}
         reply = await self._call("GET", VALIDATE_ACCOUNT, query=query, is_throttled=is_throttled)
@@ -195,22 +210,24 @@ class MonnifyBank:
 
     async def check_access(self) -> str:
         """Returns the balance of our wallet with the vendor, and how many banks cannot be paid."""
+        balance = (await self.balance())[CURRENCY]
+        return f"{format_minor(balance)}; {len(await self._banks.list_unmapped())} banks cannot be paid there"
+
+    async def balance(self) -> dict[str, int]:
         reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
-        balance = body_of(reply).get("availableBalance")
-        if balance is None:
-            raise UnreadableAnswer("the balance has another form than documented")
-        return f"{balance}; {len(await self._banks.list_unmapped())} banks cannot be paid there"
+        return {CURRENCY: read_balance(body_of(reply).get("availableBalance"))}
 
     # --- transfers -------------------------------------------------------------------------------------------------
 
     async def transfer(self, order: TransferOrder) -> Answer:
-        code = await self._banks.find_code(order.bank_code)
-        if code is None:
-            return UNSERVED_BANK
-        try:
-            named = await self._validate_account(code, order.account_number, is_throttled=False)
-        except (LookupDeclined, NoAnswer) as error:
-            raise Unavailable(str(error)) from None
+        with before_sending():
+            code = await self._banks.find_code(order.bank_code)
+            if code is None:
+                return UNSERVED_BANK
+            try:
+                named = await self._validate_account(code, order.account_number, is_throttled=False)
+            except (LookupDeclined, NoAnswer) as error:
+                raise Unavailable(str(error)) from None
         if named.name is None:
             return Answer(ports.FAILED, NO_ACCOUNT, named.message)
         body = {
@@ -244,7 +261,7 @@ class MonnifyBank:
         if code == TOO_SOON:
             raise Unavailable(words, retry_after=TWINS_APART_SECONDS)
         if "sufficient balance" in words.lower() or "insufficient" in words.lower():
-            raise Unavailable(words, notice=BALANCE_SHORT)
+            raise FloatShort(words, notice=BALANCE_SHORT)
         if code != USED_REFERENCE:
             if "invalid account" in words.lower() or "account number" in words.lower():
                 return Answer(ports.FAILED, NO_ACCOUNT, words)

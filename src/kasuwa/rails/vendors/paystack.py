@@ -15,6 +15,7 @@ from kasuwa.core.references import parse_wire_reference, wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
+    FloatShort,
     LookupDeclined,
     NameAnswer,
     NameEnquiry,
@@ -22,6 +23,8 @@ from kasuwa.rails.ports import (
     TransferOrder,
     Unavailable,
     UnreadableAnswer,
+    after_sending,
+    before_sending,
 )
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
@@ -104,6 +107,12 @@ class PaystackBank:
         code = await self._banks.require_code(enquiry.bank_code)
         return await self._resolve(code, enquiry.account_number, is_throttled=True)
 
+    def serves(self, target: str) -> bool | None:
+        return self._banks.is_mapped(target)
+
+    async def list_unmapped_banks(self) -> list[str]:
+        return await self._banks.list_unmapped()
+
     async def _resolve(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
         query = {"account_number": account_number, "bank_code": code}
         reply = await self._look_up("/bank/resolve", query, is_throttled=is_throttled)
@@ -135,13 +144,17 @@ class PaystackBank:
 
     async def check_access(self) -> str:
         """Returns the balance of our account with the vendor, and the banks that cannot be paid."""
+        balance = (await self.balance()).get("NGN")
+        unmapped = len(await self._banks.list_unmapped())
+        return f"{'none in NGN' if balance is None else f'{balance} kobo'}; {unmapped} banks cannot be paid there"
+
+    async def balance(self) -> dict[str, int]:
         reply = await self._look_up("/balance", {}, is_throttled=True)
         rows = reply.body.get("data")
         if not isinstance(rows, list):
             raise UnreadableAnswer("the balance has another form than documented")
-        balances = [f"{row['balance']} kobo" for row in rows if isinstance(row, dict) and row.get("currency") == "NGN"]
-        unmapped = len(await self._banks.list_unmapped())
-        return f"{', '.join(balances) or 'none in NGN'}; {unmapped} banks cannot be paid there"
+        found = [(row.get("currency"), row.get("balance")) for row in rows if isinstance(row, dict)]
+        return {name: kobo for name, kobo in found if isinstance(name, str) and isinstance(kobo, int)}
 
     async def _look_up(self, path: str, query: dict[str, str], *, is_throttled: bool) -> VendorReply:
         return await self._client.call(
@@ -151,19 +164,21 @@ class PaystackBank:
     # --- transfers -----------------------------------------------------------------------------------------------
 
     async def transfer(self, order: TransferOrder) -> Answer:
-        code = await self._banks.find_code(order.bank_code)
-        if code is None:
-            return UNSERVED_BANK
-        recipient = await self._find_recipient(code, order)
+        with before_sending():
+            code = await self._banks.find_code(order.bank_code)
+            if code is None:
+                return UNSERVED_BANK
+            recipient = await self._find_recipient(code, order)
         if isinstance(recipient, Answer):
             return recipient
         reply = await self._send(order, recipient)
         if is_unknown_recipient(reply):
             self._recipients.pop((code, order.account_number), None)
-            recipient = await self._find_recipient(code, order)
-            if isinstance(recipient, Answer):
-                return recipient
-            reply = await self._send(order, recipient)
+            with after_sending():
+                recipient = await self._find_recipient(code, order)
+                if isinstance(recipient, Answer):
+                    return recipient
+                reply = await self._send(order, recipient)
         if reply.body["status"] and reply.status < 300:
             return read_transfer(reply, order, self._domain)
         return await self._judge_refusal(reply, order)
@@ -227,7 +242,7 @@ class PaystackBank:
         words = words_of(reply)
         for word, notice in OUR_ACCOUNT.items():
             if word in words.lower():
-                raise Unavailable(words, notice=notice)
+                raise (FloatShort if word == "balance" else Unavailable)(words, notice=notice)
         if "fraud" in words.lower():
             return Answer(ports.FAILED, FRAUD, words)
         found = await self.query(order)

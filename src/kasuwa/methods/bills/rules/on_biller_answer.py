@@ -9,7 +9,7 @@ from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
+from kasuwa.core.requery import RequeryJobKinds, final_status, find_next_rail, schedule_requery
 from kasuwa.core.transactions import (
     PENDING,
     SUCCESSFUL,
@@ -35,7 +35,7 @@ from kasuwa.methods.bills.model import (
     voucher_aad,
     voucher_key,
 )
-from kasuwa.methods.bills.rules.pay_bill import MESSAGES, WALLET_INSUFFICIENT, find_delivery, reply_bill
+from kasuwa.methods.bills.rules.pay_bill import MESSAGES, WALLET_INSUFFICIENT, demand_rail, find_delivery, reply_bill
 from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -66,8 +66,10 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     age = context.now.timestamp() - job_data.sent_at
     ending = final_status(answer, age)
     delivery = read_delivery(answer, job_data.order.fulfillment)
-    if ending is None or (ending == SUCCESSFUL and delivery is None):
-        return schedule_query(row, current_job, answer, context, age)
+    rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
+    is_moved = answer.is_unsent and rail != current_job.rail
+    if ending is None or (ending == SUCCESSFUL and delivery is None) or is_moved:
+        return schedule_query(row, current_job, answer, rail, context, age)
     return end_bill(row, current_job, answer, ending, delivery or NO_DELIVERY, context)
 
 
@@ -150,9 +152,9 @@ def post_bill(row: Transaction, commission: int) -> tuple[Posting, ...]:
     return tuple(post for post in posts if post.amount)
 
 
-def schedule_query(row: Transaction, job: Job, answer: Answer, context: Context, age: float) -> Decision:
+def schedule_query(row: Transaction, job: Job, answer: Answer, rail: str, context: Context, age: float) -> Decision:
     """Keeps the bill pending and reschedules its job. Bills have no status `processing`."""
     pending = msgspec.structs.replace(row, status=PENDING, message=MESSAGES[PENDING])
-    updated, next_job = schedule_requery(pending, job, answer, context, age, JOB_KINDS)
+    updated, next_job = schedule_requery(pending, job, answer, context, age, JOB_KINDS, rail)
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     return Decision(reply=reply_bill(updated, NO_DELIVERY, code), rows=(updated,), jobs=(next_job,))

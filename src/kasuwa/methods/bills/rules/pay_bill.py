@@ -35,6 +35,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import format_minor, percent_of
 from kasuwa.core.references import account_key, hold_key, movement_reference
+from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.tariff import FeeBreakdown
 from kasuwa.core.transactions import (
@@ -263,6 +264,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
             message=MESSAGES[PENDING],
             digest=digest,
             detail=order,
+            rail=context.choose_rail(demand_rail(order, amount)),
         ),
     )
     job = make_transaction_job(
@@ -278,6 +280,10 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         numbers_used=1,
         sandbox=replace_faults(faults),
     )
+
+
+def demand_rail(order: BillDetail, amount: int) -> RailDemand:
+    return RailDemand("bills", amount, CURRENCY, order.paycode)
 
 
 def commission_of(row: Transaction) -> int:

@@ -20,7 +20,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.purpose import effects_of_purpose, reply_of_purpose, subject_of
 from kasuwa.core.references import fee_hold_key, hold_key
-from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
+from kasuwa.core.requery import RequeryJobKinds, final_status, find_next_rail, schedule_requery
 from kasuwa.core.transactions import (
     FAILED,
     PENDING,
@@ -43,7 +43,7 @@ from kasuwa.methods.disburse.model import (
     WALLET,
     decode_job_data,
 )
-from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, reply_transfer
+from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, demand_rail, reply_transfer
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
@@ -78,10 +78,12 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if row.is_final:
         return reply_final(row, job, answer, current_job, context, seen)
     assert current_job is not None
-    age = context.now.timestamp() - decode_job_data(current_job.work).sent_at
+    job_data = decode_job_data(current_job.work)
+    age = context.now.timestamp() - job_data.sent_at
     ending = final_status(answer, age)
-    if ending is None:
-        return schedule_query(row, current_job, answer, context, seen)
+    rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
+    if ending is None or (answer.is_unsent and rail != current_job.rail):
+        return schedule_query(row, current_job, answer, rail, context, seen)
     return end_transfer(row, current_job, answer, ending, context, seen)
 
 
@@ -168,14 +170,14 @@ def post_fees(row: Transaction) -> tuple[Posting, ...]:
 
 
 def schedule_query(
-    row: Transaction, job: Job, answer: Answer, context: Context, seen: LoadedRows
+    row: Transaction, job: Job, answer: Answer, rail: str, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
-    """Keeps the transfer open and reschedules its job, to query the bank again."""
+    """Keeps the transfer open and reschedules its job, to query the bank again, or to send it to its next rail."""
     job_data = decode_job_data(job.work)
     age = context.now.timestamp() - job_data.sent_at
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     still_open = msgspec.structs.replace(row, status=status, message=MESSAGES[status])
-    updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS)
+    updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS, rail)
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):

@@ -33,6 +33,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
+from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.tariff import NO_FEES, calculate_transfer_fees
 from kasuwa.core.transactions import (
@@ -203,6 +204,7 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
             message=MESSAGES[PROCESSING],
             digest=new.digest,
             detail=new.order,
+            rail=context.choose_rail(demand_rail(new.order, new.amount)),
         ),
     )
     job_data = encode_text(TransferJobData(context.now.timestamp(), new.order, row.amount, scenario))
@@ -214,6 +216,10 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
         numbers_used=1,
         sandbox=replace_faults(faults),
     )
+
+
+def demand_rail(order: TransferDetail, amount: int) -> RailDemand:
+    return RailDemand("bank", amount, CURRENCY, order.bank_code)
 
 
 def hold_money(row: Transaction, source: str, insufficient_refusal: Refusal) -> tuple[PostingGroup, ...]:

@@ -1,0 +1,51 @@
+"""Rails of orders: which rail an order goes to, and when it may still change it.
+
+The rail of an order is chosen before the order is first sent, and written with it. From then on its queries, call-backs
+and refunds go to that rail. An order may change its rail only while it is certain that nothing of it has left:
+
+    the answer says that nothing was sent     the rail could not be reached, is held, or does not serve the bank
+    every answer before it said so too        otherwise `Job.is_rail_fixed` is set
+    no process died with the order            a job that was claimed twice may have been sent by the first process
+
+The database keeps the last two as well: a trigger of `scheduled_job` sets `is_rail_fixed` at the second claim, and
+refuses another rail from then on (docs/decisions/0040).
+"""
+
+from typing import Protocol
+
+import msgspec
+
+
+class RailDemand(msgspec.Struct, frozen=True):
+    """The properties of an order that its rail is chosen by."""
+
+    purpose: str  # bank, bills, ...: the setting KASUWA_RAIL_<PURPOSE> lists its rails
+    amount: int = 0
+    currency: str = "NGN"
+    target: str = ""  # the code of the bank, or the paycode of the bill
+
+
+class RailChooser(Protocol):
+    """Chooses rails by the settings, and by what this process knows of each rail. Implemented by rails/routing.py."""
+
+    def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
+        """Returns the rail for an order: of those in `preferred` if a merchant has rails of its own, else of the
+        settings. With `avoided` it returns another rail only if that one can take the order now. "" without rails."""
+        ...
+
+    def choose_first(self, purpose: str) -> str:
+        """Returns the first rail of a purpose, whatever its state, or "" if it has none."""
+        ...
+
+
+class NoRouting:
+    """Chooses no rail: orders go to the only one there is. For tests of rules."""
+
+    def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
+        return avoided
+
+    def choose_first(self, purpose: str) -> str:
+        return ""
+
+
+NO_ROUTING = NoRouting()

@@ -1,0 +1,303 @@
+"""Routes orders and look-ups to the rails of a deployment.
+
+A `RailSet` has the rails of one purpose. An order goes to the rail that was written with it (core/routing.py), also if
+the settings have changed since: if that rail is no longer configured, the order waits. New orders, and orders that were
+certainly not sent, are given the first rail of the settings that
+
+    serves the bank or item          by the vendor's list, as far as this process has read it
+    is not held                      by a Retry-After, or by our pause after several failures
+    has enough of our money          by the balance that was read last
+
+Look-ups change nothing. They go to the next rail if one cannot be reached.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+import msgspec
+import structlog
+
+from kasuwa.core.billers import CatalogueEdition
+from kasuwa.core.routing import RailDemand
+from kasuwa.rails import ports
+from kasuwa.rails.ports import (
+    Answer,
+    BankRail,
+    BillerRail,
+    BillOrder,
+    CustomerAnswer,
+    CustomerQuery,
+    FloatShort,
+    IdentityQuery,
+    IdentityRail,
+    LookupDeclined,
+    NameAnswer,
+    NameEnquiry,
+    NoAnswer,
+    NothingSent,
+    Person,
+    TransferOrder,
+    Unavailable,
+)
+
+log = structlog.get_logger("kasuwa.rails")
+
+# A balance that was read longer ago says nothing: the worker that reads it is away.
+BALANCE_SECONDS = 600.0
+
+RailT = TypeVar("RailT")
+AnswerT = TypeVar("AnswerT")
+
+
+class RailMonitor(Protocol):
+    """The state of a rail in this process. Implemented by rails/vendors/client.py."""
+
+    @property
+    def held_seconds(self) -> float: ...
+
+
+@runtime_checkable
+class SelectiveRail(Protocol):
+    """A rail that does not serve every bank or item. `serves` returns None while it does not know."""
+
+    def serves(self, target: str) -> bool | None: ...
+
+
+class KnownBalances:
+    """Our balances with vendors as they were read last, less what this process has sent since."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._amounts: dict[tuple[str, str], int] = {}
+        self._set_at = float("-inf")
+
+    def replace_all(self, amounts: Mapping[tuple[str, str], int]) -> None:
+        self._amounts = dict(amounts)
+        self._set_at = self._clock()
+
+    def covers(self, rail: str, currency: str, amount: int) -> bool:
+        """Tells whether a rail has enough of our money. An unknown balance is enough."""
+        known = self._amounts.get((rail, currency))
+        return known is None or self._clock() - self._set_at > BALANCE_SECONDS or known >= amount
+
+    def spend(self, rail: str, currency: str, amount: int) -> None:
+        if (rail, currency) in self._amounts:
+            self._amounts[rail, currency] -= amount
+
+    def mark_short(self, rail: str, currency: str, amount: int) -> None:
+        """Records that a rail refused an amount for want of our money."""
+        known = self._amounts.get((rail, currency), amount)
+        if not self._amounts:
+            self._set_at = self._clock()
+        self._amounts[rail, currency] = min(known, amount - 1)
+
+
+class RailSet(Generic[RailT]):
+    """The rails of one purpose.
+
+    `rails` are all that are configured. `order` are those for new orders, the first choice first. `unpaid` is one that
+    is never given an order, because it runs in shadow mode. With `is_target_known`, a rail other than the first takes
+    an order only if it confirms that it serves the target."""
+
+    def __init__(
+        self,
+        purpose: str,
+        rails: Mapping[str, RailT],
+        order: tuple[str, ...],
+        *,
+        monitors: Mapping[str, RailMonitor],
+        balances: KnownBalances,
+        unpaid: str = "",
+        is_target_known: bool = False,
+    ) -> None:
+        self.purpose = purpose
+        self.rails = rails
+        self.order = order
+        self.monitors = monitors
+        self.balances = balances
+        self.unpaid = unpaid
+        self._is_target_known = is_target_known
+        self._reported: set[str] = set()
+
+    # --- choosing ------------------------------------------------------------------------------------------------
+
+    def choose(self, demand: RailDemand, preferred: tuple[str, ...], avoided: str) -> str:
+        names = self.candidates(preferred)
+        able = [name for name in names if name != avoided and self._is_able(name, names[0], demand)]
+        if able:
+            return able[0]
+        if avoided or not names:
+            return avoided
+        # None can take it now. It waits at the first one that serves it at all.
+        return next((name for name in names if self._serves(name, names[0], demand.target)), names[0])
+
+    def candidates(self, preferred: tuple[str, ...]) -> tuple[str, ...]:
+        """Returns the rails for a merchant. Rails of its own that are no longer configured are left out."""
+        return tuple(name for name in preferred if name in self.rails and name != self.unpaid) or self.order
+
+    def _is_able(self, name: str, first: str, demand: RailDemand) -> bool:
+        return (
+            self._serves(name, first, demand.target)
+            and not self.is_held(name)
+            and self.balances.covers(name, demand.currency, demand.amount)
+        )
+
+    def _serves(self, name: str, first: str, target: str) -> bool:
+        rail = self.rails[name]
+        known = rail.serves(target) if isinstance(rail, SelectiveRail) else None
+        return known is True or (known is None and (name == first or not self._is_target_known))
+
+    def is_held(self, name: str) -> bool:
+        return name in self.monitors and self.monitors[name].held_seconds > 0
+
+    # --- calling -------------------------------------------------------------------------------------------------
+
+    def get(self, name: str) -> RailT:
+        """Returns the rail of an order, or the first one if the order has none. Raises Unavailable if it is not
+        configured: the order is sent nowhere else."""
+        name = name or next(iter(self.order), "")
+        rail = self.rails.get(name)
+        if rail is not None:
+            return rail
+        if not name:
+            raise Unavailable(f"no rail for {self.purpose} is configured")
+        if name not in self._reported:
+            self._reported.add(name)
+            log.error("orders wait for a rail that is not configured", purpose=self.purpose, rail=name)
+        notice = f"an order waits for {name}, which is no longer configured: set its keys until its orders have ended"
+        raise Unavailable(f"{name} is not configured", notice=notice)
+
+    def get_for_sending(self, name: str) -> RailT:
+        """Returns the rail that is written with an order. Raises NothingSent if none is: it is chosen first."""
+        if not name:
+            raise NothingSent(f"the order has no rail for {self.purpose} yet")
+        return self.get(name)
+
+    async def ask_in_turn(
+        self, preferred: tuple[str, ...], target: str, ask: Callable[[RailT], Awaitable[AnswerT]]
+    ) -> tuple[str, AnswerT]:
+        """Asks the rails until one answers, those that are held or do not serve the target last. Returns its name too.
+
+        Raises the error of the first one if none can be reached."""
+        names = self.candidates(preferred)
+        if not names:
+            raise Unavailable(f"no rail for {self.purpose} is configured")
+        trouble: Unavailable | None = None
+        for name in sorted(names, key=lambda name: (not self._serves(name, names[0], target), self.is_held(name))):
+            try:
+                return name, await ask(self.rails[name])
+            except Unavailable as error:
+                if isinstance(error, LookupDeclined) and self._serves(name, names[0], target):
+                    raise
+                trouble = trouble or error
+        assert trouble is not None, "there is at least one rail"
+        raise trouble
+
+    def record_float(self, name: str, order: TransferOrder | BillOrder, answer: Answer | FloatShort | NoAnswer) -> None:
+        """Keeps the known balance up to date with what an order has used, or could not use."""
+        if isinstance(answer, FloatShort):
+            self.balances.mark_short(name, order.currency, order.amount)
+        elif isinstance(answer, NoAnswer) or answer.status != ports.FAILED:
+            self.balances.spend(name, order.currency, order.amount)
+
+
+class Router:
+    """Chooses the rails of orders (core.routing.RailChooser): a table of rail sets by purpose."""
+
+    def __init__(self) -> None:
+        self.sets: dict[str, RailSet[object]] = {}
+
+    def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
+        rails = self.sets.get(demand.purpose)
+        return avoided if rails is None else rails.choose(demand, preferred, avoided)
+
+    def choose_first(self, purpose: str) -> str:
+        rails = self.sets.get(purpose)
+        return "" if rails is None else next(iter(rails.order), "")
+
+    def list_rails(self) -> Iterator[tuple[str, str, object]]:
+        """Yields every configured rail with its purpose and name."""
+        for purpose, rails in self.sets.items():
+            for name, rail in rails.rails.items():
+                yield purpose, name, rail
+
+
+class NameComparison(msgspec.Struct, frozen=True):
+    """A name enquiry that a rail has answered, to be compared with another rail in shadow mode."""
+
+    rail: str
+    enquiry: NameEnquiry
+    answer: NameAnswer
+    seconds: float
+
+
+class RoutedBank:
+    """The bank rail of a deployment. `on_name` is told of every answered name enquiry; it must return at once."""
+
+    def __init__(self, rails: RailSet[BankRail], on_name: Callable[[NameComparison], None] | None = None) -> None:
+        self._rails = rails
+        self._on_name = on_name
+
+    async def transfer(self, order: TransferOrder) -> Answer:
+        rail = self._rails.get_for_sending(order.rail)
+        try:
+            answer = await rail.transfer(order)
+        except (FloatShort, NoAnswer) as error:
+            self._rails.record_float(order.rail, order, error)
+            raise
+        self._rails.record_float(order.rail, order, answer)
+        return answer
+
+    async def query(self, order: TransferOrder) -> Answer:
+        return await self._rails.get(order.rail).query(order)
+
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+        began = time.monotonic()
+        name, answer = await self._rails.ask_in_turn(
+            enquiry.rails, enquiry.bank_code, lambda rail: rail.find_account_name(enquiry)
+        )
+        if self._on_name is not None:
+            self._on_name(NameComparison(name, enquiry, answer, time.monotonic() - began))
+        return answer
+
+
+class RoutedBiller:
+    """The biller rail of a deployment. The catalogue is that of the first rail."""
+
+    def __init__(self, rails: RailSet[BillerRail]) -> None:
+        self._rails = rails
+
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
+        return await self._rails.get("").fetch_catalogue(edition)
+
+    async def find_customer(self, query: CustomerQuery) -> CustomerAnswer:
+        _, answer = await self._rails.ask_in_turn(query.rails, query.paycode, lambda rail: rail.find_customer(query))
+        return answer
+
+    async def pay(self, order: BillOrder) -> Answer:
+        rail = self._rails.get_for_sending(order.rail)
+        try:
+            answer = await rail.pay(order)
+        except (FloatShort, NoAnswer) as error:
+            self._rails.record_float(order.rail, order, error)
+            raise
+        self._rails.record_float(order.rail, order, answer)
+        return answer
+
+    async def query(self, order: BillOrder) -> Answer:
+        return await self._rails.get(order.rail).query(order)
+
+    async def reprint(self, order: BillOrder) -> Mapping[str, str]:
+        return await self._rails.get(order.rail).reprint(order)
+
+
+class RoutedIdentity:
+    """The identity rail of a deployment."""
+
+    def __init__(self, rails: RailSet[IdentityRail]) -> None:
+        self._rails = rails
+
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
+        _, person = await self._rails.ask_in_turn(enquiry.rails, "", lambda rail: rail.find_person(enquiry))
+        return person

@@ -1,0 +1,161 @@
+"""The rail of a transfer: chosen when it is taken, and changed only while certainly nothing of it has left."""
+
+from itertools import product
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.decision import Decision, Job, LoadedRows, Row
+from kasuwa.core.requery import AT_ONCE
+from kasuwa.core.routing import RailDemand
+from kasuwa.core.transactions import Transaction
+from kasuwa.methods.disburse.model import QUERY, SEND
+from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer
+from kasuwa.rails import ports
+from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer
+from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK
+from tests.methods.disburse.orders import SentTransfer
+from tests.rule_context import context, merchant
+
+NOT_SENT = msgspec.structs.replace(RAIL_UNAVAILABLE, is_unsent=True, retry_after=600)
+
+
+class TwoRails:
+    """Gives new orders to `one`, and those that were not sent there to `two`."""
+
+    def __init__(self, other: str = "two") -> None:
+        self.other = other
+        self.demands: list[tuple[RailDemand, tuple[str, ...]]] = []
+
+    def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
+        self.demands.append((demand, preferred))
+        return self.other if avoided else "one"
+
+    def choose_first(self, purpose: str) -> str:
+        return "one"
+
+
+def take(chooser: TwoRails) -> SentTransfer:
+    given = context()
+    given.rail_chooser = chooser
+    sent = SentTransfer.new(given)
+    sent.job.claims = 1
+    return sent
+
+
+def receive(sent: SentTransfer, answer: Answer, chooser: TwoRails, current: Job | None = None) -> Decision:
+    """Returns the decision on an answer. `current` is the job as it is in the database by then."""
+    current = current or sent.job
+    rows: dict[bytes, Row | None] = {sent.row.key: sent.row, sent.hold.key: sent.hold, current.key: current}
+    given = context(sent.row.created_at)
+    given.rail_chooser = chooser
+    decision = decide_answer(sent.job, answer, given, LoadedRows(rows))
+    assert isinstance(decision, Decision)
+    return decision
+
+
+def changed(decision: Decision) -> tuple[Transaction, Job]:
+    [row], [job] = decision.rows, decision.jobs
+    assert isinstance(row, Transaction)
+    return row, job
+
+
+def test_rail_is_written_with_the_transfer_and_its_job() -> None:
+    chooser = TwoRails()
+    sent = take(chooser)
+    assert (sent.row.rail, sent.job.rail, sent.job.is_rail_fixed) == ("one", "one", False)
+    assert chooser.demands == [(RailDemand("bank", 500_000, "NGN", "058"), ())]
+
+
+def test_rails_of_the_merchant_are_passed_on() -> None:
+    chooser = TwoRails()
+    given = context(merchant=merchant(rails={"bank": ["monnify"]}))
+    given.rail_chooser = chooser
+    SentTransfer.new(given)
+    assert chooser.demands[0][1] == ("monnify",)
+
+
+# --- every combination of what is known of an order ------------------------------------------------------------------
+
+ANSWERS: dict[str, Answer] = {
+    "not sent": NOT_SENT,
+    "bank not served": UNSERVED_BANK,
+    "refused": RAIL_UNAVAILABLE,
+    "silent": RAIL_SILENT,
+    "in progress": Answer(ports.PROCESSING, "09", ""),
+    "unreadable": Answer(ports.UNREADABLE, None, ""),
+    "not found": Answer(ports.NOT_FOUND, "25", ""),
+}
+MOVING = ("not sent", "bank not served")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "claims", "current_claims", "is_fixed"),
+    list(product(ANSWERS, (SEND, QUERY), (1, 2), (1, 2), (False, True))),
+)
+def test_order_moves_only_if_certainly_nothing_has_left(
+    said: str, kind: str, claims: int, current_claims: int, is_fixed: bool
+) -> None:
+    chooser, answer = TwoRails(), ANSWERS[said]
+    sent = take(chooser)
+    sent.job = msgspec.structs.replace(sent.job, kind=kind, claims=claims, is_rail_fixed=is_fixed)
+    current = msgspec.structs.replace(sent.job, claims=current_claims)
+    decision = receive(sent, answer, chooser, current)
+    moves = said in MOVING and kind == SEND and claims == current_claims == 1 and not is_fixed
+    if answer.status == ports.FAILED and not moves:
+        assert (decision.reply.txn_status, decision.jobs_done) == ("failed", (current,))
+        return
+    row, job = changed(decision)
+    assert row.rail == job.rail == ("two" if moves else "one")
+    assert job.kind == (SEND if moves or (answer.status == ports.UNAVAILABLE and kind == SEND) else QUERY)
+    # From now on it can move only if nothing has left so far.
+    assert job.is_rail_fixed == (not answer.is_unsent or is_fixed or current_claims > 1)
+
+
+def test_unavailable_after_a_lost_answer_never_moves_an_order() -> None:
+    chooser = TwoRails()
+    sent = take(chooser)
+    silent = sent.after(receive(sent, RAIL_SILENT, chooser))
+    assert (silent.job.kind, silent.job.is_rail_fixed) == (QUERY, True)
+    for answer in (NOT_SENT, RAIL_UNAVAILABLE, NOT_SENT):
+        silent.job.claims = 1
+        silent = silent.after(receive(silent, answer, chooser))
+        assert (silent.job.rail, silent.job.kind, silent.job.is_rail_fixed) == ("one", QUERY, True)
+
+
+def test_order_that_was_refused_stays_at_its_rail_for_good() -> None:
+    chooser = TwoRails()
+    refused = take(chooser)
+    refused = refused.after(receive(refused, RAIL_UNAVAILABLE, chooser))
+    refused.job.claims = 1
+    again = refused.after(receive(refused, NOT_SENT, chooser))
+    assert (again.job.rail, again.job.kind) == ("one", SEND)
+
+
+def test_first_move_is_at_once_and_later_ones_keep_to_the_schedule() -> None:
+    chooser = TwoRails()
+    sent = take(chooser)
+    moved = sent.after(receive(sent, NOT_SENT, chooser))
+    assert moved.job.due - moved.row.created_at == AT_ONCE
+    moved.job.claims, chooser.other = 1, "one"
+    back = moved.after(receive(moved, NOT_SENT, chooser))
+    assert (back.job.rail, back.job.kind) == ("one", SEND)
+    assert (back.job.due - back.row.created_at).total_seconds() == 5
+
+
+def test_order_that_no_other_rail_can_take_waits_as_long_as_its_rail_asks() -> None:
+    chooser = TwoRails(other="one")
+    sent = take(chooser)
+    waiting = sent.after(receive(sent, NOT_SENT, chooser))
+    assert (waiting.job.rail, waiting.job.is_rail_fixed) == ("one", False)
+    assert (waiting.job.due - waiting.row.created_at).total_seconds() == 600
+
+
+@pytest.mark.parametrize(("kind", "answer"), [(SEND, NOT_SENT), (QUERY, RAIL_SILENT)])
+def test_order_of_an_earlier_version_gets_the_first_rail(kind: str, answer: Any) -> None:
+    sent = SentTransfer.new()
+    assert sent.job.rail == ""
+    sent.job = msgspec.structs.replace(sent.job, kind=kind, claims=3)
+    row, job = changed(receive(sent, answer, TwoRails()))
+    assert (row.rail, job.rail, job.kind) == ("one", "one", kind)

@@ -1,0 +1,252 @@
+"""The choice among the rails of a purpose, and the way of orders and look-ups to their rail."""
+
+import asyncio
+from itertools import product
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from kasuwa.core.routing import RailDemand
+from kasuwa.rails import ports
+from kasuwa.rails.ports import (
+    Answer,
+    BankRail,
+    FloatShort,
+    LookupDeclined,
+    NameAnswer,
+    NameEnquiry,
+    NoAnswer,
+    NothingSent,
+    TransferOrder,
+    Unavailable,
+)
+from kasuwa.rails.routing import BALANCE_SECONDS, KnownBalances, RailSet, RoutedBank, Router
+
+DEMAND = RailDemand("bank", 5_000, "NGN", "058")
+PAID = Answer(ports.PROCESSING, "09", "")
+
+
+class FakeMonitor:
+    def __init__(self) -> None:
+        self.held_seconds = 0.0
+
+
+class FakeBank:
+    """A vendor: `outcome` is what it answers, or raises."""
+
+    def __init__(self, served: bool | None = None) -> None:
+        self.served = served
+        self.outcome: Any = PAID
+        self.name: Any = NameAnswer("ADA OBI")
+        self.asked: list[str] = []
+
+    def serves(self, target: str) -> bool | None:
+        return self.served
+
+    async def transfer(self, order: TransferOrder) -> Answer:
+        return self._answer("transfer", self.outcome)
+
+    async def query(self, order: TransferOrder) -> Answer:
+        return self._answer("query", self.outcome)
+
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+        answer = self._answer("name", self.name)
+        assert isinstance(answer, NameAnswer)
+        return answer
+
+    def _answer(self, what: str, outcome: Any) -> Any:
+        self.asked.append(what)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+class Vendors:
+    """Two vendors, `one` and `two`, of which settings choose some."""
+
+    def __init__(self, order: tuple[str, ...] = ("one", "two"), **options: Any) -> None:
+        self.one, self.two = FakeBank(), FakeBank()
+        self.monitors = {"one": FakeMonitor(), "two": FakeMonitor()}
+        self.now = 0.0
+        self.balances = KnownBalances(lambda: self.now)
+        rails: dict[str, BankRail] = {"one": self.one, "two": self.two}
+        self.rails = RailSet("bank", rails, order, monitors=self.monitors, balances=self.balances, **options)
+        self.bank = RoutedBank(self.rails)
+
+    def choose(self, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
+        return self.rails.choose(DEMAND, preferred, avoided)
+
+
+# --- choosing ------------------------------------------------------------------------------------------------------
+
+# The states of a vendor that matter for a choice: whether it serves the bank, is held, and has enough of our money.
+STATES = tuple(product((True, False, None), (False, True), (True, False, None)))
+
+
+def is_able(state: tuple[bool | None, bool, bool | None]) -> bool:
+    served, held, covered = state
+    return served is not False and not held and covered is not False
+
+
+def put(vendors: Vendors, name: str, state: tuple[bool | None, bool, bool | None]) -> None:
+    served, held, _ = state
+    getattr(vendors, name).served = served
+    vendors.monitors[name].held_seconds = 3.0 if held else 0.0
+
+
+@pytest.mark.parametrize("first", STATES, ids=str)
+@pytest.mark.parametrize("second", STATES, ids=str)
+def test_every_combination_of_two_vendors(first: Any, second: Any) -> None:
+    vendors = Vendors()
+    put(vendors, "one", first)
+    put(vendors, "two", second)
+    states = {"one": first, "two": second}
+    covered = {name: state[2] for name, state in states.items()}
+    vendors.balances.replace_all(
+        {(name, "NGN"): 5_000 if has else 4_999 for name, has in covered.items() if has is not None}
+    )
+    waits_at = "two" if first[0] is False and second[0] is not False else "one"
+    expected = "one" if is_able(first) else "two" if is_able(second) else waits_at
+    assert vendors.choose() == expected
+    # An order that was not sent moves only to a vendor that can take it now.
+    assert vendors.choose(avoided="one") == ("two" if is_able(second) else "one")
+    assert vendors.choose(avoided="two") == ("one" if is_able(first) else "two")
+
+
+def test_rails_of_a_merchant_replace_those_of_the_settings() -> None:
+    vendors = Vendors(order=("one",))
+    assert vendors.choose() == "one"
+    assert vendors.choose(("two",)) == "two"
+    assert vendors.choose(("two", "one"), avoided="two") == "one"
+    assert vendors.choose(("two",), avoided="two") == "two"
+    assert vendors.choose(("gone",)) == "one"
+
+
+def test_rail_in_shadow_mode_is_given_no_order() -> None:
+    vendors = Vendors(order=("one",), unpaid="two")
+    assert vendors.choose(("two",)) == "one"
+    assert vendors.choose(avoided="one") == "one"
+
+
+def test_without_rails_there_is_none_to_choose() -> None:
+    router = Router()
+    assert (router.choose(DEMAND), router.choose(DEMAND, (), "one"), router.choose_first("bank")) == ("", "one", "")
+    router.sets["bank"] = Vendors(order=()).rails  # type: ignore[assignment]
+    assert (router.choose(DEMAND), router.choose_first("bank")) == ("", "")
+    assert {name for _, name, _ in router.list_rails()} == {"one", "two"}
+
+
+def test_rail_that_must_confirm_an_item_does_not_take_unknown_ones() -> None:
+    vendors = Vendors(is_target_known=True)
+    vendors.monitors["one"].held_seconds = 9
+    assert vendors.choose() == "one"
+    vendors.two.served = True
+    assert vendors.choose() == "two"
+
+
+# --- balances ------------------------------------------------------------------------------------------------------
+
+
+def order_at(rail: str, amount: int = 5_000) -> TransferOrder:
+    return TransferOrder("1 GP|FD|1|20260105X", amount, "NGN", "058", "0123456785", "Ada", "rent", rail=rail)
+
+
+def test_known_balance_falls_by_what_was_sent_and_lasts_for_a_while() -> None:
+    vendors = Vendors()
+    vendors.balances.replace_all({("one", "NGN"): 12_000, ("two", "NGN"): 100})
+    for outcome in (PAID, Answer(ports.FAILED, "07", "no such account")):
+        vendors.one.outcome = outcome
+        assert asyncio.run(vendors.bank.transfer(order_at("one"))) is outcome
+    vendors.one.outcome = NoAnswer("lost")
+    with pytest.raises(NoAnswer):
+        asyncio.run(vendors.bank.transfer(order_at("one")))
+    assert vendors.balances.covers("one", "NGN", 2_000)
+    assert not vendors.balances.covers("one", "NGN", 2_001)
+    assert vendors.balances.covers("one", "USD", 10**9)
+    vendors.now += BALANCE_SECONDS + 1
+    assert vendors.balances.covers("one", "NGN", 10**9)
+
+
+def test_refusal_for_want_of_money_sends_later_orders_elsewhere() -> None:
+    vendors = Vendors()
+    vendors.one.outcome = FloatShort("balance")
+    with pytest.raises(FloatShort):
+        asyncio.run(vendors.bank.transfer(order_at("one")))
+    assert vendors.choose() == "two"
+    assert vendors.balances.covers("one", "NGN", 4_999)
+
+
+# --- the way of orders ---------------------------------------------------------------------------------------------
+
+
+def test_order_goes_to_its_own_rail_whatever_the_settings_say() -> None:
+    vendors = Vendors(order=("one",))
+    asyncio.run(vendors.bank.transfer(order_at("two")))
+    asyncio.run(vendors.bank.query(order_at("two")))
+    assert (vendors.one.asked, vendors.two.asked) == ([], ["transfer", "query"])
+
+
+def test_order_without_a_rail_is_not_sent_and_queried_at_the_first() -> None:
+    vendors = Vendors()
+    with pytest.raises(NothingSent):
+        asyncio.run(vendors.bank.transfer(order_at("")))
+    asyncio.run(vendors.bank.query(order_at("")))
+    assert (vendors.one.asked, vendors.two.asked) == (["query"], [])
+
+
+def test_order_of_a_rail_that_is_gone_waits_and_the_log_tells_once() -> None:
+    vendors = Vendors()
+    with capture_logs() as logged:
+        for call in (vendors.bank.transfer, vendors.bank.query, vendors.bank.query):
+            with pytest.raises(Unavailable) as caught:
+                asyncio.run(call(order_at("gone")))
+            assert not isinstance(caught.value, NothingSent)
+            assert "gone, which is no longer configured" in caught.value.notice
+    assert [(entry["event"], entry["rail"]) for entry in logged] == [
+        ("orders wait for a rail that is not configured", "gone")
+    ]
+    assert vendors.one.asked == vendors.two.asked == []
+
+
+# --- look-ups ------------------------------------------------------------------------------------------------------
+
+
+def ask(vendors: Vendors, *rails: str) -> NameAnswer:
+    return asyncio.run(vendors.bank.find_account_name(NameEnquiry("058", "0123456785", rails=rails)))
+
+
+def test_lookup_goes_to_the_next_rail_if_one_cannot_be_reached() -> None:
+    vendors = Vendors()
+    vendors.two.name = NameAnswer("ADA OBI", "second")
+    assert ask(vendors).message == ""
+    assert ask(vendors, "two").message == "second"
+    vendors.one.name = Unavailable("down")
+    assert ask(vendors).message == "second"
+    vendors.two.name = Unavailable("down too")
+    with pytest.raises(Unavailable, match=r"^down$"):
+        ask(vendors)
+
+
+def test_lookup_prefers_rails_that_are_not_held_and_serve_the_bank() -> None:
+    vendors = Vendors()
+    vendors.monitors["one"].held_seconds = 5
+    ask(vendors)
+    vendors.monitors["one"].held_seconds = 0
+    vendors.one.served = False
+    ask(vendors)
+    assert (vendors.one.asked, vendors.two.asked) == ([], ["name", "name"])
+
+
+@pytest.mark.parametrize("trouble", [NoAnswer("late"), LookupDeclined("no")], ids=str)
+def test_lookup_that_was_answered_or_lost_is_not_asked_elsewhere(trouble: Exception) -> None:
+    vendors = Vendors()
+    vendors.one.name = trouble
+    with pytest.raises(type(trouble)):
+        ask(vendors)
+    assert vendors.two.asked == []
+
+
+def test_lookup_without_rails_says_so() -> None:
+    with pytest.raises(Unavailable, match="no rail for bank is configured"):
+        ask(Vendors(order=()))
