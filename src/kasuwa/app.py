@@ -8,7 +8,7 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from granian.server.embed import Server as Granian
 
 from kasuwa import __version__
 from kasuwa.api_methods import QUERY_ENDED, methods_of, steps_of
+from kasuwa.app_rails import start_rail_tasks
 from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.db.connection_pool import Pool
@@ -58,14 +59,19 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics) -> None:
     operators = services.use_pool(await connections.open_operator_pool(dsn))
     await services.start()
     await services.catalogue_cache.refresh()
-    refreshing = asyncio.create_task(services.catalogue_cache.run())
+    background = [asyncio.create_task(services.catalogue_cache.run()), *start_rail_tasks(services, operators, "api")]
     operations = make_admin_operations(services, operators)
     server = make_server(services, operations, make_callbacks(services, operators))
     await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port)
     await asyncio.gather(operations.close(), server.drain())
-    refreshing.cancel()
+    cancel_all(background)
     await services.close()
     await operators.close()
+
+
+def cancel_all(tasks: Iterable["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 async def serve_until_stopped(application: Any, interface: Interfaces, host: str, port: int) -> None:
@@ -177,6 +183,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
     worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
     stopping = make_stop_event()
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
+    background = start_rail_tasks(services, claims, "worker")
     refresher = CatalogueRefresher(dsn, services.rails.biller)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     running = [asyncio.create_task(loop) for loop in loops]
@@ -185,7 +192,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics) -> None:
     services.webhook_sender.stop()
     refresher.stop()
     await asyncio.gather(*running)
-    announcing.cancel()
+    cancel_all((announcing, *background))
     await claims.close()
     await services.close()
 
@@ -203,7 +210,10 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics) -> None:
     readers = services.use_pool(await connections.open_console_pool(dsn))
     await services.start()
     await services.catalogue_cache.refresh()
-    refreshing = asyncio.create_task(services.catalogue_cache.run())
+    background = [
+        asyncio.create_task(services.catalogue_cache.run()),
+        *start_rail_tasks(services, operators, "console"),
+    ]
     request_log = make_request_log(settings)
     dispatch = make_dispatch(services, make_admin_operations(services, operators))
     application = make_console(make_console_services(services, dispatch, operators, readers), request_log)
@@ -212,8 +222,7 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics) -> None:
     )
     await serve_until_stopped(application, Interfaces.ASGI, settings.console_host, settings.console_port)
     request_log.flush()
-    announcing.cancel()
-    refreshing.cancel()
+    cancel_all((announcing, *background))
     await services.close()
     await readers.close()
     await operators.close()
