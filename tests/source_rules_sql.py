@@ -110,6 +110,8 @@ UNIQUE_COLUMNS = frozenset(
         *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
         # Sources of wrong sign-ins; browsers known by their token.
         *("source", "token_hash"),
+        # The last parts of the keys of tables about rails.
+        *("process", "currency", "outcome", "difference_id"),
     }
 )
 ORDER_BY = re.compile(r"\border\s+by\s+", re.IGNORECASE)

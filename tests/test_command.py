@@ -240,7 +240,7 @@ def test_bills_refresh_loads_a_new_edition(ready: str) -> None:
 
 def test_bills_refresh_without_a_biller_rail_is_refused(url: str) -> None:
     check_done(run("migrate", url, KASUWA_ENVIRONMENT="live"))
-    check_refused(run("bills refresh", url, KASUWA_ENVIRONMENT="live"), "no biller rail is configured")
+    check_refused(run("bills refresh", url, KASUWA_ENVIRONMENT="live"), "no rail for bills is configured")
 
 
 # --- merchants ------------------------------------------------------------------------------------------------------

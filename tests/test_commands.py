@@ -38,6 +38,7 @@ CALLS: dict[str, Sequence[str]] = {
     "client find": ("GP0000001", "--bvn", "12345678901"),
     "client erase": ("GP0000001", "C1", "--yes"),
     "loan write-off": ("GP0000001", "L1"),
+    "rail shadow": (),
     "rates list": (),
     "rates set": ("USD", "--buy", "1500.00", "--sell", "1510.00"),
     "split add": ("GP0000001", "Obi", "058", "0000000000"),

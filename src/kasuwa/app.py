@@ -8,7 +8,7 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from granian.server.embed import Server as Granian
 
 from kasuwa import __version__
 from kasuwa.api_methods import QUERY_ENDED, methods_of, steps_of
+from kasuwa.app_rails import start_rail_tasks
 from kasuwa.composition import Services
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.db.connection_pool import Pool
@@ -74,7 +75,7 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     operators = services.use_pool(await connections.open_operator_pool(dsn))
     await services.start()
     await services.catalogue_cache.refresh()
-    refreshing = asyncio.create_task(services.catalogue_cache.run())
+    background = [asyncio.create_task(services.catalogue_cache.run()), *start_rail_tasks(services, operators, "api")]
     operations = make_admin_operations(services, operators)
     dispatch = make_dispatch(services, operations, shared.buckets)
     owner = await start_owner(services, dispatch, shared)
@@ -85,7 +86,7 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     await asyncio.gather(operations.close(), server.drain(), *([] if owner is None else [owner.listener.drain()]))
     if owner is not None:
         owner.links.close()
-    refreshing.cancel()
+    cancel_all(background)
     await services.close()
     await operators.close()
 
@@ -120,6 +121,11 @@ def start_links(metrics: Metrics, shared: SharedResources) -> OwnerLinks | None:
     links = OwnerLinks(sockets.paths, sockets.number_of(metrics.process_name), metrics)
     links.start()
     return links
+
+
+def cancel_all(tasks: Iterable["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 async def serve_until_stopped(
@@ -243,6 +249,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
     stopping = make_stop_event()
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
+    background = start_rail_tasks(services, claims, "worker")
     refresher = CatalogueRefresher(dsn, services.rails.biller)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     running = [asyncio.create_task(loop) for loop in loops]
@@ -251,9 +258,9 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     services.webhook_sender.stop()
     refresher.stop()
     await asyncio.gather(*running)
-    announcing.cancel()
     if links is not None:
         links.close()
+    cancel_all((announcing, *background))
     await claims.close()
     await services.close()
 
@@ -271,7 +278,10 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
     readers = services.use_pool(await connections.open_console_pool(dsn))
     await services.start()
     await services.catalogue_cache.refresh()
-    refreshing = asyncio.create_task(services.catalogue_cache.run())
+    background = [
+        asyncio.create_task(services.catalogue_cache.run()),
+        *start_rail_tasks(services, operators, "console"),
+    ]
     request_log = make_request_log(settings)
     dispatch = make_dispatch(services, make_admin_operations(services, operators))
     links = start_links(metrics, shared)
@@ -283,10 +293,9 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
     )
     await serve_until_stopped(application, Interfaces.ASGI, settings.console_host, settings.console_port)
     request_log.flush()
-    announcing.cancel()
-    refreshing.cancel()
     if links is not None:
         links.close()
+    cancel_all((announcing, *background))
     await services.close()
     await readers.close()
     await operators.close()

@@ -17,6 +17,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.reading import SnapshotReaderFactory
 from kasuwa.db.snapshot_writer import SnapshotWriter
+from kasuwa.rail_settings import check_merchant_rails, list_purposes
 from kasuwa.settings import (
     console_address,
     cooling_off_of,
@@ -80,6 +81,8 @@ def make_console_services(
         writer=services.writer,
         vault=services.vault,
         methods=services.methods,
+        rail_purposes=list_purposes(settings),
+        find_rail_faults=partial(check_merchant_rails, settings),
         rail_job_kinds=rail_kinds_of(step for method in services.methods for step in method.steps),
         read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
         run_action=act,

@@ -6,39 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-import msgspec
 
 from kasuwa.db import connections, embedded, migrate
-from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS, DatabaseClock
+from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.shared_cluster import has_cluster
-from kasuwa.observe.metrics import Metrics
-from kasuwa.rail_choice import RailChoice
-from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.doctor_findings import Finding, passed, problem
+from kasuwa.doctor_rails import examine_open_orders, examine_rails
 from kasuwa.settings import Settings, SettingsError, secret_key_of
 
 START = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
-
-
-class Finding(msgspec.Struct, frozen=True):
-    is_problem: bool
-    what: str
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        return f"{'wrong' if self.is_problem else 'ok':5}  {self.what}" + (
-            f"\n       {self.remedy}" if self.remedy else ""
-        )
-
-
-def passed(what: str) -> Finding:
-    return Finding(False, what)
-
-
-def problem(what: str, mend: str) -> Finding:
-    return Finding(True, what, mend)
 
 
 def examine(settings: Settings) -> list[Finding]:
@@ -74,25 +53,6 @@ def examine_secret(settings: Settings) -> Finding:
     except SettingsError as error:
         return problem("the secret key cannot be used", str(error))
     return passed("the secret key is there")
-
-
-async def examine_rails(settings: Settings) -> list[Finding]:
-    """Returns a finding for each rail of a vendor: whether it answers with our keys, and the balance there."""
-    choice = RailChoice(settings, Metrics(), DatabaseClock())
-    findings = []
-    try:
-        for name, check_access in choice.access_checks():
-            try:
-                balance = await check_access()
-            except (Unavailable, NoAnswer) as error:
-                notice = error.notice if isinstance(error, Unavailable) else ""
-                mend = notice or f"check KASUWA_{name.upper()}_BASE_URL, and that the vendor is up"
-                findings.append(problem(f"{name} does not answer: {error}", mend))
-            else:
-                findings.append(passed(f"{name} answers; our balance there is {balance}"))
-    finally:
-        await choice.close()
-    return findings
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
@@ -135,6 +95,7 @@ async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
         await examine_clock(connection),
         await examine_jobs(connection),
         await examine_notices(connection),
+        *await examine_open_orders(settings, connection),
     ]
 
 

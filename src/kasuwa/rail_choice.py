@@ -1,6 +1,6 @@
 """Chooses the rails of a deployment by its settings, and builds those of vendors with one HTTP client."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from kasuwa.db.clock import DatabaseClock
@@ -51,7 +51,7 @@ class RailChoice:
         self.balances = KnownBalances()
         self.monitors: dict[str, VendorMonitor] = {}
         self.on_name: Callable[[NameComparison], None] | None = None
-        self._banks: RailSet[BankRail] = self.add_purpose(
+        self.banks: RailSet[BankRail] = self.add_purpose(
             "bank",
             {"sandbox": SandboxBank, paystack.NAME: self.make_paystack, monnify.NAME: self.make_monnify},
         )
@@ -79,7 +79,7 @@ class RailChoice:
         return rails
 
     def make_bank(self) -> BankRail:
-        return RoutedBank(self._banks, lambda answered: self.on_name(answered) if self.on_name else None)
+        return RoutedBank(self.banks, lambda answered: self.on_name(answered) if self.on_name else None)
 
     def make_paystack(self) -> paystack.PaystackBank:
         base_url, domain = self._base_url(paystack.NAME), self._settings.environment
@@ -118,12 +118,6 @@ class RailChoice:
         monitor = self._monitor(vtpass.NAME)
         return vtpass.VtpassBiller(self._transport, base_url, keys, phone, monitor, self._clock.now)
 
-    def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
-        """Yields the vendors that are configured, each with a call that returns our balance there."""
-        for _, name, rail in self.router.list_rails():
-            if name != "sandbox":
-                yield name, rail.check_access  # type: ignore[attr-defined]
-
     def funded_rails(self) -> dict[str, FundedRail]:
         """Returns the configured rails that are paid from a balance of ours, by their vendor's name."""
         return {name: rail for _, name, rail in self.router.list_rails() if isinstance(rail, FundedRail)}
@@ -132,9 +126,9 @@ class RailChoice:
         """Returns the rails whose call-backs are received, by the name in their path."""
         settings = self._settings
         sources: dict[str, CallbackSource] = {}
-        if paystack.NAME in self._banks.rails:
+        if paystack.NAME in self.banks.rails:
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
-        if monnify.NAME in self._banks.rails:
+        if monnify.NAME in self.banks.rails:
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)

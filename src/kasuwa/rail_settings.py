@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from kasuwa.settings import RAIL_VENDORS, Settings, shadow_of
+from kasuwa.core.routing import RailPurpose
+from kasuwa.settings import RAIL_VENDORS, Settings, rails_of_purpose, shadow_of
 
 
 def configured_rails(settings: Settings, purpose: str) -> tuple[str, ...]:
@@ -21,8 +22,21 @@ def check_merchant_rails(settings: Settings, rails: Mapping[str, Sequence[str]])
     for purpose in RAIL_VENDORS:
         known = [name for name in configured_rails(settings, purpose) if name != shadow_of(settings, purpose)]
         names = rails.get(purpose, ())
-        wrong = [name for name in names if name not in known]
+        wrong = dict.fromkeys(name for name in names if name not in known)
         faults += [f"{name} is not configured for {purpose} ({' or '.join(known) or 'nothing'} is)" for name in wrong]
         if len(set(names)) != len(names):
             faults.append(f"the rails for {purpose} name one of them twice")
     return faults
+
+
+def list_purposes(settings: Settings) -> tuple[RailPurpose, ...]:
+    """Returns every purpose with its rails."""
+    return tuple(
+        RailPurpose(
+            purpose,
+            rails_of_purpose(settings, purpose),
+            configured_rails(settings, purpose),
+            shadow_of(settings, purpose),
+        )
+        for purpose in RAIL_VENDORS
+    )

@@ -14,6 +14,19 @@ from tests.running import Deployment
 
 PREPAID = "IfuR3XxiIpxqbZQ"
 
+# A vendor in trouble, as a process would publish it.
+RAIL_IN_TROUBLE = """
+    insert into rail_health values ('host worker 1', 'sandbox', 8, 41.5, true,
+        array['A microfinance bank with a long name', 'Zenith Bank'],
+        '[{"at":1767605400,"call":"GET /api/v2/disbursements/single/summary","outcome":"not sent"}]',
+        now() + interval '1 day')
+    on conflict (process, rail) do nothing
+"""
+RAIL_BALANCE = """
+    insert into rail_balance values ('sandbox', 'NGN', 123456789012, true, now() + interval '1 day')
+    on conflict (rail, currency) do nothing
+"""
+
 
 class SampleMerchant:
     """`records` has a reference of each kind; `told` says what the other names in paths stand for."""
@@ -29,6 +42,8 @@ class SampleMerchant:
             self.records = make_records(self.shop)
             self.shop.put("sandbox", action="advance", days=1)
             self.shop.put("sandbox", action="settle", txnRef=self.reference, outcome="failed")
+        deployment.fetch(RAIL_IN_TROUBLE)
+        deployment.fetch(RAIL_BALANCE)
         self.path_values = {
             "ref": self.reference,
             "transaction_form": "refund",

@@ -103,7 +103,7 @@ def test_every_combination_of_two_vendors(first: Any, second: Any) -> None:
     put(vendors, "two", second)
     states = {"one": first, "two": second}
     covered = {name: state[2] for name, state in states.items()}
-    vendors.balances.replace_all(
+    vendors.balances.update(
         {(name, "NGN"): 5_000 if has else 4_999 for name, has in covered.items() if has is not None}
     )
     waits_at = "two" if first[0] is False and second[0] is not False else "one"
@@ -154,7 +154,7 @@ def order_at(rail: str, amount: int = 5_000) -> TransferOrder:
 
 def test_known_balance_falls_by_what_was_sent_and_lasts_for_a_while() -> None:
     vendors = Vendors()
-    vendors.balances.replace_all({("one", "NGN"): 12_000, ("two", "NGN"): 100})
+    vendors.balances.update({("one", "NGN"): 12_000, ("two", "NGN"): 100})
     for outcome in (PAID, Answer(ports.FAILED, "07", "no such account")):
         vendors.one.outcome = outcome
         assert asyncio.run(vendors.bank.transfer(order_at("one"))) is outcome
@@ -162,6 +162,7 @@ def test_known_balance_falls_by_what_was_sent_and_lasts_for_a_while() -> None:
     with pytest.raises(NoAnswer):
         asyncio.run(vendors.bank.transfer(order_at("one")))
     assert vendors.balances.covers("one", "NGN", 2_000)
+    vendors.balances.update({})
     assert not vendors.balances.covers("one", "NGN", 2_001)
     assert vendors.balances.covers("one", "USD", 10**9)
     vendors.now += BALANCE_SECONDS + 1

@@ -29,9 +29,10 @@ from kasuwa.rails.ports import (
     Unavailable,
     UnreadableAnswer,
 )
+from kasuwa.rails.routing import RoutedBiller
 from kasuwa.rails.sandbox.biller import SAMPLE_PAYCODES, SandboxBiller, first_edition
-from kasuwa.rails.unconfigured import NoBiller
 from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, SentBill
+from tests.rails.no_rails import no_rails
 from tests.rule_context import context
 
 DAY = 24 * 3600
@@ -149,7 +150,9 @@ def test_only_the_first_call_sends_unless_it_was_refused_before_anything_was_don
 
 
 def test_where_there_is_no_biller_nothing_is_known_for_ever() -> None:
-    story = follow(PREPAID, "45012345678", rails=Rails(bank=ports.NOT_CONFIGURED, biller=NoBiller()))
+    story = follow(
+        PREPAID, "45012345678", rails=Rails(bank=ports.NOT_CONFIGURED, biller=RoutedBiller(no_rails("bills")))
+    )
     assert {(kind, status) for _, kind, status in story} == {(SEND, PENDING)}
 
 

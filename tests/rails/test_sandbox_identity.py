@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kasuwa.core.people import is_telephone
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.routing import RoutedIdentity
 from kasuwa.rails.sandbox.identity import SandboxIdentity
-from kasuwa.rails.unconfigured import NoIdentity
 from tests.hypothesis_settings import NO_DEADLINE
+from tests.rails.no_rails import no_rails
 
 
 def find(bvn: str, scenario: Scenario = NO_SCENARIO) -> Person | None:
@@ -74,4 +75,4 @@ def test_the_scenario_overrules_every_number(bvn: str) -> None:
 
 def test_a_deployment_without_a_register_says_so() -> None:
     with pytest.raises(Unavailable):
-        asyncio.run(NoIdentity().find_person(IdentityQuery("22212345678")))
+        asyncio.run(RoutedIdentity(no_rails("identity")).find_person(IdentityQuery("22212345678")))

@@ -14,10 +14,11 @@ import pytest
 
 from kasuwa.core.billers import CatalogueEdition, InvalidCatalogue
 from kasuwa.rails.ports import Unavailable
+from kasuwa.rails.routing import RoutedBiller
 from kasuwa.rails.sandbox.biller import SandboxBiller
-from kasuwa.rails.unconfigured import NoBiller
 from kasuwa.work.billers import CatalogueRefresher, fetch_edition
 from tests.merchant_client import MerchantClient, new_reference
+from tests.rails.no_rails import no_rails
 from tests.running import Deployment, Deployments
 
 pytestmark = pytest.mark.xdist_group("catalogue")
@@ -145,7 +146,9 @@ class Broken(SandboxBiller):
         return CatalogueEdition(sheet.categories, sheet.billers[1:], sheet.items)
 
 
-@pytest.mark.parametrize(("rail", "error"), [(NoBiller(), Unavailable), (Broken(), InvalidCatalogue)])
+@pytest.mark.parametrize(
+    ("rail", "error"), [(RoutedBiller(no_rails("bills")), Unavailable), (Broken(), InvalidCatalogue)]
+)
 def test_a_rail_with_nothing_to_sell_leaves_the_edition_before_it(
     own: Deployment, rail: Any, error: type[Exception]
 ) -> None:
@@ -166,7 +169,7 @@ def test_a_rail_with_nothing_to_sell_leaves_the_edition_before_it(
 
 def test_a_refresher_outlives_a_rail_that_does_not_answer(own: Deployment) -> None:
     async def run() -> None:
-        refresher = CatalogueRefresher(own.dsn, NoBiller())
+        refresher = CatalogueRefresher(own.dsn, RoutedBiller(no_rails("bills")))
         running = asyncio.create_task(refresher.run())
         await asyncio.sleep(0)
         refresher.stop()

@@ -68,6 +68,8 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
     shared: dict[str, Any] = {"summary": summary, "settings": settings, "members": users[:PAGE_ROWS], "limits": limits}
     shared |= {"has_owner": has_owner, "next_url": next_users_url(f"/operator/merchants/{summary.mid}", users)}
     shared |= {"current_rates": current_rates, "home": HOME, "submitted": {}}
+    shared["purposes"] = visit.services.rail_purposes
+    shared["rails"] = {purpose: ", ".join(names) for purpose, names in settings.rails.items()}
     return visit.render("operator_merchant.html", status, **{**shared, **values})
 
 

@@ -18,6 +18,7 @@ from kasuwa.console import (
     operator_invariants,
     operator_jobs,
     operator_merchants,
+    operator_rails,
     operator_rates,
     overview,
     records,
@@ -115,6 +116,13 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage(
         "POST", "/operator/merchants/{mid}/invite", operator_merchants.invite_owner, CAN_ADMINISTER, needs_step_up=True
     ),
+    ConsolePage(
+        "POST",
+        "/operator/merchants/{mid}/rails",
+        operator_rails.set_merchant_rails,
+        CAN_ADMINISTER,
+        needs_step_up=True,
+    ),
     ConsolePage("GET", "/operator/merchants/{mid}/books", operator_books.show_books, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, ALL_OPERATOR_ROLES),
@@ -134,6 +142,7 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/operator/laws", operator_invariants.run_invariant_check, CAN_KEEP_BOOKS),
     ConsolePage("GET", "/operator/work", operator_jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
     ConsolePage("POST", "/operator/work/{key}", operator_jobs.requery_rail, CAN_SUPPORT),
+    ConsolePage("GET", "/operator/rails", operator_rails.show_rails, ALL_OPERATOR_ROLES, "Rails"),
     ConsolePage("GET", "/operator/notices", operator_jobs.show_notices, ALL_OPERATOR_ROLES, "Notices"),
     ConsolePage("GET", "/operator/trail", operator_jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
 )

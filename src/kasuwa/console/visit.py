@@ -27,6 +27,7 @@ from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import AuditEntry, Decision, Merchant
 from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.money import parse_minor
+from kasuwa.core.routing import RailPurpose
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.connection_pool import Connection, Pool
@@ -74,6 +75,9 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     methods: tuple[ApiMethod, ...]
     # Kinds of jobs that query a rail. An operator may run these at once.
     rail_job_kinds: list[str]
+    # The rails of each purpose, and what is wrong with rails of a merchant's own.
+    rail_purposes: tuple[RailPurpose, ...]
+    find_rail_faults: Callable[[Mapping[str, Sequence[str]]], list[str]]
     # Returns the document that the API serves at /openapi-actions.json.
     read_openapi: Callable[[], Awaitable[dict[str, Any]]]
     # Runs an API action as a merchant, under the API's rules. Reads in the given snapshot, if any.

@@ -25,6 +25,15 @@ class RailDemand(msgspec.Struct, frozen=True):
     target: str = ""  # the code of the bank, or the paycode of the bill
 
 
+class RailPurpose(msgspec.Struct, frozen=True):
+    """The rails of a purpose, as the settings choose them."""
+
+    name: str
+    order: tuple[str, ...]  # for new orders, the first choice first
+    configured: tuple[str, ...]  # all whose keys are there
+    shadow: str = ""  # the one that is asked to compare, and never paid by
+
+
 class RailChooser(Protocol):
     """Chooses rails by the settings, and by what this process knows of each rail. Implemented by rails/routing.py."""
 

@@ -29,11 +29,22 @@ CATALOGUE_LOCK_ID = 0x62696C6C73
 # A new edition is fetched once a day. Contract: bills#pay
 EDITION_MAX_AGE = timedelta(hours=24)
 
+# However often the vendor says that its catalogue has changed, it is fetched no sooner than this after the last time.
+EDITION_MIN_AGE = timedelta(minutes=10)
+
 # Retired paycodes are deleted long after they can no longer be paid.
 RETIRED_ITEM_RETENTION = timedelta(days=30)
 
 NEWEST = "select coalesce(max(edition), 0) from bill_edition"
-IS_FRESH = "select exists (select 1 from bill_edition where taken_at > now() - $1::interval)"
+# An edition is due when it is a day old. If the vendor said since that its catalogue has changed, it is due after $2.
+IS_FRESH = """
+    select exists (select 1 from bill_edition e where e.taken_at > now() - $1::interval and (
+        e.taken_at > now() - $2::interval
+        or not exists (select 1 from bill_refresh r where r.requested_at > e.taken_at)))
+"""
+REQUEST_REFRESH = """
+    insert into bill_refresh (requested_at) values (now()) on conflict (is_only) do update set requested_at = now()
+"""
 
 CATEGORIES = "select name, code from bill_category where retired_at is null order by place, code"
 BILLER_COLUMNS = ", ".join(Biller.__struct_fields__)
@@ -83,7 +94,7 @@ async def read_newest_edition(connection: Connection) -> int:
 
 
 async def is_edition_fresh(connection: Connection) -> bool:
-    return bool(await connection.fetchval(IS_FRESH, EDITION_MAX_AGE))
+    return bool(await connection.fetchval(IS_FRESH, EDITION_MAX_AGE, EDITION_MIN_AGE))
 
 
 async def store_edition(connection: Connection, edition: int, contents: CatalogueEdition) -> None:
@@ -121,3 +132,8 @@ async def read_catalogue(connection: Connection) -> Catalogue:
     return Catalogue(
         edition, CatalogueEdition(categories, tuple(b for b, current in billers if current), listed), retired
     )
+
+
+async def request_refresh(connection: Connection) -> None:
+    """Has a worker fetch a new edition soon: see EDITION_MIN_AGE."""
+    await connection.execute(REQUEST_REFRESH)

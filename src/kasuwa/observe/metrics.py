@@ -48,6 +48,18 @@ STEPS = MetricSpec("kasuwa_steps", "Jobs run, by the answer of the rail.", ("kin
 STEP_SECONDS = MetricSpec("kasuwa_step_seconds", "How long the outside took.", ("kind",), SECONDS)
 RAIL_CALLS = MetricSpec("kasuwa_rail_calls", "Calls of a vendor's API, by what came back.", ("rail", "outcome"))
 RAIL_SECONDS = MetricSpec("kasuwa_rail_seconds", "How long a vendor's API took.", ("rail",), SECONDS)
+RAIL_IN_FLIGHT = MetricSpec(
+    "kasuwa_rail_in_flight", "Calls of a vendor's API in progress.", ("part", "rail"), is_gauge=True
+)
+RAIL_PAUSED = MetricSpec(
+    "kasuwa_rail_paused", "1 while a part leaves a vendor alone after failures.", ("part", "rail"), is_gauge=True
+)
+RAIL_HELD_SECONDS = MetricSpec(
+    "kasuwa_rail_held_seconds", "How long a part still holds its calls to a vendor.", ("part", "rail"), is_gauge=True
+)
+RAIL_BALANCE = MetricSpec(
+    "kasuwa_rail_balance_minor", "Our balance with a vendor, in minor units.", ("rail", "currency"), is_gauge=True
+)
 DELIVERIES = MetricSpec("kasuwa_deliveries", "Tries to deliver an event: delivered, failed or untried.", ("outcome",))
 DELIVERY_SECONDS = MetricSpec("kasuwa_delivery_seconds", "How long endpoints took.", (), SECONDS)
 ERRORS = MetricSpec("kasuwa_errors", "Errors logged: each is a fault of ours to look at.", ("what",))
@@ -79,7 +91,7 @@ OWNERS_LIVE = MetricSpec(
 
 ALL_METRICS = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
-    *(RAIL_CALLS, RAIL_SECONDS),
+    *(RAIL_CALLS, RAIL_SECONDS, RAIL_IN_FLIGHT, RAIL_PAUSED, RAIL_HELD_SECONDS, RAIL_BALANCE),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
     *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS, LOOP_LAG),
     *(FORWARDED, DECIDED_FOR_OTHERS, OWNERS_LIVE),

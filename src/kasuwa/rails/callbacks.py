@@ -4,7 +4,7 @@ A call-back is a hint to query the rail now. Nothing is booked from it, so a for
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class CallbackRefused(Exception):
@@ -20,4 +20,13 @@ class CallbackSource(Protocol):
         """Returns the rail key of the order that a call-back names, or None if it names none of ours.
 
         `path` is what follows the rail's name. Raises CallbackRefused."""
+        ...
+
+
+@runtime_checkable
+class CatalogueSource(Protocol):
+    """A source whose call-backs also say that the vendor's catalogue of bills has changed."""
+
+    def is_catalogue_change(self, body: bytes) -> bool:
+        """Tells whether a call-back that `find_order` did not refuse says so."""
         ...

@@ -64,33 +64,44 @@ class SelectiveRail(Protocol):
     def serves(self, target: str) -> bool | None: ...
 
 
+@runtime_checkable
+class BankLister(Protocol):
+    """A rail whose vendor has a list of banks. Those of ours that are not in it cannot be paid there."""
+
+    def known_unmapped_banks(self) -> list[str] | None:
+        """Returns the names of banks that cannot be paid, by the list read last. None before the first one."""
+        ...
+
+    async def list_unmapped_banks(self) -> list[str]:
+        """Returns the same by the current list, and reads it if necessary. Raises Unavailable or NoAnswer."""
+        ...
+
+
 class KnownBalances:
     """Our balances with vendors as they were read last, less what this process has sent since."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._amounts: dict[tuple[str, str], int] = {}
-        self._set_at = float("-inf")
+        self._known: dict[tuple[str, str], tuple[int, float]] = {}  # amount, and when it was learned
 
-    def replace_all(self, amounts: Mapping[tuple[str, str], int]) -> None:
-        self._amounts = dict(amounts)
-        self._set_at = self._clock()
+    def update(self, amounts: Mapping[tuple[str, str], int]) -> None:
+        """Takes over balances that were just read, by rail and currency."""
+        self._known.update({key: (amount, self._clock()) for key, amount in amounts.items()})
 
     def covers(self, rail: str, currency: str, amount: int) -> bool:
         """Tells whether a rail has enough of our money. An unknown balance is enough."""
-        known = self._amounts.get((rail, currency))
-        return known is None or self._clock() - self._set_at > BALANCE_SECONDS or known >= amount
+        known, learned_at = self._known.get((rail, currency), (amount, 0.0))
+        return known >= amount or self._clock() - learned_at > BALANCE_SECONDS
 
     def spend(self, rail: str, currency: str, amount: int) -> None:
-        if (rail, currency) in self._amounts:
-            self._amounts[rail, currency] -= amount
+        if (rail, currency) in self._known:
+            known, learned_at = self._known[rail, currency]
+            self._known[rail, currency] = (known - amount, learned_at)
 
     def mark_short(self, rail: str, currency: str, amount: int) -> None:
         """Records that a rail refused an amount for want of our money."""
-        known = self._amounts.get((rail, currency), amount)
-        if not self._amounts:
-            self._set_at = self._clock()
-        self._amounts[rail, currency] = min(known, amount - 1)
+        known, _ = self._known.get((rail, currency), (amount, 0.0))
+        self._known[rail, currency] = (min(known, amount - 1), self._clock())
 
 
 class RailSet(Generic[RailT]):

@@ -12,11 +12,11 @@ import structlog
 from kasuwa.core.callback import CallbackReply
 from kasuwa.core.decision import Decision, Needs
 from kasuwa.core.transactions import FINAL, Transaction, contradiction_notices
-from kasuwa.db import jobs
+from kasuwa.db import billers, jobs
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
-from kasuwa.rails.callbacks import CallbackRefused, CallbackSource
+from kasuwa.rails.callbacks import CallbackRefused, CallbackSource, CatalogueSource
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
 
@@ -60,6 +60,9 @@ class RailCallbacks:
         if key is not None:
             merchant_id, _, reference = key.partition(" ")
             await self._query_soon(int(merchant_id), reference)
+        elif isinstance(source, CatalogueSource) and source.is_catalogue_change(body):
+            async with self._services.operators.acquire() as connection:
+                await billers.request_refresh(connection)
         return CallbackReply(200, source.accepted_body)
 
     async def _query_soon(self, merchant_id: int, reference: str) -> None:

@@ -91,18 +91,18 @@ MOVING = ("not sent", "bank not served")
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "claims", "current_claims", "is_fixed"),
+    ("name", "kind", "claims", "current_claims", "is_fixed"),
     list(product(ANSWERS, (SEND, QUERY), (1, 2), (1, 2), (False, True))),
 )
 def test_order_moves_only_if_certainly_nothing_has_left(
-    said: str, kind: str, claims: int, current_claims: int, is_fixed: bool
+    name: str, kind: str, claims: int, current_claims: int, is_fixed: bool
 ) -> None:
-    chooser, answer = TwoRails(), ANSWERS[said]
+    chooser, answer = TwoRails(), ANSWERS[name]
     sent = take(chooser)
     sent.job = msgspec.structs.replace(sent.job, kind=kind, claims=claims, is_rail_fixed=is_fixed)
     current = msgspec.structs.replace(sent.job, claims=current_claims)
     decision = receive(sent, answer, chooser, current)
-    moves = said in MOVING and kind == SEND and claims == current_claims == 1 and not is_fixed
+    moves = name in MOVING and kind == SEND and claims == current_claims == 1 and not is_fixed
     if answer.status == ports.FAILED and not moves:
         assert (decision.reply.txn_status, decision.jobs_done) == ("failed", (current,))
         return

@@ -19,9 +19,10 @@ from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
+from kasuwa.rails.routing import RoutedBank
 from kasuwa.rails.sandbox.bank import SandboxBank
-from kasuwa.rails.unconfigured import NoBank
 from tests.methods.disburse.orders import SentTransfer
+from tests.rails.no_rails import no_rails
 from tests.rule_context import context
 
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
@@ -108,7 +109,7 @@ def test_a_scenario_ends_a_transfer_at_the_next_query(scenario: Scenario, age: i
 
 
 def test_without_a_bank_a_transfer_stays_processing_and_is_sent_again() -> None:
-    story = follow(with_bank(NoBank()))
+    story = follow(with_bank(RoutedBank(no_rails("bank"))))
     assert {(verb, status) for _, verb, status in story} == {(SEND, PROCESSING)}
 
 

@@ -1,44 +1,23 @@
 """Transfers with a second choice, Paystack and Monnify played by their twins: whatever fails, and wherever the process
 dies, an order is paid at most once, by the vendor that is written with it.
 
-A process is played by its `Services`. It dies by ending without recording what it has done. The next one finds the job
-when the lease has expired, with settings that may name the vendors in another order.
+The next process finds the job when the lease has expired, with settings that may name the vendors in another order.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from decimal import Decimal
-from functools import partial
 from itertools import product
-from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
 
-from kasuwa.composition import Services
-from kasuwa.core.decision import Decision, Job, Merchant
-from kasuwa.db import merchants
-from kasuwa.db.batch import RuleFailure, Submission
-from kasuwa.db.connections import open_claim_pool
-from kasuwa.methods.disburse.rules.transfer import decide_transfer, need_transfer
-from kasuwa.prepare import prepare
+from kasuwa.core.decision import Decision
+from kasuwa.db.batch import RuleFailure
 from kasuwa.rails.ports import RAIL_UNAVAILABLE
-from kasuwa.settings import Settings, read_settings
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import Twin
-from kasuwa.work.sandbox import fund_new_merchant
-from kasuwa.work.worker import Worker
-from tests.methods.disburse.orders import order
+from tests.rails.vendors.two_vendors import PAYSTACK_ONLY_BANK, Ground, Process, play, prepare_database, process_of
 from tests.running import Deployments
 
-ACCOUNT, ACCOUNT_AT_ZENITH = "0123456785", "0123456788"
-PAYSTACK_ONLY_BANK = "057"
 CLOSED_PORT = "http://127.0.0.1:9"
-MOST_ROUNDS = 8
-MONNIFY_FIRST = "monnify,paystack"
 
 # How the first vendor behaves for the first order: a fault of its twin at the money call, or an address that is closed.
 BEHAVIORS = ("pays", "unreachable", "held", "lose", "drop", "bad_gateway", "too_many", "short", "unmapped")
@@ -52,134 +31,9 @@ ENDS = {("drop", "never"): "processing", ("unmapped", "taken"): "failed", ("unma
 ORDERS = ("monnify,paystack", "paystack,monnify", "paystack")
 
 
-class Ground:
-    """The database and the vendors of these tests."""
-
-    def __init__(self, dsn: str, secret: str) -> None:
-        self.dsn = dsn
-        self.secret = secret
-        self.paystack_rules, self.monnify_rules = PaystackRules(), MonnifyRules()
-        self.monnify_rules.are_twins_held_apart = False
-        self.paystack, self.monnify = Twin(self.paystack_rules), Twin(self.monnify_rules)
-
-    def settings(self, rails: str = MONNIFY_FIRST, *, url: str | None = None, has_monnify: bool = True) -> Settings:
-        monnify = {
-            "KASUWA_MONNIFY_API_KEY": "MK_TEST_1",
-            "KASUWA_MONNIFY_SECRET_KEY": "secret-1",
-            "KASUWA_MONNIFY_WALLET_ACCOUNT": "8016472829",
-            "KASUWA_MONNIFY_BASE_URL": url or self.monnify.url,
-        }
-        environ = {
-            "KASUWA_DATABASE_URL": self.dsn,
-            "KASUWA_SECRET_KEY": self.secret,
-            "KASUWA_RAIL_BANK": rails,
-            "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1",
-            "KASUWA_PAYSTACK_BASE_URL": self.paystack.url,
-        }
-        return read_settings(environ | (monnify if has_monnify else {}))
-
-    def paid_by(self) -> dict[str, int]:
-        """Returns how many transfers each vendor has accepted."""
-        return {"paystack": len(self.paystack_rules.transfers), "monnify": len(self.monnify_rules.transfers)}
-
-
-class Process:
-    """The services of one process, and the merchant whose transfers it sends."""
-
-    def __init__(self, services: Services, worker: Worker, merchant: Merchant, connection: Any) -> None:
-        self.services = services
-        self.worker = worker
-        self.merchant = merchant
-        self.connection = connection
-
-    async def take(self, order_ref: str, **changes: Any) -> Job:
-        """Takes a transfer. Returns its job, which is leased to this process."""
-        account = ACCOUNT_AT_ZENITH if changes.get("bankcode") == PAYSTACK_ONLY_BANK else ACCOUNT
-        request = order(accountnumber=account, orderRef=order_ref, **changes)
-        submission = Submission(
-            self.merchant, need_transfer(request, self.merchant), partial(decide_transfer, request), bytes(32)
-        )
-        decision = await self.services.writer.submit(submission)
-        assert isinstance(decision, Decision), decision
-        assert decision.follow_up is not None
-        return decision.follow_up
-
-    async def state(self, job: Job) -> tuple[str, str]:
-        """Returns the status and the rail of a transfer."""
-        row = await self.connection.fetchrow(
-            "select status, rail from transaction where merchant_id = $1 and txn_ref = $2",
-            job.merchant_id,
-            job.reference,
-        )
-        return row[0], row[1]
-
-    async def finish(self, job: Job) -> tuple[str, str]:
-        """Runs the job as the worker does until the transfer has ended. The waiting times are skipped."""
-        for _ in range(MOST_ROUNDS):
-            for monitor in self.services.rail_choice.monitors.values():
-                for client in monitor.clients:
-                    client._held_until = client._paused_until = 0.0
-            await self.connection.execute("update scheduled_job set run_at = now(), leased_until = null")
-            await self.worker.run_once("bank")
-            if (await self.state(job))[0] in ("successful", "failed"):
-                break
-        return await self.state(job)
-
-
-@asynccontextmanager
-async def process_of(ground: Ground, settings: Settings, merchant_id: int) -> AsyncIterator[Process]:
-    services = await Services.build(settings, ground.dsn)
-    await services.start()
-    claims = await open_claim_pool(ground.dsn)
-    connection = await asyncpg.connect(ground.dsn)
-    try:
-        merchant = await services.merchant_directory.get_by_id(merchant_id)
-        worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
-        yield Process(services, worker, merchant, connection)
-    finally:
-        await connection.close()
-        await claims.close()
-        await services.close()
-
-
 @pytest.fixture(scope="module")
 def address(deployments: Deployments) -> tuple[str, str]:
-    """A prepared database and its secret key."""
-    dsn = deployments.new_database("second-choice")
-    secret = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-    environ = {"KASUWA_DATABASE_URL": dsn, "KASUWA_SECRET_KEY": secret}
-    asyncio.run(prepare(read_settings(environ), dsn))
-    return dsn, secret
-
-
-def play(address: tuple[str, str], story: Callable[[Ground, int], Awaitable[None]]) -> None:
-    """Runs a story with twins and a merchant of its own."""
-
-    async def run() -> None:
-        ground = Ground(*address)
-        await ground.paystack.start()
-        await ground.monnify.start()
-        try:
-            await story(ground, await add_merchant(ground))
-        finally:
-            await ground.paystack.stop()
-            await ground.monnify.stop()
-
-    asyncio.run(run())
-
-
-async def add_merchant(ground: Ground) -> int:
-    services = await Services.build(ground.settings(), ground.dsn)
-    services.writer.start()
-    connection = await asyncpg.connect(ground.dsn)
-    try:
-        await connection.execute("delete from scheduled_job")
-        merchant_id, _, _ = await merchants.add_merchant(connection, services.vault, "Ada Stores")
-        await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(merchant_id))
-    finally:
-        await connection.close()
-        await services.close()
-    return merchant_id
+    return prepare_database(deployments, "second-choice")
 
 
 def misbehave(ground: Ground, process: Process, behavior: str) -> None:
@@ -285,7 +139,7 @@ def test_order_of_a_vendor_that_is_no_longer_configured_waits(address: tuple[str
 def test_orders_of_a_short_vendor_go_to_the_second(address: tuple[str, str]) -> None:
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as process:
-            process.services.rail_choice.balances.replace_all({("monnify", "NGN"): 499_999})
+            process.services.rail_choice.balances.update({("monnify", "NGN"): 499_999})
             job = await process.take("short")
             assert job.rail == "paystack"
             assert await process.finish(job) == ("successful", "paystack")

@@ -62,8 +62,11 @@ class BankList:
 
     async def list_unmapped(self) -> list[str]:
         """Returns the names of our banks that the vendor cannot be asked to pay."""
-        codes = await self._current()
-        return sorted(bank.name for bank in dict.fromkeys(banks_by_code().values()) if bank not in codes)
+        return list_missing(await self._current())
+
+    def known_unmapped(self) -> list[str] | None:
+        """Returns the same by the list that was read last. None before the first one."""
+        return list_missing(self._codes) if self._codes else None
 
     async def _current(self) -> dict[Bank, str]:
         async with self._reading:
@@ -76,6 +79,10 @@ class BankList:
                         notice = error.notice if isinstance(error, Unavailable) else ""
                         raise Unavailable(f"the list of banks cannot be read: {error}", notice=notice) from None
         return self._codes
+
+
+def list_missing(codes: Mapping[Bank, str]) -> list[str]:
+    return sorted(bank.name for bank in dict.fromkeys(banks_by_code().values()) if bank not in codes)
 
 
 def map_banks(listed: Iterable[VendorBank], exceptions: Mapping[str, str]) -> dict[Bank, str]:

@@ -119,7 +119,7 @@ class VendorClient:
 
     @property
     def held_seconds(self) -> float:
-        """How long calls are still held: by a Retry-After of the vendor, or by our pause after failures."""
+        """Seconds for which calls are still held: by a Retry-After of the vendor, or by our pause after failures."""
         return max(0.0, max(self._held_until, self._paused_until) - self._clock())
 
     @property

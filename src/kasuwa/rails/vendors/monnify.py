@@ -181,6 +181,9 @@ class MonnifyBank:
     def serves(self, target: str) -> bool | None:
         return self._banks.is_mapped(target)
 
+    def known_unmapped_banks(self) -> list[str] | None:
+        return self._banks.known_unmapped()
+
     async def list_unmapped_banks(self) -> list[str]:
         return await self._banks.list_unmapped()
 

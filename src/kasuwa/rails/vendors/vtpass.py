@@ -211,6 +211,12 @@ class VtpassCallbacks:
             return None
         return parse_request_id(callback.data.request_id) if callback.type == "transaction-update" else None
 
+    def is_catalogue_change(self, body: bytes) -> bool:
+        try:
+            return CALLBACK_DECODER.decode(body).type == "variations-update"
+        except msgspec.DecodeError:
+            return False
+
 
 class CallbackBill(msgspec.Struct):
     request_id: str = msgspec.field(name="requestId", default="")

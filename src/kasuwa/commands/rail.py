@@ -1,0 +1,84 @@
+"""`kasuwa rail`: what is known of the rails."""
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.vault import Vault
+from kasuwa.db import rail_records
+from kasuwa.db.rail_records import ShadowCount, ShadowDifference
+from kasuwa.settings import Settings, shadow_of
+
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Report on the rails.")
+
+OUTCOMES = ("agreed", "differed", "unanswered")
+
+
+@command.callback()
+def describe() -> None:
+    """Report on the rails."""  # without a callback typer would treat the only command as the whole group
+
+
+class ShadowReport(msgspec.Struct):
+    """The comparisons of one question with one rail in shadow mode."""
+
+    shadow: str
+    question: str
+    agreed: int
+    differed: int
+    unanswered: int
+    rail_ms: int | None  # mean time of the rail that serves
+    shadow_ms: int | None  # mean time of the rail in shadow mode
+
+
+@command.command(name="shadow")
+def report_shadow(
+    days: Annotated[int, typer.Option(min=1, max=rail_records.KEPT_SHADOW_DAYS, help="Days to report.")] = 7,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON a question.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Report how the rail in shadow mode compares: agreed, differed, unanswered, and mean times. Names are masked."""
+
+    async def work(
+        connection: Any, vault: Vault, settings: Settings
+    ) -> tuple[str, list[ShadowReport], list[ShadowDifference]]:
+        found = summarize(await rail_records.list_shadow(connection, days))
+        return shadow_of(settings, "bank"), found, await rail_records.list_differences(connection, 20)
+
+    shadow, reports, differences = run_with_connection(data, work)
+    if json:
+        for report in reports:
+            typer.echo(msgspec.json.encode(report).decode())
+        return
+    typer.echo(f"in shadow mode now: {shadow or 'none (KASUWA_RAIL_BANK_SHADOW)'}")
+    for report in reports:
+        typer.echo(
+            f"{report.shadow} {report.question}: {report.agreed} agreed, {report.differed} differed, "
+            f"{report.unanswered} unanswered; {describe_ms(report.rail_ms)} and {describe_ms(report.shadow_ms)} there"
+        )
+    for one in differences:
+        typer.echo(f"{utc_text(one.at)}  {one.shadow} {one.question}: {one.ours} here, {one.theirs} there")
+    if not reports:
+        typer.echo("nothing was compared")
+
+
+def describe_ms(mean: int | None) -> str:
+    return "not measured" if mean is None else f"{mean} ms"
+
+
+def summarize(rows: list[ShadowCount]) -> list[ShadowReport]:
+    """Returns the sums over all days and serving rails, by rail in shadow mode and question."""
+    reports = []
+    for shadow, question in sorted({(row.shadow, row.question) for row in rows}):
+        ours = [row for row in rows if (row.shadow, row.question) == (shadow, question)]
+        counts = {outcome: sum(row.count for row in ours if row.outcome == outcome) for outcome in OUTCOMES}
+        # The waiting time of what was not answered is our own deadline, so it is left out of the mean.
+        answered = [row for row in ours if row.outcome != "unanswered"]
+        total = sum(row.count for row in answered)
+        rail_ms, shadow_ms = (sum(getattr(row, name) for row in answered) for name in ("rail_ms", "shadow_ms"))
+        means = (rail_ms // total if question == "name" else None, shadow_ms // total) if total else (None, None)
+        reports.append(ShadowReport(shadow, question, *counts.values(), *means))
+    return reports

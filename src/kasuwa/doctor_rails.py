@@ -1,0 +1,97 @@
+"""The findings of `kasuwa doctor` about rails: keys, balances, lists of banks, clocks, and orders that wait in vain."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kasuwa.core.money import format_minor
+from kasuwa.db import rail_records
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.doctor_findings import Finding, passed, problem
+from kasuwa.observe.metrics import Metrics
+from kasuwa.rail_choice import RailChoice
+from kasuwa.rail_settings import configured_rails
+from kasuwa.rails.ports import FundedRail, NoAnswer, Unavailable
+from kasuwa.rails.routing import BankLister
+from kasuwa.settings import RAIL_VENDORS, Settings, float_least_of, rails_of_purpose, shadow_of
+
+# VTpass compares the time in a bill's identifier with its own clock, and tokens expire by the vendor's.
+MAX_SKEW_SECONDS = 60
+SHOWN_BANKS = 8
+
+
+async def examine_rails(settings: Settings) -> list[Finding]:
+    """Returns the findings about each vendor that is configured. Each is called once or twice, and nothing is paid."""
+    choice = RailChoice(settings, Metrics(), DatabaseClock())
+    findings = list(describe_choice(settings))
+    try:
+        # A vendor may serve several purposes. One call tells whether it answers.
+        vendors = {name: rail for _, name, rail in choice.router.list_rails() if name != "sandbox"}
+        for name, rail in vendors.items():
+            findings += await examine_vendor(settings, name, rail)
+            skew = choice.monitors[name].clock_skew
+            if skew is not None:
+                findings.append(examine_clock(name, skew))
+    finally:
+        await choice.close()
+    return findings
+
+
+def describe_choice(settings: Settings) -> Iterator[Finding]:
+    """Yields the rails of each purpose that has more than one, or one in shadow mode."""
+    for purpose in RAIL_VENDORS:
+        names, shadow = rails_of_purpose(settings, purpose), shadow_of(settings, purpose)
+        if len(names) > 1:
+            yield passed(f"orders for {purpose} go to {names[0]}, else to {' or '.join(names[1:])}")
+        if shadow:
+            yield passed(f"{shadow} runs in shadow mode for {purpose}: it is asked and never paid by")
+
+
+async def examine_vendor(settings: Settings, name: str, rail: object) -> list[Finding]:
+    """Returns whether a vendor answers with our keys, our balance there, and the banks that it cannot pay."""
+    findings = []
+    try:
+        if isinstance(rail, FundedRail):
+            findings.append(examine_balance(settings, name, await rail.balance()))
+        if isinstance(rail, BankLister):
+            findings.append(examine_banks(name, await rail.list_unmapped_banks()))
+    except (Unavailable, NoAnswer) as error:
+        notice = error.notice if isinstance(error, Unavailable) else ""
+        mend = notice or f"check KASUWA_{name.upper()}_BASE_URL, and that the vendor is up"
+        findings.append(problem(f"{name} does not answer: {error}", mend))
+    return findings
+
+
+def examine_balance(settings: Settings, name: str, balances: Mapping[str, int]) -> Finding:
+    texts = [f"{format_minor(amount)} {currency}" for currency, amount in balances.items()]
+    what = f"{name} answers; our balance there is {', '.join(texts) or 'none'} (keys for {settings.environment})"
+    least = float_least_of(settings)
+    low = [currency for currency, amount in balances.items() if amount < least.get(currency, amount)]
+    return problem(what, f"fund it: KASUWA_RAIL_FLOAT_LEAST is above it for {', '.join(low)}") if low else passed(what)
+
+
+def examine_banks(name: str, unmapped: list[str]) -> Finding:
+    if not unmapped:
+        return passed(f"{name} can pay every bank")
+    more = len(unmapped) - SHOWN_BANKS
+    names = ", ".join(unmapped[:SHOWN_BANKS]) + (f" and {more} more" if more > 0 else "")
+    return passed(f"{name}: {len(unmapped)} banks cannot be paid there ({names})")
+
+
+def examine_clock(name: str, skew: float) -> Finding:
+    if abs(skew) > MAX_SKEW_SECONDS:
+        what = f"this machine's clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} that of {name}"
+        return problem(what, "set it by NTP: tokens and bills of the vendor depend on it")
+    return passed(f"this machine's clock agrees with that of {name}")
+
+
+async def examine_open_orders(settings: Settings, connection: Any) -> list[Finding]:
+    """Returns a problem for each rail that has open orders and is not configured: they are sent nowhere else."""
+    known = {name for purpose in RAIL_VENDORS for name in configured_rails(settings, purpose)}
+    return [
+        problem(
+            f"{row.count} orders in the queue {row.lane} wait for {row.rail}, which is not configured",
+            f"set the keys of {row.rail} again until its orders have ended",
+        )
+        for row in await rail_records.count_open_orders(connection)
+        if row.rail not in known
+    ]

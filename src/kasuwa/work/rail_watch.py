@@ -1,0 +1,115 @@
+"""Watches rails: publishes what this process knows of its vendors, and reads our balances with them.
+
+Every process that calls vendors has a RailWatch. Every worker has a BalanceReader; an advisory lock makes sure that
+only one of them reads at a time. A deployment without vendors has neither.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+import asyncpg
+import structlog
+
+from kasuwa.db import connections, rail_records
+from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.db.rail_records import RailHealth
+from kasuwa.observe.log import describe_error
+from kasuwa.rails.ports import FundedRail, NoAnswer, Unavailable
+
+# How often a process publishes the state of its vendors, and reads the balances.
+WATCH_SECONDS = 5.0
+# How long reading one balance may take.
+READ_SECONDS = 15.0
+
+log = structlog.get_logger("kasuwa.work")
+
+Balances = Mapping[tuple[str, str], int]
+
+
+class RailWatch:
+    """Publishes the state of the vendors of this process, and passes on the balances that a worker has read."""
+
+    def __init__(
+        self, pool: Pool, read_states: Callable[[], Sequence[RailHealth]], use_balances: Callable[[Balances], None]
+    ) -> None:
+        self._pool = pool
+        self._read_states = read_states
+        self._use_balances = use_balances
+        self._read_at: dict[tuple[str, str], datetime] = {}
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.run_once()
+            except Exception as error:
+                if not connections.is_connection_error(error):
+                    log.error("watching rails failed", **describe_error(error))
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def run_once(self) -> None:
+        async with self._pool.acquire() as connection:
+            await rail_records.store_health(connection, self._read_states())
+            found = await rail_records.list_balances(connection)
+        # Each reading is passed on once: later ones of this process would undo what it has subtracted since.
+        new = [row for row in found if self._read_at.get((row.rail, row.currency)) != row.read_at]
+        self._read_at.update({(row.rail, row.currency): row.read_at for row in new})
+        if new:
+            self._use_balances({(row.rail, row.currency): row.amount for row in new})
+
+
+class BalanceReader:
+    """Reads our balances with vendors from time to time. A vendor that does not answer keeps the balance read last."""
+
+    def __init__(
+        self,
+        dsn: str,
+        rails: Mapping[str, FundedRail],
+        least: Mapping[str, int],
+        seconds: float,
+        on_read: Callable[[str, bool, float], None] = lambda *_: None,
+    ) -> None:
+        self._dsn = dsn
+        self._rails = rails
+        self._least = least
+        self._seconds = seconds
+        self._on_read = on_read
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.run_once()
+            except Exception as error:
+                if not connections.is_connection_error(error):
+                    log.error("reading balances failed", **describe_error(error))
+            await asyncio.sleep(self._seconds)
+
+    async def run_once(self) -> bool:
+        """Reads all balances, unless another worker reads them now or did so a moment ago. Returns whether it did."""
+        connection = await connections.connect(self._dsn, {"application_name": "kasuwa worker balances"})
+        try:
+            if not await connection.fetchval("select pg_try_advisory_lock($1)", rail_records.BALANCE_LOCK_ID):
+                return False
+            if await connection.fetchval(rail_records.ARE_BALANCES_FRESH, self._seconds / 2):
+                return False
+            for name, rail in self._rails.items():
+                await self._read(connection, name, rail)
+            await connection.execute(rail_records.DELETE_OTHER_BALANCES, list(self._rails))
+            return True
+        finally:
+            await connection.close()
+
+    async def _read(self, connection: Connection, name: str, rail: FundedRail) -> None:
+        began = asyncio.get_running_loop().time()
+        answered = False
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                balances = await rail.balance()
+            answered = True
+        except (Unavailable, NoAnswer, TimeoutError) as error:
+            log.warning("a balance could not be read", rail=name, trouble=type(error).__name__)
+        else:
+            with contextlib.suppress(asyncpg.NumericValueOutOfRangeError):
+                await rail_records.store_balances(connection, name, balances, self._least)
+        self._on_read(name, answered, asyncio.get_running_loop().time() - began)

@@ -1,0 +1,92 @@
+"""Settings of several rails for one purpose, of shadow mode and of least balances, and the rails of a merchant."""
+
+import pytest
+
+from kasuwa.rail_settings import check_merchant_rails, configured_rails, list_purposes
+from kasuwa.settings import SettingsError, float_least_of, rail_of_purpose, rails_of_purpose, read_settings
+
+PAYSTACK = {"KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1"}
+MONNIFY = {
+    "KASUWA_MONNIFY_API_KEY": "MK_TEST_1",
+    "KASUWA_MONNIFY_SECRET_KEY": "secret",
+    "KASUWA_MONNIFY_WALLET_ACCOUNT": "8016472829",
+}
+LIVE = {"KASUWA_ENVIRONMENT": "live", "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1"}
+BOTH = {**PAYSTACK, **MONNIFY, "KASUWA_RAIL_BANK": "paystack, monnify"}
+
+
+def test_comma_makes_a_second_choice() -> None:
+    settings = read_settings(BOTH)
+    assert rails_of_purpose(settings, "bank") == ("paystack", "monnify")
+    assert rail_of_purpose(settings, "bank") == "paystack"
+    assert rails_of_purpose(settings, "bills") == ("sandbox",)
+    assert rails_of_purpose(read_settings({"KASUWA_ENVIRONMENT": "live"}), "bank") == ()
+
+
+def test_vendor_with_keys_is_configured_also_without_new_orders() -> None:
+    settings = read_settings({**BOTH, "KASUWA_RAIL_BANK": "monnify"})
+    assert configured_rails(settings, "bank") == ("paystack", "monnify", "sandbox")
+    assert configured_rails(read_settings(LIVE), "bank") == ("paystack",)
+
+
+@pytest.mark.parametrize(
+    ("environ", "refusal"),
+    [
+        ({**PAYSTACK, "KASUWA_RAIL_BANK": "paystack,paystack"}, "KASUWA_RAIL_BANK names a rail twice"),
+        (
+            {**PAYSTACK, "KASUWA_RAIL_BANK": "paystack,"},
+            "KASUWA_RAIL_BANK must be sandbox or paystack or monnify, not ''",
+        ),
+        (
+            {**PAYSTACK, "KASUWA_RAIL_BANK": "paystack,monnify"},
+            "KASUWA_RAIL_BANK is monnify, which needs KASUWA_MONNIFY_API_KEY, KASUWA_MONNIFY_SECRET_KEY,"
+            " KASUWA_MONNIFY_WALLET_ACCOUNT",
+        ),
+        (
+            {**LIVE, "KASUWA_RAIL_BANK": "paystack,sandbox"},
+            "KASUWA_RAIL_BANK must not be sandbox in live: no money would move",
+        ),
+        (
+            {**BOTH, "KASUWA_RAIL_BANK_SHADOW": "monnify"},
+            "KASUWA_RAIL_BANK_SHADOW must not be one of KASUWA_RAIL_BANK, which pay",
+        ),
+        (
+            {"KASUWA_RAIL_BANK_SHADOW": "vtpass"},
+            "KASUWA_RAIL_BANK_SHADOW must be sandbox or paystack or monnify, not 'vtpass'",
+        ),
+        (
+            {"KASUWA_RAIL_BANK_SHADOW": "paystack"},
+            "KASUWA_RAIL_BANK_SHADOW is paystack, which needs KASUWA_PAYSTACK_SECRET_KEY",
+        ),
+        ({"KASUWA_RAIL_IN_FLIGHT": "0"}, "KASUWA_RAIL_IN_FLIGHT must be a whole number from 1 to 1000, not '0'"),
+        ({"KASUWA_RAIL_TIMEOUT": "10"}, "KASUWA_RAIL_TIMEOUT must be a whole number from 1 to 9, not '10'"),
+    ],
+)
+def test_rails_that_cannot_be_used_are_refused(environ: dict[str, str], refusal: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings(environ)
+    assert str(error.value) == refusal
+
+
+@pytest.mark.parametrize("text", ["500000", "EUR:5.00", "NGN:0.00", "NGN:5.00,NGN:6.00", "NGN:-1", "NGN:"])
+def test_least_balances_that_cannot_be_read_are_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^KASUWA_RAIL_FLOAT_LEAST must be amounts such as NGN:500000\.00"):
+        read_settings({"KASUWA_RAIL_FLOAT_LEAST": text})
+
+
+def test_least_balances_are_in_minor_units_by_currency() -> None:
+    assert float_least_of(read_settings({})) == {}
+    settings = read_settings({"KASUWA_RAIL_FLOAT_LEAST": "NGN:500000.00, USD:100"})
+    assert float_least_of(settings) == {"NGN": 50_000_000, "USD": 10_000}
+
+
+def test_rails_of_a_merchant_must_be_configured_and_not_in_shadow_mode() -> None:
+    settings = read_settings({**BOTH, "KASUWA_RAIL_BANK": "paystack", "KASUWA_RAIL_BANK_SHADOW": "monnify"})
+    assert check_merchant_rails(settings, {"bank": ["paystack", "sandbox"], "bills": []}) == []
+    assert check_merchant_rails(settings, {"bank": ["monnify", "monnify"], "cards": ["x"]}) == [
+        "there is no purpose cards",
+        "monnify is not configured for bank (paystack or sandbox is)",
+        "the rails for bank name one of them twice",
+    ]
+    [bank, *_] = list_purposes(settings)
+    assert (bank.name, bank.order, bank.shadow) == ("bank", ("paystack",), "monnify")
