@@ -236,9 +236,7 @@ def process_rows(figures: Results) -> Iterator[Row]:
     yield from compared_rows("two processes", figures.two_processes, TWO_PROCESS_TARGETS)
     yield from compared_rows("default processes", figures.all_cores, ALL_CORES_TARGETS)
     if figures.too_few_cores is not None:
-        note = (
-            f"this machine has {figures.too_few_cores} cores; with fewer than 8, one or two processes are the default"
-        )
+        note = f"not run: this machine has {figures.too_few_cores} cores, and the load and PostgreSQL need most of them"
         yield Row("default processes, to one", "-", None, "from 8 cores on", "-", note)
 
 

@@ -45,7 +45,7 @@ from kasuwa.web.forwarding import RequestForwarder, RequestInbox
 from kasuwa.web.openapi_documents import BuiltOnce, build_documents
 from kasuwa.web.routes import make_routes
 from kasuwa.web.server import Server, ServerServices
-from kasuwa.web.shared_buckets import SharedBuckets
+from kasuwa.web.shared_buckets import SharedLimits
 from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.forwarded_jobs import JobInbox
 from kasuwa.work.operations import CommonOperations
@@ -64,7 +64,7 @@ class SharedResources(msgspec.Struct, frozen=True):
 
     counters: Sequence[SharedCounters] = ()  # the metrics of all processes
     sockets: OwnerSockets | None = None  # of the API processes, if there are several
-    buckets: SharedBuckets | None = None  # of the rate limits, if there are several API processes
+    limits: SharedLimits | None = None  # if there are several API processes
 
 
 # --- the API process ----------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     await services.catalogue_cache.refresh()
     background = [asyncio.create_task(services.catalogue_cache.run()), *start_rail_tasks(services, operators, "api")]
     operations = make_admin_operations(services, operators)
-    dispatch = make_dispatch(services, operations, shared.buckets)
+    dispatch = make_dispatch(services, operations, shared.limits)
     owner = await start_owner(services, dispatch, shared)
     forwarder = None if owner is None else RequestForwarder(dispatch, owner.links, metrics)
     server = make_server(services, dispatch, make_callbacks(services, operators), forwarder)
@@ -221,7 +221,7 @@ def describe_deployment(settings: Settings) -> dict[str, str | int]:
     return {"environment": settings.environment, "version": __version__, "schema": newest_known_version()}
 
 
-def make_dispatch(services: Services, operations: Any, buckets: SharedBuckets | None = None) -> Dispatch:
+def make_dispatch(services: Services, operations: Any, limits: SharedLimits | None = None) -> Dispatch:
     parts = DispatchServices(
         directory=services.merchant_directory,
         writer=services.writer,
@@ -231,7 +231,7 @@ def make_dispatch(services: Services, operations: Any, buckets: SharedBuckets | 
         admin_operations=operations,
         vault=services.vault,
         environment=services.settings.environment,
-        buckets=buckets,
+        limits=limits,
     )
     return Dispatch(parts)
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 # The default for larger machines: each process opens up to 30 database connections when it is busy, and the embedded
-# PostgreSQL takes 300.
+# PostgreSQL takes 400.
 MAX_DEFAULT_WORKERS = 8
 
 CGROUP_ROOT = Path("/sys/fs/cgroup")

@@ -184,14 +184,14 @@ class Supervisor:
         """Returns what the processes share: with several API processes also the sockets by which they reach each
         other, and the rate limits."""
         from kasuwa.app import SharedResources
-        from kasuwa.web.shared_buckets import SharedBuckets
+        from kasuwa.web.shared_buckets import SharedBuckets, SharedLimits
 
         if self._settings.workers == 1:
             return SharedResources(self._counters)
         sockets = make_sockets(self._settings.workers, self._settings.data)
         if sockets is None:
             logger.warning("no directory for sockets can be made: each API process decides for itself, which is slow")
-        return SharedResources(self._counters, sockets, SharedBuckets())
+        return SharedResources(self._counters, sockets, SharedLimits(SharedBuckets(), SharedBuckets()))
 
     def _start(self, counters: SharedCounters) -> ChildProcess:
         process = FORK.Process(target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid()))

@@ -1,10 +1,10 @@
 """Questions to an owner over a real socket: answered, declined, lost; and owners that stop, hang and come back.
 
 Each protection was removed once to see these tests fail (in brackets: what happened then):
-    a lost connection ends the questions that are pending       (the test hangs)
-    an owner that says goodbye answers what it was sent before  (NothingDone after the work was done)
-    a silent owner gets no questions                            (the question is sent there)
-    frames are read across chunks                               (the frame is lost)
+    a lost connection ends the questions that are pending       (they wait for ever)
+    an owner that says goodbye answers what it was sent before  (ReplyLost)
+    a silent owner gets no questions                            (its merchants do not move until it is given up)
+    frames are read across chunks                               (frames are lost)
 """
 
 import asyncio

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import psutil
 
 from kasuwa.owners.partitions import PartitionTable
-from tests.merchant_client import HttpConnection
+from tests.merchant_client import ANSWER_SECONDS, HttpConnection
 from tests.simulate.processes import wait_until
 
 
@@ -42,7 +42,7 @@ def connect_to(process: psutil.Process, port: int) -> socket.socket:
     tried: list[socket.socket] = []
 
     def is_found() -> bool:
-        tried.append(socket.create_connection(("127.0.0.1", port)))
+        tried.append(socket.create_connection(("127.0.0.1", port), ANSWER_SECONDS))
         # A connection is shown with a process once that has accepted it.
         wait_until("it is accepted", lambda: any(serves(found, tried[-1]) for found in siblings(process)))
         return serves(process, tried[-1])

@@ -205,6 +205,13 @@ def test_a_key_is_kept_or_refused_but_never_passed_over(shop: MerchantClient, ke
 # --- orderRef -----------------------------------------------------------------------------------------------
 
 
+def test_the_rows_with_a_unique_reference_are_those_of_orders() -> None:
+    """A process that lost the reply of another decides such a request again (web/forwarding.py)."""
+    writes = {row.title: row.action for row in ACTION_ROWS if isinstance(row.action, Write)}
+    marked = {name: action.unique_reference for name, action in writes.items() if action.unique_reference is not None}
+    assert marked == dict.fromkeys((row.title for row in ORDERED), "orderRef")
+
+
 @pytest.mark.parametrize("row", ORDERED, ids=title)
 def test_the_same_order_ref_is_the_same_order(shop: MerchantClient, deployment: Deployment, row: ActionRow) -> None:
     fields = prepare_example(shop, row)

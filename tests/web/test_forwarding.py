@@ -3,7 +3,7 @@
 Each protection was removed once to see these tests fail (in brackets: what happened then):
     a payer's answer is sent to the owner             (decided where it arrived)
     the note of a console's action travels with it    (no audit entry)
-    rate limits are shared                            (twice the burst is admitted)
+    rate limits are shared                            (each process admits the whole burst)
 """
 
 import base64

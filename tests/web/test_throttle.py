@@ -3,7 +3,8 @@
 import base64
 from typing import Any
 
-from kasuwa.web.throttle import BURST, MAX_FAILED_ADDRESSES, AuthenticationThrottle
+from kasuwa.web.shared_buckets import SharedBuckets
+from kasuwa.web.throttle import BURST, MAX_FAILED_ADDRESSES, AuthenticationThrottle, SharedThrottle
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import Deployments
 from tests.work.event_log import wait_until
@@ -38,6 +39,32 @@ def test_memory_is_bounded_however_many_addresses_fail() -> None:
         throttle.record_failure("address 5")
     assert throttle.wait_seconds("address 5", "GP1") > 0
     assert len(throttle.failures) == MAX_FAILED_ADDRESSES
+
+
+def test_processes_that_share_a_throttle_count_failures_together() -> None:
+    buckets = SharedBuckets()
+    first, second = SharedThrottle(buckets), SharedThrottle(buckets)
+    had_failures = second.has_failures
+    for throttle in (first, second) * (BURST // 2):
+        assert throttle.wait_seconds("198.51.100.1", "GP1") == 0
+        throttle.record_failure("198.51.100.1")
+    assert (had_failures, second.has_failures) == (False, True)
+    assert first.wait_seconds("198.51.100.1", "GP1") > 0
+    assert second.wait_seconds("198.51.100.1", "GP1") > 0
+    assert second.wait_seconds("198.51.100.2", "GP1") == 0
+
+
+def test_a_merchant_known_to_one_process_is_let_in_by_the_others() -> None:
+    buckets = SharedBuckets()
+    first, second = SharedThrottle(buckets), SharedThrottle(buckets)
+    first.record_success("198.51.100.1", "GP3")
+    first.record_failure("198.51.100.1")
+    first.record_success("198.51.100.1", "GP1")
+    for _ in range(BURST):
+        second.record_failure("198.51.100.1")
+    assert second.wait_seconds("198.51.100.1", "GP1") == 0
+    assert second.wait_seconds("198.51.100.1", "GP2") > 0
+    assert second.wait_seconds("198.51.100.1", "GP3") > 0
 
 
 def failed(wire: HttpConnection, came_from: str, mid: str = "GP7654321") -> Any:

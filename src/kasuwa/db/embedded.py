@@ -50,7 +50,7 @@ SETTINGS = {
     "cluster_name": "kasuwa",  # Shown beside its processes in ps.
     "listen_addresses": "",  # Only the Unix socket.
     "unix_socket_permissions": "0700",
-    "max_connections": "300",  # A process opens up to 30 when it is busy; an idle one costs next to nothing.
+    "max_connections": "400",  # A process opens up to 30 when it is busy; an idle one costs next to nothing.
     "shared_buffers": "256MB",  # Holds the hot accounts and indexes; small enough for a laptop.
     "max_wal_size": "4GB",  # Bulk writes would force a checkpoint every few seconds at the default of 1GB.
     "checkpoint_timeout": "15min",  # Fewer checkpoints, fewer full pages in the log; recovery stays short.

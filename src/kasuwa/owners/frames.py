@@ -67,7 +67,7 @@ class FrameConnection(asyncio.Protocol):
         self._unsent += (HEAD.pack(len(payload), kind, number), payload)
 
     def _flush(self) -> None:
-        if self._unsent and not self.is_closed and self._transport is not None:
+        if self._unsent and self._transport is not None and not self._transport.is_closing():
             self._transport.write(b"".join(self._unsent))
         self._unsent = []
 

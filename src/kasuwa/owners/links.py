@@ -71,6 +71,7 @@ class OwnerLink:
         self._connection: FrameConnection | None = None
         self._pending: dict[int, PendingQuestion] = {}
         self._last_number = 0
+        self._lost = asyncio.Event()
 
     async def ask(self, kind: int, payload: bytes, *, may_repeat: bool = False) -> bytes:
         """Sends a question and returns the answer. Raises NothingDone or ReplyLost."""
@@ -114,6 +115,7 @@ class OwnerLink:
 
     def _lose(self, connection: FrameConnection) -> None:
         self._connection = None
+        self._lost.set()
         self._set_state(LinkState.AWAY)
         self._give_up(only_repeatable=False)
 
@@ -155,13 +157,15 @@ class OwnerLink:
         """Connects again whenever the connection is lost. Runs until it is cancelled."""
         loop = asyncio.get_running_loop()
         while True:
-            if self._connection is None:
-                # Set before it is connected: the HELLO may arrive before this task runs again.
-                self._connection = FrameConnection(self._receive, self._lose)
-                try:
-                    await loop.create_unix_connection(self._get_connection, str(self._path))
-                except OSError:
-                    self._connection = None
+            # Set before it is connected: the HELLO may arrive before this task runs again.
+            self._connection = FrameConnection(self._receive, self._lose)
+            self._lost.clear()
+            try:
+                await loop.create_unix_connection(self._get_connection, str(self._path))
+            except OSError:
+                self._connection = None
+            else:
+                await self._lost.wait()
             await asyncio.sleep(RECONNECT_SECONDS)
 
     def _get_connection(self) -> FrameConnection:

@@ -73,8 +73,8 @@ from kasuwa.web.replies import (
     refusal_reply,
 )
 from kasuwa.web.routes import Envelope, Route
-from kasuwa.web.shared_buckets import SharedBuckets
-from kasuwa.web.throttle import AuthenticationThrottle
+from kasuwa.web.shared_buckets import SharedLimits
+from kasuwa.web.throttle import AuthenticationThrottle, SharedThrottle
 
 NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
 SUSPENDED = Refusal(AUTHENTICATION_FAILED, "This merchant is suspended; ask the operator")
@@ -122,7 +122,7 @@ class DispatchServices(msgspec.Struct):
     vault: Vault
     environment: str
     deadline_seconds: float = DEADLINE_SECONDS
-    buckets: SharedBuckets | None = None  # of the rate limits, if several API processes share them
+    limits: SharedLimits | None = None  # if several API processes count together
 
 
 class StepNotRecorded(Exception):
@@ -132,8 +132,9 @@ class StepNotRecorded(Exception):
 class Dispatch:
     def __init__(self, services: DispatchServices) -> None:
         self._services = services
-        self._limiter = RateLimiter(services.buckets)
-        self._throttle = AuthenticationThrottle()
+        limits = services.limits
+        self._limiter = RateLimiter() if limits is None else RateLimiter(limits.rates)
+        self._throttle = AuthenticationThrottle() if limits is None else SharedThrottle(limits.failures)
         self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
     def with_reader(self, reader: ReaderFactory, writer: Any) -> "Dispatch":
@@ -148,7 +149,7 @@ class Dispatch:
             if mid is None or key is None:
                 return refusal_reply(NOT_AUTHENTICATED, strict=False)
             directory, mid, throttle = self._services.directory, mid.strip(), self._throttle
-            if throttle.failures:
+            if throttle.has_failures:
                 wait = throttle.wait_seconds(address(), mid)
                 if wait:
                     return rate_limit_reply(TOO_MANY_FAILURES, wait)
@@ -185,7 +186,7 @@ class Dispatch:
             if self._services.environment == "live":
                 throttle.record_failure(address())
             return refusal_reply(NOT_AUTHENTICATED, strict=False)
-        if throttle.failures:
+        if throttle.has_failures:
             throttle.record_success(address(), mid)
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate_limit)
         if wait:

@@ -7,8 +7,11 @@ or network can lock it out.
 
 import time
 from collections import OrderedDict
+from hashlib import blake2b
 
 import msgspec
+
+from kasuwa.web.shared_buckets import SharedBuckets
 
 BURST = 20
 SECONDS_PER_FAILURE = 3.0
@@ -23,10 +26,17 @@ class FailureBucket(msgspec.Struct):
 
 
 class AuthenticationThrottle:
+    """Counts failures in this process. SharedThrottle counts those of all API processes."""
+
     def __init__(self) -> None:
-        # Addresses that failed lately. While there are none, callers need not determine the client address.
+        # Addresses that failed lately.
         self.failures: OrderedDict[str, FailureBucket] = OrderedDict()
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether any address failed lately. While none did, callers need not determine the client address."""
+        return bool(self.failures)
 
     def wait_seconds(self, address: str, mid: str) -> float:
         """Returns 0 if this address may try to authenticate as this merchant, else how long until it may."""
@@ -58,3 +68,32 @@ class AuthenticationThrottle:
         now = time.monotonic()
         bucket.tokens = min(float(BURST), bucket.tokens + (now - bucket.filled_at) / SECONDS_PER_FAILURE)
         bucket.filled_at = now
+
+
+class SharedThrottle(AuthenticationThrottle):
+    """Counts failures together with the other API processes. Addresses are stored as hashes."""
+
+    def __init__(self, buckets: SharedBuckets) -> None:
+        super().__init__()
+        self._buckets = buckets
+
+    @property
+    def has_failures(self) -> bool:
+        return self._buckets.is_used
+
+    def wait_seconds(self, address: str, mid: str) -> float:
+        if self._buckets.contains(bucket_key(address, mid)):
+            return 0.0
+        return self._buckets.wait_seconds(bucket_key(address), 1 / SECONDS_PER_FAILURE, BURST)
+
+    def record_failure(self, address: str) -> None:
+        self._buckets.take(bucket_key(address), 1 / SECONDS_PER_FAILURE, BURST)
+
+    def record_success(self, address: str, mid: str) -> None:
+        if self._buckets.contains(bucket_key(address)):
+            self._buckets.take(bucket_key(address, mid), 1.0, 1.0)
+
+
+def bucket_key(*parts: str) -> int:
+    """Returns the key of an address, or of an address and a merchant. It is not 0."""
+    return int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=8).digest(), "big") or 1
