@@ -14,11 +14,9 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
-from kasuwa.rail_choice import RailChoice
+from kasuwa.rail_choice import RailChoice, collection_vendors_of
 from kasuwa.rails.issued_cards import IssuedCardRail
 from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
-from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
@@ -40,38 +38,33 @@ def rails_of(
     catalogue_cache: CatalogueCache = NOT_CONFIGURED,
     issuer: IssuerRail = NOT_CONFIGURED,
 ) -> Rails:
-    issuing = issuing_of(settings)
-    if settings.environment == "test":
-        return Rails(
-            bank=choice.make_bank(),
-            card=IssuedCardRail(SandboxCards(), issuer, issuing),
-            debit=SandboxDebit(),
-            mobile=SandboxMobile(),
-            identity=choice.make_identity(),
-            biller=choice.make_biller(),
-            catalogue_cache=catalogue_cache,
-            issuer=issuer,
-        )
-    unconfigured = NoCollection()
+    collections = choice.make_collections()
     return Rails(
         bank=choice.make_bank(),
-        card=IssuedCardRail(unconfigured, issuer, issuing),
-        debit=unconfigured,
-        mobile=unconfigured,
+        card=IssuedCardRail(collections.card, issuer, issuing_of(settings)),
+        debit=collections.debit,
+        mobile=collections.mobile,
         identity=choice.make_identity(),
         biller=choice.make_biller(),
         catalogue_cache=catalogue_cache,
         issuer=issuer,
+        vendors=collection_vendors_of(settings),
     )
 
 
 def make_deployment(vault: Vault, settings: Settings) -> Deployment:
     """Returns the constants of the deployment. With a seed, references and entropy are the same in every run."""
-    seed, issuing = settings.sandbox_seed, issuing_of(settings)
-    if seed is None:
-        return Deployment(vault, Permutation(vault.reference_key), None, PURPOSES, public_url_of(settings), issuing)
-    key = derive(seed.encode()[:64], "seed")
-    return Deployment(vault.with_replay_secret(key), Permutation(key), key, PURPOSES, public_url_of(settings), issuing)
+    seed = settings.sandbox_seed
+    key = None if seed is None else derive(seed.encode()[:64], "seed")
+    return Deployment(
+        vault=vault if key is None else vault.with_replay_secret(key),
+        number_permutation=Permutation(vault.reference_key if key is None else key),
+        seed=key,
+        purposes=PURPOSES,
+        public_url=public_url_of(settings),
+        issuing=issuing_of(settings),
+        vendors=collection_vendors_of(settings),
+    )
 
 
 class Services:

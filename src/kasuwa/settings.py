@@ -70,12 +70,16 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bank: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_card: str | None = None  # paystack, monnify or, in test, sandbox: cards and saved cards; None as above
+    rail_collect: str | None = None  # paystack, monnify or, in test, sandbox: all other payments; None as above
+    rail_email_domain: str | None = None  # the operator's domain, of the e-mail addresses of payers who gave none
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
     monnify_api_key: str | None = None
     monnify_secret_key: str | None = None
     monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
+    monnify_contract_code: str | None = None  # digits: the contract under which money is collected
     monnify_base_url: str | None = None  # None: the vendor's address for the environment
     vtpass_api_key: str | None = None
     vtpass_public_key: str | None = None
@@ -203,6 +207,12 @@ def check_rails(settings: Settings) -> None:
     wallet = settings.monnify_wallet_account
     if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
         raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
+    contract = settings.monnify_contract_code
+    if contract is not None and not re.fullmatch("[0-9]{6,20}", contract, re.ASCII):
+        raise SettingsError(f"KASUWA_MONNIFY_CONTRACT_CODE must have 6 to 20 digits, not {contract!r}")
+    domain = settings.rail_email_domain
+    if domain is not None and not EMAIL_DOMAIN.fullmatch(domain):
+        raise SettingsError(f"KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not {domain!r}")
     for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
@@ -237,6 +247,14 @@ def issuing_of(settings: Settings) -> CardIssuingSettings:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
+# The vendors of collections, with the settings that each needs. Refunds are paid from Monnify's wallet.
+COLLECTION_VENDORS: Mapping[str, tuple[str, ...]] = {
+    "paystack": ("paystack_secret_key", "rail_email_domain"),
+    "monnify": (
+        *("monnify_api_key", "monnify_secret_key", "monnify_wallet_account", "monnify_contract_code"),
+        "rail_email_domain",
+    ),
+}
 # The rails of each purpose, with the settings that each needs.
 RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "bank": {
@@ -245,9 +263,12 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
     "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
+    "card": COLLECTION_VENDORS,
+    "collect": COLLECTION_VENDORS,
 }
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
+EMAIL_DOMAIN = re.compile(r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 

@@ -17,6 +17,7 @@ import msgspec
 from typing_extensions import TypeVar
 
 from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.loan_interest import LendingSettings
@@ -89,6 +90,7 @@ class Context(msgspec.Struct):
     purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    vendors: CollectionVendors = NO_VENDORS  # that collect payments
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -87,6 +88,7 @@ class Deployment(msgspec.Struct, frozen=True):
     purposes: Mapping[str, PurposeRules] = {}  # by purpose name
     public_url: str = ""  # address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    vendors: CollectionVendors = NO_VENDORS  # that collect payments
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
@@ -230,6 +232,7 @@ class BatchState:
             purposes=deployment.purposes,
             public_url=deployment.public_url,
             issuing=deployment.issuing,
+            vendors=deployment.vendors,
         )
 
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:
