@@ -19,7 +19,7 @@ from kasuwa.methods.payment.model import (
     saved_card_aad,
 )
 from kasuwa.methods.payment.rules.hosted_card import CARD_NOT_TAKEN, CARD_REQUIRED
-from kasuwa.methods.payment.steps import call_rail, call_refund, order_of, step_of
+from kasuwa.methods.payment.steps import call_rail, call_refund, order_of, step_of, unseal_saved_card
 from kasuwa.rails import ports
 from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.ports import NOT_CONFIGURED, Answer, CollectionOrder, Rails, Unavailable, VendorCard, VendorToken
@@ -30,6 +30,7 @@ from tests.methods.payment.in_memory_payments import (
     CARD,
     DECLINED,
     IN_PROGRESS,
+    NOBODY_ASKED,
     NOT_FOUND,
     REFUSED,
     SILENT,
@@ -152,8 +153,9 @@ def test_payer_is_sent_to_the_page_and_the_answer_repeats() -> None:
     reply = paying.receive_answer(PAGE).reply
     assert (reply.status, reply.auth_url) == (202, "https://checkout.example/1")
     assert paying.state == ("pending", "awaiting_payer", "payment.ask")
-    again = payments.put("charge", "card", txnRef=paying.txn_ref)
-    assert again.reply.auth_url == reply.auth_url
+    for dry_run in (None, True):
+        again = payments.put("charge", "card", txnRef=paying.txn_ref, dry_run=dry_run).reply
+        assert (again.auth_url, again.apply_auth, again.dry_run is True) == (reply.auth_url, "redirect", bool(dry_run))
     assert errors_of(payments.put("charge", "card", txnRef=paying.txn_ref, card=CARD, amount="1.00")) == (
         CARD_NOT_TAKEN,
         FieldError("amount", "as it was initiated"),
@@ -185,6 +187,18 @@ def test_saved_card_stays_with_its_vendor_when_another_is_chosen() -> None:
     payments.vendors = MONNIFY
     charged = PaymentInProgress(payments, payments.put("charge", "token", token=saved.token, amount="700.00"))
     assert JOB_DATA_DECODER.decode(charged.job.work).vendor == "paystack"
+
+
+def test_recurrent_charges_go_to_the_vendor_that_keeps_the_card() -> None:
+    payments = InMemoryPayments(vendors=PAYSTACK)
+    at_page(payments, recurrent={"frequency": "daily"}).receive_answer(PAID)
+    [due] = payments.jobs(payments.plan().key)
+    payments.now = due.due
+    payments.receive_answer(due, NOBODY_ASKED)
+    [charge] = [job for job in payments.jobs() if job.kind == "payment.charge"]
+    work = JOB_DATA_DECODER.decode(charge.work)
+    assert (work.vendor, work.method, work.amount) == ("paystack", "token", 1500_00)
+    assert unseal_saved_card(charge, VAULT) == TOKEN
 
 
 def test_rail_that_is_away_ends_the_payment_and_nothing_is_watched() -> None:
@@ -250,7 +264,7 @@ def test_late_money_is_booked_and_returned_once() -> None:
     assert len(payments.events) == 2
 
 
-def test_late_money_that_cannot_be_returned_stays_and_is_told() -> None:
+def test_late_money_that_cannot_be_returned_stays_and_raises_a_notice() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     paying = at_page(payments)
     paying.receive_answer(DECLINED)
@@ -262,7 +276,7 @@ def test_late_money_that_cannot_be_returned_stays_and_is_told() -> None:
     assert "1500.00 NGN could not be returned" in payments.notices[-1].message
 
 
-def test_excess_is_booked_and_returned_beside_the_payment() -> None:
+def test_excess_is_booked_and_returned_and_the_payment_stands() -> None:
     payments = InMemoryPayments(vendors=MONNIFY)
     paying = PaymentInProgress(payments, payments.put("charge", "bank_transfer", amount="1500.00"))
     shown = challenge("device", session="M1", account_number="5000000001", account_name="A", bank_name="Wema")
@@ -280,7 +294,7 @@ def test_excess_is_booked_and_returned_beside_the_payment() -> None:
     assert payments.balance("rail:debit:NGN") == -1500_00
 
 
-def test_refund_that_waited_for_days_is_not_failed_by_the_first_query_after_it_was_sent() -> None:
+def test_refund_that_waited_for_days_is_not_failed_by_its_first_query() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     paying = at_page(payments)
     paying.receive_answer(PAID)
@@ -296,7 +310,7 @@ def test_refund_that_waited_for_days_is_not_failed_by_the_first_query_after_it_w
     assert payments.transaction(job.reference, "refund").status == "failed"
 
 
-def test_saved_card_that_waited_for_days_is_not_failed_by_the_first_query_after_it_was_charged() -> None:
+def test_saved_card_that_waited_for_days_is_not_failed_by_its_first_query() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     at_page(payments).receive_answer(PAID)
     [saved] = payments.of_type(SavedCard)
@@ -351,7 +365,7 @@ def test_payment_that_another_process_began_is_not_called_refused_by_a_query_tha
     assert rail.calls == ["query"]
 
 
-def test_page_is_opened_by_the_process_that_takes_over_if_the_vendor_does_not_know_it() -> None:
+def test_page_is_opened_by_the_process_that_takes_over_an_unknown_payment() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     job = msgspec.structs.replace(begin(payments).job, claims=2)
     rail = ScriptedRail(NOT_FOUND)

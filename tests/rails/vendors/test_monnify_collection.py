@@ -160,7 +160,7 @@ def test_token_that_expires_in_the_middle_is_renewed_and_the_order_sent_once() -
     at_monnify(work)
 
 
-def test_contract_that_the_vendor_refuses_is_told_to_the_operator_alone() -> None:
+def test_contract_that_the_vendor_refuses_raises_a_notice() -> None:
     async def work(harness: MonnifyHarness) -> None:
         harness.rules.contract_code = "1"
         with pytest.raises(Unavailable) as raised:

@@ -168,7 +168,7 @@ def test_amount_below_the_vendors_least_is_declined_with_its_words() -> None:
     assert (answer.status, answer.code, answer.message) == (ports.FAILED, "13", "Invalid Amount Sent")
 
 
-def test_currency_that_is_not_switched_on_is_told_to_the_operator_alone() -> None:
+def test_currency_that_is_not_switched_on_raises_a_notice() -> None:
     async def work(harness: PaystackHarness) -> None:
         with pytest.raises(Unavailable) as raised:
             await harness.rail.begin(order(currency="ZAR"), None)

@@ -9,9 +9,10 @@ import msgspec
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Refusal, refuse_fields
 from kasuwa.core.pricing import bearer_of
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.payment.model import CardSummary, Payment
+from kasuwa.methods.payment.model import RAIL_CALL_STAGES, CardSummary, Payment
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.begin import PaymentOrder, make_page_token
+from kasuwa.methods.payment.rules.dry_run import preview_unchanged
 from kasuwa.methods.payment.rules.replies import reply_payment
 from kasuwa.methods.payment.wire import ChargeCard, InitiateCard
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -81,4 +82,6 @@ def repeat_step(
         faults.append(FieldError("currency", "as it was initiated"))
     if faults:
         return refuse_fields(*faults)
-    return Decision(reply=reply_payment(row, payment, context.public_url))
+    in_progress = payment.stage in RAIL_CALL_STAGES
+    repeated = Decision(reply=reply_payment(row, payment, context.public_url), in_progress=in_progress)
+    return preview_unchanged(repeated) if request.dry_run else repeated
