@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Context, Merchant
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
@@ -31,6 +32,7 @@ def context(
     entropy: bytes = bytes(32),
     purposes: Mapping[str, Any] = {},
     public_url: str = "",
+    vendors: CollectionVendors = NO_VENDORS,
 ) -> Context:
     """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
     return Context(
@@ -46,4 +48,5 @@ def context(
         has_webhook=has_webhook,
         purposes=purposes,
         public_url=public_url,
+        vendors=vendors,
     )

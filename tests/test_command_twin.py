@@ -5,11 +5,13 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.merchant_client import MerchantClient
 from tests.running import Deployments
 from tests.work.event_log import wait_until
 
@@ -51,7 +53,23 @@ def test_deployment_in_test_uses_the_twins_by_their_printed_settings(deployments
         assert shop.put("resources", inquire="bvn", bvn="22212345678").body["data"]["lastname"] == "OKAFOR"
         sent = shop.transfer(bankcode="058", accountnumber="0123456785", orderRef="two")
         assert sent["txnStatus"] == "processing"
+        begun = shop.put("payment", action="initiate", paymentType="card", amount="1500.00").body
+        pay_on_page(begun["authURL"])
+        wait_until("the card is paid", lambda: is_paid(shop, begun["txnRef"]))
         shop.connection.close()
+
+
+def pay_on_page(url: str) -> None:
+    """Looks at the vendor's page and pays there, as a payer does."""
+    with urllib.request.urlopen(url) as page:
+        assert b"Pay NGN 1500.00" in page.read()
+    with urllib.request.urlopen(url, b"do=pay") as returned:
+        assert "/pay/" in returned.url
+
+
+def is_paid(shop: MerchantClient, txn_ref: str) -> bool:
+    found = shop.put("payment", action="verify", txnRef=txn_ref).body
+    return bool(found["txnStatus"] == "successful")
 
 
 @pytest.mark.parametrize(("words", "text"), [(["twin"], "vtpass"), (["twin", "nobody"], "No such command 'nobody'")])

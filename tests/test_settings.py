@@ -93,6 +93,10 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "rail_timeout": "5",
         "rail_float_least": "NGN:5.00",
         "rail_balance_seconds": "30",
+        "monnify_contract_code": "4934121693",
+        "rail_card": "paystack",
+        "rail_collect": "monnify",
+        "rail_email_domain": "pay.example.com",
         "rail_bills": "vtpass",
         "rail_identity": "dojah",
         "rail_loopback": "on",
@@ -197,6 +201,25 @@ VTPASS = {
         ),
         ({"KASUWA_MONNIFY_API_KEY": "MK_PROD_1"}, "KASUWA_MONNIFY_API_KEY must begin with MK_TEST in test"),
         ({"KASUWA_MONNIFY_WALLET_ACCOUNT": "1"}, "KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not '1'"),
+        ({"KASUWA_RAIL_CARD": "vtpass"}, "KASUWA_RAIL_CARD must be sandbox or paystack or monnify, not 'vtpass'"),
+        (
+            {"KASUWA_RAIL_COLLECT": "paystack", "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1"},
+            "KASUWA_RAIL_COLLECT is paystack, which needs KASUWA_RAIL_EMAIL_DOMAIN",
+        ),
+        (
+            {"KASUWA_RAIL_CARD": "monnify", "KASUWA_RAIL_EMAIL_DOMAIN": "pay.example.com"},
+            "KASUWA_RAIL_CARD is monnify, which needs KASUWA_MONNIFY_API_KEY, KASUWA_MONNIFY_SECRET_KEY, "
+            "KASUWA_MONNIFY_WALLET_ACCOUNT, KASUWA_MONNIFY_CONTRACT_CODE",
+        ),
+        (
+            {"KASUWA_ENVIRONMENT": "live", "KASUWA_RAIL_COLLECT": "sandbox"},
+            "KASUWA_RAIL_COLLECT must not be sandbox in live: no money would move",
+        ),
+        (
+            {"KASUWA_RAIL_EMAIL_DOMAIN": "ada@example.com"},
+            "KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not 'ada@example.com'",
+        ),
+        ({"KASUWA_MONNIFY_CONTRACT_CODE": "x"}, "KASUWA_MONNIFY_CONTRACT_CODE must have 6 to 20 digits, not 'x'"),
         ({"KASUWA_RAIL_LOOPBACK": "yes"}, "KASUWA_RAIL_LOOPBACK must be on or off, not 'yes'"),
         (
             {**VTPASS, "KASUWA_VTPASS_BASE_URL": "ftp://x"},

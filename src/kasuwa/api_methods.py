@@ -23,6 +23,9 @@ from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
 from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment import actions as payment
+from kasuwa.methods.payment import steps as payment_steps
+from kasuwa.methods.payment.model import KIND as PAYMENT
+from kasuwa.methods.payment.rules.refund import REFUND
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.methods.virtualcard import actions as virtualcard
@@ -59,7 +62,12 @@ ISSUER_RULES = IssuerRules(
 )
 
 # Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.
-QUERY_ENDED = {BILL: bills_steps.query_ended, TRANSFER: disburse_steps.query_ended}
+QUERY_ENDED = {
+    BILL: bills_steps.query_ended,
+    TRANSFER: disburse_steps.query_ended,
+    PAYMENT: payment_steps.query_ended_payment,
+    REFUND: payment_steps.query_ended_refund,
+}
 
 # Rules of the purposes of payments and transfers, by name.
 PURPOSES: dict[str, PurposeRules] = {

@@ -16,11 +16,9 @@ from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.owners.links import OwnerLinks
-from kasuwa.rail_choice import RailChoice
+from kasuwa.rail_choice import RailChoice, collection_vendors_of
 from kasuwa.rails.issued_cards import IssuedCardRail
 from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
-from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
@@ -43,28 +41,17 @@ def rails_of(
     catalogue_cache: CatalogueCache = NOT_CONFIGURED,
     issuer: IssuerRail = NOT_CONFIGURED,
 ) -> Rails:
-    issuing = issuing_of(settings)
-    if settings.environment == "test":
-        return Rails(
-            bank=choice.make_bank(),
-            card=IssuedCardRail(SandboxCards(), issuer, issuing),
-            debit=SandboxDebit(),
-            mobile=SandboxMobile(),
-            identity=choice.make_identity(),
-            biller=choice.make_biller(),
-            catalogue_cache=catalogue_cache,
-            issuer=issuer,
-        )
-    unconfigured = NoCollection()
+    collections = choice.make_collections()
     return Rails(
         bank=choice.make_bank(),
-        card=IssuedCardRail(unconfigured, issuer, issuing),
-        debit=unconfigured,
-        mobile=unconfigured,
+        card=IssuedCardRail(collections.card, issuer, issuing_of(settings)),
+        debit=collections.debit,
+        mobile=collections.mobile,
         identity=choice.make_identity(),
         biller=choice.make_biller(),
         catalogue_cache=catalogue_cache,
         issuer=issuer,
+        vendors=collection_vendors_of(settings),
     )
 
 
@@ -79,6 +66,7 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
         public_url=public_url_of(settings),
         issuing=issuing_of(settings),
         rail_chooser=rail_chooser,
+        vendors=collection_vendors_of(settings),
     )
 
 

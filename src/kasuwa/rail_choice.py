@@ -3,11 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+import msgspec
+
+from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.callbacks import CallbackSource
-from kasuwa.rails.ports import BankRail, BillerRail, FundedRail, IdentityRail
+from kasuwa.rails.collection_routing import RoutedCollection
+from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.routing import (
     KnownBalances,
     NameComparison,
@@ -19,10 +23,19 @@ from kasuwa.rails.routing import (
 )
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
+from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
-from kasuwa.rails.vendors import dojah, monnify, paystack, vtpass
-from kasuwa.rails.vendors.client import VendorLimits, VendorMonitor
-from kasuwa.settings import Settings, rail_loopback_allowed, rails_of_purpose, shadow_of
+from kasuwa.rails.unconfigured import NoCollection
+from kasuwa.rails.vendors import dojah, monnify, monnify_collection, paystack, paystack_collection, vtpass
+from kasuwa.rails.vendors.client import VendorClient, VendorLimits, VendorMonitor
+from kasuwa.settings import (
+    COLLECTION_VENDORS,
+    Settings,
+    rail_loopback_allowed,
+    rail_of_purpose,
+    rails_of_purpose,
+    shadow_of,
+)
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import EgressTransport, make_rail_limits
 
@@ -96,7 +109,10 @@ class RailChoice:
     def _monnify_keys(self) -> monnify.MonnifyKeys:
         settings = self._settings
         return monnify.MonnifyKeys(
-            settings.monnify_api_key or "", settings.monnify_secret_key or "", settings.monnify_wallet_account or ""
+            settings.monnify_api_key or "",
+            settings.monnify_secret_key or "",
+            settings.monnify_wallet_account or "",
+            settings.monnify_contract_code or "",
         )
 
     def make_identity(self) -> IdentityRail:
@@ -118,6 +134,51 @@ class RailChoice:
         monitor = self._monitor(vtpass.NAME)
         return vtpass.VtpassBiller(self._transport, base_url, keys, phone, monitor, self._clock.now)
 
+    # --- collections ---------------------------------------------------------------------------------------------
+
+    def make_collections(self) -> "CollectionRails":
+        """Returns the rails of payments. All vendors whose keys are set take part: a payment stays with its own."""
+        has_sandbox = self._settings.environment == "test"
+        vendors = self._make_collection_vendors()
+        return CollectionRails(
+            card=RoutedCollection(SandboxCards() if has_sandbox else NoCollection(), vendors),
+            debit=RoutedCollection(SandboxDebit() if has_sandbox else NoCollection(), vendors),
+            mobile=RoutedCollection(SandboxMobile() if has_sandbox else NoCollection(), vendors),
+        )
+
+    def _make_collection_vendors(self) -> dict[str, CollectionRail]:
+        vendors: dict[str, CollectionRail] = {}
+        if self._can_collect(paystack.NAME):
+            vendors[paystack.NAME] = self._make_paystack_collection()
+        if self._can_collect(monnify.NAME):
+            vendors[monnify.NAME] = self._make_monnify_collection()
+        return vendors
+
+    def _can_collect(self, vendor: str) -> bool:
+        return all(getattr(self._settings, name) is not None for name in COLLECTION_VENDORS[vendor])
+
+    def _make_paystack_collection(self) -> paystack_collection.PaystackCollection:
+        settings = self._settings
+        client = VendorClient(
+            paystack.NAME,
+            self._base_url(paystack.NAME),
+            self._transport,
+            paystack.is_envelope,
+            self._monitor(paystack.NAME),
+        )
+        return paystack_collection.PaystackCollection(
+            client,
+            self._paystack_keys().secret_key,
+            settings.environment,
+            settings.rail_email_domain or "",
+            self.make_paystack().find_bank_code,
+        )
+
+    def _make_monnify_collection(self) -> monnify_collection.MonnifyCollection:
+        base_url, domain = self._base_url(monnify.NAME), self._settings.rail_email_domain or ""
+        monitor = self._monitor(monnify.NAME)
+        return monnify_collection.MonnifyCollection(self._transport, base_url, self._monnify_keys(), monitor, domain)
+
     def funded_rails(self) -> dict[str, FundedRail]:
         """Returns the configured rails that are paid from a balance of ours, by their vendor's name."""
         return {name: rail for _, name, rail in self.router.list_rails() if isinstance(rail, FundedRail)}
@@ -126,13 +187,17 @@ class RailChoice:
         """Returns the rails whose call-backs are received, by the name in their path."""
         settings = self._settings
         sources: dict[str, CallbackSource] = {}
-        if paystack.NAME in self.banks.rails:
+        if self._uses(paystack.NAME):
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
-        if monnify.NAME in self.banks.rails:
+        if self._uses(monnify.NAME):
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
         return sources
+
+    def _uses(self, vendor: str) -> bool:
+        """Whether a vendor serves transfers or payments, or may have payments from earlier settings."""
+        return vendor in self.banks.rails or self._can_collect(vendor)
 
     async def close(self) -> None:
         await self._egress.close()
@@ -151,6 +216,24 @@ class RailChoice:
     def _observe(self, rail: str, outcome: str, seconds: float) -> None:
         self._metrics.count(RAIL_CALLS, rail, outcome)
         self._metrics.observe(RAIL_SECONDS, seconds, rail)
+
+
+class CollectionRails(msgspec.Struct, frozen=True):
+    """The rails of payments, by the part of the books that they use."""
+
+    card: CollectionRail
+    debit: CollectionRail
+    mobile: CollectionRail
+
+
+SERVED = {paystack.NAME: paystack_collection.SERVED, monnify.NAME: monnify_collection.SERVED}
+
+
+def collection_vendors_of(settings: Settings) -> CollectionVendors:
+    """Returns the vendors that new payments are sent to, with what they serve."""
+    return CollectionVendors(
+        card=SERVED.get(rail_of_purpose(settings, "card")), collect=SERVED.get(rail_of_purpose(settings, "collect"))
+    )
 
 
 BASE_URLS = {

@@ -72,6 +72,9 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bank: str | None = None  # paystack, monnify or, in test, sandbox
     rail_bills: str | None = None  # vtpass or, in test, sandbox
     rail_identity: str | None = None  # dojah or, in test, sandbox
+    rail_card: str | None = None  # paystack, monnify or, in test, sandbox: cards and saved cards; one rail
+    rail_collect: str | None = None  # paystack, monnify or, in test, sandbox: all other payments; one rail
+    rail_email_domain: str | None = None  # the operator's domain, of the e-mail addresses of payers who gave none
     rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
     rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
     rail_timeout: int = 9  # seconds that a call to a vendor may take
@@ -83,6 +86,7 @@ class Settings(msgspec.Struct, kw_only=True):
     monnify_api_key: str | None = None
     monnify_secret_key: str | None = None
     monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
+    monnify_contract_code: str | None = None  # digits: the contract under which money is collected
     monnify_base_url: str | None = None  # None: the vendor's address for the environment
     vtpass_api_key: str | None = None
     vtpass_public_key: str | None = None
@@ -216,6 +220,8 @@ def check_rails(settings: Settings) -> None:
             check_rail(settings, purpose, name, f"KASUWA_RAIL_{purpose.upper()}")
         if len(set(names)) != len(names):
             raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} names a rail twice")
+        if len(names) > 1 and purpose not in ROUTED_PURPOSES:
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must be one rail: it has no second choice")
     if settings.rail_bank_shadow is not None:
         check_rail(settings, "bank", settings.rail_bank_shadow, "KASUWA_RAIL_BANK_SHADOW")
         if settings.rail_bank_shadow in rails_of_purpose(settings, "bank"):
@@ -234,6 +240,12 @@ def check_rails(settings: Settings) -> None:
     wallet = settings.monnify_wallet_account
     if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
         raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
+    contract = settings.monnify_contract_code
+    if contract is not None and not re.fullmatch("[0-9]{6,20}", contract, re.ASCII):
+        raise SettingsError(f"KASUWA_MONNIFY_CONTRACT_CODE must have 6 to 20 digits, not {contract!r}")
+    domain = settings.rail_email_domain
+    if domain is not None and not EMAIL_DOMAIN.fullmatch(domain):
+        raise SettingsError(f"KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not {domain!r}")
     for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
@@ -281,6 +293,14 @@ def issuing_of(settings: Settings) -> CardIssuingSettings:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
+# The vendors of collections, with the settings that each needs. Refunds are paid from Monnify's wallet.
+COLLECTION_VENDORS: Mapping[str, tuple[str, ...]] = {
+    "paystack": ("paystack_secret_key", "rail_email_domain"),
+    "monnify": (
+        *("monnify_api_key", "monnify_secret_key", "monnify_wallet_account", "monnify_contract_code"),
+        "rail_email_domain",
+    ),
+}
 # The rails of each purpose, with the settings that each needs.
 RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "bank": {
@@ -289,9 +309,14 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
     "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
+    "card": COLLECTION_VENDORS,
+    "collect": COLLECTION_VENDORS,
 }
+# Purposes whose orders may have a second choice of rail, and rails of a merchant's own.
+ROUTED_PURPOSES = ("bank", "bills", "identity")
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
+EMAIL_DOMAIN = re.compile(r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import signal
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
 from kasuwa.commands.database import one_line_errors
 from kasuwa.twins.dojah import DojahRules
 from kasuwa.twins.monnify import MonnifyRules
+from kasuwa.twins.monnify_collection import MonnifyCollectionRules
 from kasuwa.twins.paystack import PaystackRules
+from kasuwa.twins.paystack_collection import PaystackCollectionRules
 from kasuwa.twins.server import Twin
 from kasuwa.twins.vtpass import VtpassRules
 
@@ -43,29 +45,46 @@ def simulate_dojah(port: PortOption = 0) -> None:
 
 @command.command(name="paystack")
 def simulate_paystack(port: PortOption = 0) -> None:
-    """Simulate Paystack: it pays transfers and keeps them in memory."""
+    """Simulate Paystack: it pays transfers and collects payments, and keeps them in memory."""
     rules = PaystackRules()
-    run_twin(Twin(rules), port, {"RAIL_BANK": "paystack", "PAYSTACK_SECRET_KEY": rules.secret_key})
+    collection = PaystackCollectionRules(rules)
+    settings = {
+        **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT"), "paystack"),
+        "RAIL_EMAIL_DOMAIN": "payers.example.com",
+        "PAYSTACK_SECRET_KEY": rules.secret_key,
+    }
+    run_twin(Twin(rules, collection), port, settings, collection)
 
 
 @command.command(name="monnify")
 def simulate_monnify(port: PortOption = 0) -> None:
-    """Simulate Monnify: it pays transfers from a wallet and keeps them in memory."""
+    """Simulate Monnify: it pays transfers from a wallet and collects payments, and keeps them in memory."""
     rules = MonnifyRules()
+    collection = MonnifyCollectionRules(rules)
     settings = {
-        "RAIL_BANK": "monnify",
+        **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT"), "monnify"),
+        "RAIL_EMAIL_DOMAIN": "payers.example.com",
+        "MONNIFY_CONTRACT_CODE": collection.contract_code,
         "MONNIFY_API_KEY": rules.api_key,
         "MONNIFY_SECRET_KEY": rules.secret_key,
         "MONNIFY_WALLET_ACCOUNT": rules.wallet_account,
     }
-    run_twin(Twin(rules), port, settings)
+    run_twin(Twin(rules, collection), port, settings, collection)
 
 
-def run_twin(twin: Twin, port: int, settings: dict[str, str]) -> None:
+class HostedPages(Protocol):
+    """A part of a twin that has pages for payers. `base_url` is their address."""
+
+    base_url: str
+
+
+def run_twin(twin: Twin, port: int, settings: dict[str, str], pages: HostedPages | None = None) -> None:
     """Serves a twin until SIGINT or SIGTERM. Prints the settings that a deployment needs to use it."""
 
     async def serve() -> None:
         await twin.start(port)
+        if pages is not None:
+            pages.base_url = twin.url
         lines = {**settings, f"{twin.rules.name.upper()}_BASE_URL": twin.url}
         typer.echo(f"The twin of {twin.rules.name} listens on {twin.url}. To use it, start kasuwa serve with:\n")
         typer.echo("\n".join(f"export KASUWA_{name}={value}" for name, value in lines.items()))

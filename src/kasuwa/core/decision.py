@@ -17,6 +17,7 @@ import msgspec
 from typing_extensions import TypeVar
 
 from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.loan_interest import LendingSettings
@@ -91,6 +92,7 @@ class Context(msgspec.Struct):
     purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    vendors: CollectionVendors = NO_VENDORS  # that collect payments
     rail_chooser: RailChooser = NO_ROUTING
 
     def choose_rail(self, demand: RailDemand, avoided: str = "") -> str:

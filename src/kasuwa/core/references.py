@@ -98,6 +98,12 @@ def parse_wire_reference(text: str) -> str | None:
     return None if found is None else checked_rail_key(found[1], found[2].upper().replace("-", "|"))
 
 
+def parse_payment_reference(text: str) -> str | None:
+    """Returns the rail key of a payment's wire reference. None if it is not one."""
+    key = parse_wire_reference(text)
+    return None if key is None or "|" in key else key
+
+
 def compact_reference(key: str) -> str:
     """Returns a rail key in letters and digits alone, such as `12gpbp12345678920250101x`."""
     merchant, _, reference = key.partition(" ")

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -89,6 +90,7 @@ class Deployment(msgspec.Struct, frozen=True):
     public_url: str = ""  # address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
     rail_chooser: RailChooser = NO_ROUTING
+    vendors: CollectionVendors = NO_VENDORS  # that collect payments
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
@@ -233,6 +235,7 @@ class BatchState:
             public_url=deployment.public_url,
             issuing=deployment.issuing,
             rail_chooser=deployment.rail_chooser,
+            vendors=deployment.vendors,
         )
 
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:

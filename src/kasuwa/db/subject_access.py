@@ -48,7 +48,8 @@ RELATED_QUERIES = {
         with {CLIENT_PRODUCTS_CTE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
             p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
             p.detail ->> 'ip' as ip, p.detail ->> 'fingerprint' as fingerprint, p.detail ->> 'meta' as meta,
-            p.detail -> 'card' ->> 'mask' as card, left(p.token, 4) || '****' as token
+            coalesce(p.detail -> 'card' ->> 'mask', p.facts -> 'card' ->> 'mask') as card,
+            left(p.token, 4) || '****' as token
         from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
         where t.merchant_id = $1 order by t.created_at, t.seq, t.key
     """,

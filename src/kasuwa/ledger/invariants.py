@@ -240,7 +240,8 @@ INVARIANTS = (
                 select merchant_id, detail ->> 'payment' as txn_ref,
                     sum(amount) filter (where status = 'successful') as gone,
                     sum(amount) filter (where status not in ('successful', 'failed')) as going
-                from transaction where {merchant_filter()} and kind = 'refund' group by 1, 2)
+                from transaction where {merchant_filter()} and kind = 'refund' and detail ->> 'is_return' is null
+                group by 1, 2)
             select p.merchant_id, p.txn_ref as place from payment p left join back b using (merchant_id, txn_ref)
             where {merchant_filter("p")} and (p.refunded <> coalesce(b.gone, 0) or p.refunding <> coalesce(b.going, 0)
                 or p.refunded + p.refunding > p.charged)""",

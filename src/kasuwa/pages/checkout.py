@@ -3,6 +3,7 @@
 The answer is decided by the payment slice's rules, through the writer, as an API request is.
 """
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -22,6 +23,7 @@ from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_PAYER,
     DETAIL_DECODER,
+    FACTS_DECODER,
     INITIATED,
     PAGE,
     Payment,
@@ -101,10 +103,11 @@ def explain_rejection(reply: Any, view: CheckoutView) -> str:
 
 def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_url: str) -> CheckoutView | None:
     """Builds the CheckoutView of a payment, or returns None if it has no page."""
-    kind = PAGE_BY_METHOD.get(payment.method)
+    kind, detail = PAGE_BY_METHOD.get(payment.method), DETAIL_DECODER.decode(payment.detail)
+    if kind == "challenge" and detail.vendor:
+        kind = "hosted"
     if kind is None or (kind == "challenge" and payment.auth != THREE_D_SECURE):
         return None
-    detail = DETAIL_DECODER.decode(payment.detail)
     stages = AWAITING_STAGES.get(kind)
     return CheckoutView(
         reference=payment.txn_ref,
@@ -120,7 +123,7 @@ def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_ur
         result_json=msgspec.json.encode(payer_reply(row, payment, public_url)),
         attempts_left=MAX_OTP_ATTEMPTS - payment.tries,
         received_amount=payment.received,
-        **page_fields(kind, detail),
+        **page_fields(kind, detail, FACTS_DECODER.decode(payment.facts).rail),
     )
 
 
@@ -129,8 +132,10 @@ def payer_reply(row: Transaction, payment: Payment, public_url: str) -> PaymentR
     return msgspec.structs.replace(reply_payment(row, payment, public_url), meta=msgspec.UNSET)
 
 
-def page_fields(kind: str, detail: PaymentDetail) -> dict[str, str]:
-    """Returns the CheckoutView fields that only this kind of page uses."""
+def page_fields(kind: str, detail: PaymentDetail, facts: Mapping[str, str]) -> dict[str, str]:
+    """Returns the CheckoutView fields that only this kind of page uses. `facts` are those of a vendor's answers."""
+    if kind == "hosted":
+        return {"vendor_url": facts.get("url", "")}
     if kind == "challenge":
         return {"card_mask": "" if detail.card is None else detail.card.mask}
     if kind == "handoff":
@@ -138,7 +143,7 @@ def page_fields(kind: str, detail: PaymentDetail) -> dict[str, str]:
     if kind == "qr":
         return {"qr_payload": detail.qr}
     return {
-        "account_number": detail.inbound_account_number,
-        "account_name": detail.business_name,
-        "bank_name": detail.provider,
+        "account_number": facts.get("account_number", detail.inbound_account_number),
+        "account_name": facts.get("account_name", detail.business_name),
+        "bank_name": facts.get("bank_name", detail.provider),
     }

@@ -9,7 +9,8 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     """One payment as its payer may see it. Built by checkout.py, rendered by render.py."""
 
     reference: str  # txnRef
-    page_kind: str  # challenge (3-D Secure), handoff (a wallet's own page), qr or transfer (to an account)
+    # challenge (3-D Secure), handoff (a wallet's own page), qr, transfer (to an account) or hosted (a vendor's page)
+    page_kind: str
     status: str  # txnStatus
     is_awaiting_payer: bool  # False once the payer has answered or the time is up; status may still be pending then
     merchant_name: str
@@ -26,4 +27,5 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     account_number: str = ""  # transfer
     account_name: str = ""  # transfer
     bank_name: str = ""  # transfer
+    vendor_url: str = ""  # hosted: the vendor's page
     received_amount: int = 0  # transfer: what has arrived so far, in minor units

@@ -105,7 +105,9 @@ def render_checkout(view: CheckoutView, address: str, problem: str | None = None
     """Renders the page that fits the payment's kind and current state."""
     if view.page_kind in EMBEDDABLE_PAGES:
         return render_approval_form(view, address, problem) if view.is_awaiting_payer else render_return(view)
-    return render_instructions(view, address) if view.is_awaiting_payer else render_receipt(view)
+    if view.is_awaiting_payer:
+        return render_instructions(view, address)
+    return render_return(view) if view.page_kind == "hosted" and merchant_return_url(view) else render_receipt(view)
 
 
 def render_approval_form(view: CheckoutView, address: str, problem: str | None) -> Page:
@@ -124,9 +126,9 @@ def render_approval_form(view: CheckoutView, address: str, problem: str | None) 
 
 
 def render_instructions(view: CheckoutView, address: str) -> Page:
-    """Renders the QR code or the account to pay into. The page polls until the payment ends.
+    """Renders the QR code, the account to pay into, or what a payer sees who comes back from a vendor's page.
 
-    Contract: payment#qrpay, payment#bank-transfer
+    The page polls until the payment ends. Contract: payment#qrpay, payment#bank-transfer, payment#hosted-card
     """
     values: dict[str, Any] = {
         "view": view,

@@ -109,7 +109,7 @@ class IssuedCardRail:
 
 
 def may_be_issued_here(order: CollectionOrder) -> bool:
-    return order.session in (SESSION, "")
+    return not order.vendor and order.session in (SESSION, "")
 
 
 def with_issued_session(answer: Answer) -> Answer:

@@ -21,6 +21,7 @@ import msgspec
 from kasuwa.core import requery
 from kasuwa.core.billers import Catalogue, CatalogueEdition
 from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Job, Refusal
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
@@ -85,6 +86,31 @@ CHALLENGE = "challenge"
 WRONG_CODE = "wrong"
 
 
+class VendorToken(msgspec.Struct, frozen=True):
+    """A saved card as its vendor knows it. It works at that vendor only, and only with the e-mail address that it was
+    made with."""
+
+    vendor: str
+    token: str
+    email: str
+
+    def __repr__(self) -> str:
+        return "VendorToken(…)"
+
+
+class VendorCard(msgspec.Struct, frozen=True):
+    """The card that a payer used on a vendor's page, as far as the vendor tells it."""
+
+    identity: str  # equal for the same card
+    mask: str  # first six and last four digits
+    bin: str
+    brand: str | None = None
+    type: str | None = None
+    issuer: str | None = None
+    country: str | None = None
+    token: VendorToken | None = None  # None if the card cannot be charged again
+
+
 class Answer(msgspec.Struct, frozen=True):
     """The answer of a rail."""
 
@@ -95,6 +121,8 @@ class Answer(msgspec.Struct, frozen=True):
     retry_after: float = 0  # seconds that the rail wants to be left alone
     notice: str = ""  # tells the operator what to do about it; merchants never see it
     is_unsent: bool = False  # certainly no byte of the order has left: it may go to another rail
+    card: VendorCard | None = None  # the card that paid, if a vendor took it
+    can_resend: bool = True  # False: an order that was not found must not be sent again, as the rail knows no keys
 
 
 # Answers recorded for a rail that raised.
@@ -242,9 +270,20 @@ class CollectionOrder(msgspec.Struct, frozen=True):
     merchant_name: str = ""  # shown to the payer
     is_issued_here: bool = False  # the card number is in our own ranges
     refund_of: str = ""  # for a refund: the key of its payment
+    vendor: str = ""  # the vendor that it is sent to; "" for a rail that is no vendor's
+    sent_at: datetime | None = None  # when the step, or the refund, was first sent
+    age_seconds: float = 0  # business time since then
+    expires_at: datetime | None = None  # when the payer's time is over
+    payer_email: str = ""  # as the merchant told; vendors that require one get an address of the operator's
+    payer_name: str = ""
+    payer_phone: str = ""
+    return_url: str = ""  # where the payer is sent after the vendor's page
+    saved_card: VendorToken | None = None  # the saved card to charge, if a vendor keeps it
+    # Facts of earlier answers that the vendor needs again: its identifiers, the page's address. A refund has those of
+    # its payment as well.
+    rail_facts: Mapping[str, str] = {}
     # The fields below are used by the sandbox only.
     sent_on: date | None = None  # business day of the step
-    age_seconds: float = 0  # business time since it was first sent
     sandbox_outcome: SandboxOutcome = DEFAULT_OUTCOME
     scenario: Scenario = NO_SCENARIO
 
@@ -256,6 +295,14 @@ class CollectionRail(Protocol):
     `auth`. `charge` takes the money, or answers CHALLENGE if the payer must act first. `validate` sends the payer's
     code, or None if the payer declined.
 
+    A rail that takes no card numbers is called with `card` None: `begin` answers CHALLENGE with the facts `auth`
+    "redirect" and `url`, the page on which the payer enters the card. A query of such a begin answers SUCCESSFUL once
+    the payer has paid. If the answer to `begin` was lost and the page's address cannot be asked for, the query answers
+    FAILED: nobody was shown the page, so nobody can pay there.
+
+    The answer to a successful payment has the card that the payer used there, which is saved as the vendor's token. The
+    fact `excess` is what the payer paid beyond the order.
+
     `query` answers for `order.step`, the step that was sent last under the key, with what that step has answered or
     would have answered had its answer not been lost. It has no secrets of the payer, so:
 
@@ -266,6 +313,9 @@ class CollectionRail(Protocol):
         FAILED       declined, by the payer or the payer's bank
         UNKNOWN, PROCESSING   the step is in progress: it is queried again later
         NOT_FOUND    the rail never saw the step
+
+    An answer about a refund may bring the fact `refund_id`. A rail that knows no keys of refunds answers a query with
+    `can_resend` False if it finds none.
 
     A rail that cannot tell a wrong code from none at all answers CHALLENGE. A query never answers SUCCESSFUL for a
     charge or a validate whose proof the rail has not checked. Facts that the step would have told come with the query
@@ -420,7 +470,7 @@ NOT_CONFIGURED: Any = None
 
 
 class Rails(msgspec.Struct, frozen=True):
-    """The rails of a deployment, and the catalogue of the biller rail."""
+    """The rails of a deployment, the catalogue of the biller rail, and what the vendors of collections serve."""
 
     bank: BankRail
     card: CollectionRail = NOT_CONFIGURED
@@ -430,3 +480,4 @@ class Rails(msgspec.Struct, frozen=True):
     biller: BillerRail = NOT_CONFIGURED
     catalogue_cache: CatalogueCache = NOT_CONFIGURED
     issuer: IssuerRail = NOT_CONFIGURED
+    vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections

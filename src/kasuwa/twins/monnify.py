@@ -62,6 +62,7 @@ class MonnifyRules:
         self.balance = Decimal(10_000_000)
         self.transfers: dict[str, PaidTransfer] = {}
         self.token_number = 0
+        self.tokens: set[str] = set()
         self.are_twins_held_apart = True
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -75,8 +76,8 @@ class MonnifyRules:
         ]
 
     def end_token(self) -> None:
-        """Makes the token that was given last worthless."""
-        self.token_number += 1
+        """Makes the tokens that were given worthless."""
+        self.tokens.clear()
 
     def settle(self, reference: str, status: str) -> tuple[bytes, dict[str, str]]:
         """Ends a transfer. Returns the body and the headers of the call-back."""
@@ -94,6 +95,7 @@ class MonnifyRules:
         if request.headers.get("Authorization") != f"Basic {basic}":
             return refused(401, "99", "Invalid API key or secret")
         self.token_number += 1
+        self.tokens.add(f"Bearer token-{self.token_number}")
         return good({"accessToken": f"token-{self.token_number}", "expiresIn": 3599})
 
     async def list_banks(self, request: web.Request) -> web.Response:
@@ -161,7 +163,7 @@ class MonnifyRules:
         }
 
     def refuse(self, request: web.Request) -> web.Response | None:
-        if request.headers.get("Authorization") == f"Bearer token-{self.token_number}":
+        if request.headers.get("Authorization") in self.tokens:
             return None
         return refused(401, "99", "Access token is expired or invalid")
 

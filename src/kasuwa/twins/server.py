@@ -26,11 +26,12 @@ FaultKind = Literal[
 
 
 class Fault(msgspec.Struct):
-    """A fault of the next calls whose path begins with `path`."""
+    """A fault of the next calls whose path begins with `path`, of one HTTP method or of all."""
 
     kind: FaultKind
     path: str = "/"
     count: int = 1
+    method: str = ""
 
 
 class SeenRequest(msgspec.Struct, frozen=True):
@@ -43,19 +44,24 @@ class SeenRequest(msgspec.Struct, frozen=True):
     body: Any
 
 
-class VendorRules(Protocol):
-    """The API of one vendor."""
-
-    name: str
+class VendorPart(Protocol):
+    """A part of a vendor's API."""
 
     def routes(self) -> Iterable[web.RouteDef]: ...
 
 
-class Twin:
-    """Serves the API of a vendor on a loopback port."""
+class VendorRules(VendorPart, Protocol):
+    """The API of one vendor."""
 
-    def __init__(self, rules: VendorRules) -> None:
+    name: str
+
+
+class Twin:
+    """Serves the API of a vendor on a loopback port. `parts` are further parts of the same API."""
+
+    def __init__(self, rules: VendorRules, *parts: VendorPart) -> None:
         self.rules = rules
+        self._parts = (rules, *parts)
         self.requests: list[SeenRequest] = []
         self._faults: deque[Fault] = deque()
         self._runner: web.AppRunner | None = None
@@ -65,8 +71,8 @@ class Twin:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def add_fault(self, kind: FaultKind, path: str = "/", count: int = 1) -> None:
-        self._faults.append(Fault(kind, path, count))
+    def add_fault(self, kind: FaultKind, path: str = "/", count: int = 1, method: str = "") -> None:
+        self._faults.append(Fault(kind, path, count, method))
 
     def count(self, path: str) -> int:
         """Returns how many requests of a path the vendor has looked at."""
@@ -74,7 +80,8 @@ class Twin:
 
     async def start(self, port: int = 0) -> None:
         application = web.Application(middlewares=[self._serve])
-        application.add_routes(self.rules.routes())
+        for part in self._parts:
+            application.add_routes(part.routes())
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port)
@@ -85,9 +92,9 @@ class Twin:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def _take_fault(self, path: str) -> FaultKind | None:
+    def _take_fault(self, method: str, path: str) -> FaultKind | None:
         for fault in self._faults:
-            if path.startswith(fault.path):
+            if path.startswith(fault.path) and fault.method in ("", method):
                 fault.count -= 1
                 if not fault.count:
                     self._faults.remove(fault)
@@ -96,7 +103,7 @@ class Twin:
 
     @web.middleware
     async def _serve(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        fault = self._take_fault(request.path)
+        fault = self._take_fault(request.method, request.path)
         if fault == "too_many":
             return web.json_response({"message": "Too many requests"}, status=429, headers={"Retry-After": "7"})
         if fault == "drop":
@@ -107,7 +114,7 @@ class Twin:
             request.path,
             dict(request.query),
             dict(request.headers),
-            msgspec.json.decode(text or "null"),
+            msgspec.json.decode(text) if request.content_type == "application/json" and text else None,
         )
         self.requests.append(seen)
         response: web.Response = await handler(request)

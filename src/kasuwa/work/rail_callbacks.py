@@ -11,7 +11,7 @@ import structlog
 
 from kasuwa.core.callback import CallbackReply
 from kasuwa.core.decision import Decision, Needs
-from kasuwa.core.transactions import FINAL, Transaction, contradiction_notices
+from kasuwa.core.transactions import FAILED, FINAL, Transaction, contradiction_notices
 from kasuwa.db import billers, jobs
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
@@ -26,6 +26,10 @@ NO_SUCH_RAIL = CallbackReply(404, b'{"status":102,"message":"Invalid method call
 REFUSED = CallbackReply(401, b'{"status":101,"message":"Refused"}')
 
 HAS_NOTICE = "select exists (select 1 from operator_notice where merchant_id = $1 and reference = $2 and message = $3)"
+HAS_REFUND = """
+    select exists (select 1 from transaction
+        where merchant_id = $1 and kind = 'refund' and detail ->> 'payment' = $2 and status <> 'failed')
+"""
 SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
 
 QueryEnded = Callable[[Rails, Transaction], Awaitable[Answer]]
@@ -70,6 +74,8 @@ class RailCallbacks:
         async with services.operators.acquire() as connection:
             if await jobs.run_jobs_of_reference_now(connection, merchant_id, reference, services.rail_job_kinds):
                 return
+            if await jobs.run_related_jobs_now(connection, merchant_id, reference, services.rail_job_kinds):
+                return
             record = await connection.fetchrow(SELECT_TRANSACTION, merchant_id, reference)
         row = None if record is None else Transaction(*record)
         if row is not None and row.is_final and row.kind in services.query_ended:
@@ -82,9 +88,12 @@ class RailCallbacks:
         except (Unavailable, NoAnswer):
             return
         notices = contradiction_notices(row, answer.status) if answer.status in FINAL else ()
+        operators = self._services.operators
+        if answer.status == FAILED and await operators.fetchval(HAS_REFUND, row.merchant_id, row.txn_ref):
+            return  # what was refunded is reversed at the rail
         for notice in notices:
             known = (row.merchant_id, notice.reference, notice.message)
-            if await self._services.operators.fetchval(HAS_NOTICE, *known):
+            if await operators.fetchval(HAS_NOTICE, *known):
                 return  # the rail repeats its call-backs
         if notices:
             merchant = await self._services.directory.get_by_id(row.merchant_id)

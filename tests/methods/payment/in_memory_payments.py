@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import PreflightContext, Write
+from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -36,7 +37,7 @@ from kasuwa.methods.payment.model import KIND, Payment, payment_key
 from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import NOT_CONFIGURED, Answer, Rails
 from tests.rule_context import MERCHANT, NOW, context
 
 STEPS = {step.kind: step for method in (PAYMENT, DISBURSE) for step in method.steps}
@@ -77,7 +78,9 @@ class InMemoryPayments:
         funds: int = 0,
         has_webhook: bool = False,
         purposes: tuple[PurposeRules, ...] = (),
+        vendors: CollectionVendors = NO_VENDORS,
     ) -> None:
+        self.vendors = vendors
         self.purposes = {purpose.name: purpose for purpose in (*PURPOSES, *purposes)}
         self.now = now
         self.merchant = of
@@ -117,6 +120,7 @@ class InMemoryPayments:
             entropy=blake2b(str(self.decisions).encode(), digest_size=32).digest(),
             purposes=self.purposes,
             public_url=URL,
+            vendors=self.vendors,
         )
 
     def decide(self, needs: Needs, rule: Any, scenario: Scenario = NO_SCENARIO) -> Decision | Refusal:
@@ -169,7 +173,7 @@ class InMemoryPayments:
         """Returns the decision or refusal of a request, or the tuple of its field errors."""
         action = action_named(name, variant)
         given = {field: value for field, value in fields.items() if value is not None}
-        preflight = PreflightContext(self.now, None)
+        preflight = PreflightContext(self.now, Rails(bank=NOT_CONFIGURED, vendors=self.vendors))
         request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, preflight)
         if isinstance(request, tuple):
             return request

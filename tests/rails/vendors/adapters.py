@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.rails.transport import HttpTransport
-from kasuwa.twins.server import FaultKind, Twin, VendorRules
+from kasuwa.twins.server import FaultKind, Twin, VendorPart, VendorRules
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
 
@@ -34,8 +34,8 @@ class Observed:
 
 
 @contextlib.asynccontextmanager
-async def twin_of(rules: VendorRules) -> AsyncIterator[tuple[Twin, HttpTransport]]:
-    twin = Twin(rules)
+async def twin_of(rules: VendorRules, *parts: VendorPart) -> AsyncIterator[tuple[Twin, HttpTransport]]:
+    twin = Twin(rules, *parts)
     await twin.start()
     egress = EgressClient(environment="test", loopback_allowed=True, limits=RAIL_LIMITS)
     try:

@@ -172,7 +172,6 @@ class Payment(SyncGroup):
     def initiate_card(
         self,
         *,
-        card: types.CardDetails,
         user: types.Payer | None = None,
         country: str | None = None,
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
@@ -184,6 +183,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        card: types.CardDetails | None = None,
         amount: types.Amount | None = None,
         idempotency_key: str | None = None,
     ) -> types.PaymentReply:
@@ -198,9 +198,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -210,7 +210,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        card: The card to charge.
+        card: The card to charge. Required, unless payers enter their cards on the page of a vendor: then it must be
+            left out, and the reply has an `authURL`.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -245,7 +246,6 @@ class Payment(SyncGroup):
         return self._call(
             actions.PAYMENT_INITIATE_CARD,
             {
-                "card": card,
                 "user": user,
                 "country": country,
                 "currency": currency,
@@ -257,6 +257,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "card": card,
                 "amount": amount,
             },
             idempotency_key,
@@ -265,7 +266,6 @@ class Payment(SyncGroup):
     def charge_card(
         self,
         *,
-        card: types.CardDetails,
         txn_ref: str,
         user: types.Payer | None = None,
         country: str | None = None,
@@ -278,6 +278,7 @@ class Payment(SyncGroup):
         is_recurring: bool | None = None,
         recurrent: types.Recurrence | None = None,
         installment: types.InstallmentSchedule | None = None,
+        card: types.CardDetails | None = None,
         amount: types.Amount | None = None,
         auth_type: Literal["3DSecure", "OTP", "PIN"] | None = None,
         idempotency_key: str | None = None,
@@ -294,9 +295,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -306,7 +307,8 @@ class Payment(SyncGroup):
         recurrent: Charges the card again on a schedule after the first charge succeeded. Card payments only, and
             not together with `installment`.
         installment: Charges a total in parts on several dates. Card and token payments only.
-        card: The card to charge.
+        card: The card to charge. Required, unless payers enter their cards on the page of a vendor: then it must be
+            left out, and the reply has an `authURL`.
         amount: Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today,
             or left out. Digits with at most two decimals, above zero, at most 15 digits.
         txn_ref: The `txnRef` that `initiate` returned. 1 to 100 characters.
@@ -362,7 +364,6 @@ class Payment(SyncGroup):
         return self._call(
             actions.PAYMENT_CHARGE_CARD,
             {
-                "card": card,
                 "txn_ref": txn_ref,
                 "user": user,
                 "country": country,
@@ -375,6 +376,7 @@ class Payment(SyncGroup):
                 "is_recurring": is_recurring,
                 "recurrent": recurrent,
                 "installment": installment,
+                "card": card,
                 "amount": amount,
                 "auth_type": auth_type,
             },
@@ -410,9 +412,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -527,9 +529,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -612,9 +614,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -690,9 +692,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -771,9 +773,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -856,9 +858,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -941,9 +943,9 @@ class Payment(SyncGroup):
             the provider's currency; other payment types: `NGN` alone. One of NGN, USD, GHS, KES.
         customer_txnref: Your reference of the payment, which `verify` takes. It need not be unique: `verify` then
             returns the successful payment, else the newest. 1 to 100 characters.
-        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and
-            `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or
-            https URL of at most 2,048 characters, its host in ASCII.
+        redirect_url: Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor,
+            with `txnRef` and `txnStatus` added to it. Required for paga. Without one, the page shows the result as
+            JSON. An http or https URL of at most 2,048 characters, its host in ASCII.
         meta: An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB.
         bearer: Payer of the fee: `merchant` (also spelled `account`) has it deducted at settlement, `customer` pays
             it on top of the amount. Default: your tariff's setting, `merchant` unless changed.
@@ -1694,7 +1696,8 @@ class Loans(SyncGroup):
         nothing is due. The method `wallet` records money that the merchant has already received from the client: no
         cash moves. Every other method takes the fields of that payment type.
 
-        card: The card to charge. Required for `card`.
+        card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
+            it must be left out.
         token: The `cardToken` of an earlier successful payment. Required for `token`. 1 to 100 characters.
         account: The bank account to debit. Required for `account`.
         bank: Bank of the payer, whose USSD service is dialed. Required for `ussd`.
@@ -2103,7 +2106,8 @@ class Investments(SyncGroup):
 
         A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
 
-        card: The card to charge. Required for `card`.
+        card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
+            it must be left out.
         token: The `cardToken` of an earlier successful payment. Required for `token`. 1 to 100 characters.
         account: The bank account to debit. Required for `account`.
         bank: Bank of the payer, whose USSD service is dialed. Required for `ussd`.

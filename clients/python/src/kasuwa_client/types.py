@@ -1208,7 +1208,7 @@ class DepositReply(Result):
     """The savings account that the payment is deposited to. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-    next, or for `OTP` call `validate`.
+    next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
     """
     auth_type: str | None = None
     """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
@@ -1217,7 +1217,9 @@ class DepositReply(Result):
     validate: str | None = None
     """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
     auth_url: str | None = None
-    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    """Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame.
+    Present for 3-D Secure and paga, and where payers pay on the page of a vendor.
+    """
     state: str | None = None
     """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
     ussd_code: str | None = None
@@ -1333,7 +1335,7 @@ class DepositValidateReply(Result):
     """The savings account that the payment is deposited to. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-    next, or for `OTP` call `validate`.
+    next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
     """
     auth_type: str | None = None
     """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
@@ -1342,7 +1344,9 @@ class DepositValidateReply(Result):
     validate: str | None = None
     """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
     auth_url: str | None = None
-    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    """Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame.
+    Present for 3-D Secure and paga, and where payers pay on the page of a vendor.
+    """
     state: str | None = None
     """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
     ussd_code: str | None = None
@@ -2019,7 +2023,7 @@ class PaymentReply(Result):
     """The savings account that the payment is deposited to. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-    next, or for `OTP` call `validate`.
+    next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
     """
     auth_type: str | None = None
     """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
@@ -2028,7 +2032,9 @@ class PaymentReply(Result):
     validate: str | None = None
     """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
     auth_url: str | None = None
-    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    """Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame.
+    Present for 3-D Secure and paga, and where payers pay on the page of a vendor.
+    """
     state: str | None = None
     """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
     ussd_code: str | None = None
@@ -2180,7 +2186,9 @@ class PaymentState(Result):
     validate: str | None = None
     """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
     auth_url: str | None = None
-    """Page on which the payer approves the payment. Present while a 3-D Secure or paga payment is pending."""
+    """Page on which the payer approves the payment, or pays. Present while a payment by 3-D Secure, by paga or on
+    the page of a vendor is pending.
+    """
     ussd_code: str | None = None
     """The code that the payer dials. Present while a `ussd` payment is pending."""
     qr_code: str | None = None
@@ -2533,7 +2541,7 @@ class RepayReply(Result):
     """The savings account that the payment is deposited to. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-    next, or for `OTP` call `validate`.
+    next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
     """
     auth_type: str | None = None
     """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
@@ -2542,7 +2550,9 @@ class RepayReply(Result):
     validate: str | None = None
     """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
     auth_url: str | None = None
-    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    """Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame.
+    Present for 3-D Secure and paga, and where payers pay on the page of a vendor.
+    """
     state: str | None = None
     """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
     ussd_code: str | None = None
@@ -2683,7 +2693,7 @@ class RepaymentValidateReply(Result):
     """The savings account that the payment is deposited to. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-    next, or for `OTP` call `validate`.
+    next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
     """
     auth_type: str | None = None
     """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve,
@@ -2692,7 +2702,9 @@ class RepaymentValidateReply(Result):
     validate: str | None = None
     """A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."""
     auth_url: str | None = None
-    """Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."""
+    """Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame.
+    Present for 3-D Secure and paga, and where payers pay on the page of a vendor.
+    """
     state: str | None = None
     """`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."""
     ussd_code: str | None = None

@@ -302,7 +302,7 @@ export interface RepayReply {
   readonly savings_id?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-   * next, or for `OTP` call `validate`.
+   * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
    */
   readonly apply_auth?: string;
   /**
@@ -313,7 +313,8 @@ export interface RepayReply {
   /** A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited. */
   readonly validate?: string;
   /**
-   * Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga.
+   * Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame. Present
+   * for 3-D Secure and paga, and where payers pay on the page of a vendor.
    */
   readonly authURL?: string;
   /** `validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise. */
@@ -406,7 +407,7 @@ export interface RepaymentValidateReply {
   readonly savings_id?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-   * next, or for `OTP` call `validate`.
+   * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
    */
   readonly apply_auth?: string;
   /**
@@ -417,7 +418,8 @@ export interface RepaymentValidateReply {
   /** A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited. */
   readonly validate?: string;
   /**
-   * Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga.
+   * Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame. Present
+   * for 3-D Secure and paga, and where payers pay on the page of a vendor.
    */
   readonly authURL?: string;
   /** `validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise. */
@@ -527,7 +529,10 @@ export interface LoansProcessRequest {
  * the client: no cash moves. Every other method takes the fields of that payment type.
  */
 export interface LoansRepayRequest {
-  /** The card to charge. Required for `card`. */
+  /**
+   * The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then it must be
+   * left out.
+   */
   readonly card?: CardDetails | null | undefined;
   /** The `cardToken` of an earlier successful payment. Required for `token`. 1 to 100 characters. */
   readonly token?: string | null | undefined;

@@ -236,7 +236,7 @@ export interface PaymentReply {
   readonly savings_id?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-   * next, or for `OTP` call `validate`.
+   * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
    */
   readonly apply_auth?: string;
   /**
@@ -247,7 +247,8 @@ export interface PaymentReply {
   /** A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited. */
   readonly validate?: string;
   /**
-   * Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga.
+   * Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame. Present
+   * for 3-D Secure and paga, and where payers pay on the page of a vendor.
    */
   readonly authURL?: string;
   /** `validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise. */
@@ -365,7 +366,10 @@ export interface PaymentState {
   readonly auth_type?: string;
   /** A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited. */
   readonly validate?: string;
-  /** Page on which the payer approves the payment. Present while a 3-D Secure or paga payment is pending. */
+  /**
+   * Page on which the payer approves the payment, or pays. Present while a payment by 3-D Secure, by paga or on the
+   * page of a vendor is pending.
+   */
   readonly authURL?: string;
   /** The code that the payer dials. Present while a `ussd` payment is pending. */
   readonly ussd_code?: string;
@@ -531,9 +535,9 @@ export interface PaymentInitiateCardRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -554,8 +558,11 @@ export interface PaymentInitiateCardRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /** The card to charge. */
-  readonly card: CardDetails;
+  /**
+   * The card to charge. Required, unless payers enter their cards on the page of a vendor: then it must be left out,
+   * and the reply has an `authURL`.
+   */
+  readonly card?: CardDetails | null | undefined;
   /**
    * Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today, or left out.
    * Digits with at most two decimals, above zero, at most 15 digits.
@@ -586,9 +593,9 @@ export interface PaymentChargeCardRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -609,8 +616,11 @@ export interface PaymentChargeCardRequest {
   readonly recurrent?: Recurrence | null | undefined;
   /** Charges a total in parts on several dates. Card and token payments only. */
   readonly installment?: InstallmentSchedule | null | undefined;
-  /** The card to charge. */
-  readonly card: CardDetails;
+  /**
+   * The card to charge. Required, unless payers enter their cards on the page of a vendor: then it must be left out,
+   * and the reply has an `authURL`.
+   */
+  readonly card?: CardDetails | null | undefined;
   /**
    * Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today, or left out.
    * Digits with at most two decimals, above zero, at most 15 digits.
@@ -642,9 +652,9 @@ export interface PaymentChargeAccountRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -704,9 +714,9 @@ export interface PaymentChargeUssdRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -757,9 +767,9 @@ export interface PaymentChargePhoneRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -806,9 +816,9 @@ export interface PaymentChargeQrpayRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -861,9 +871,9 @@ export interface PaymentChargeBankTransferRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -916,9 +926,9 @@ export interface PaymentChargeMobileMoneyRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -972,9 +982,9 @@ export interface PaymentChargeTokenRequest {
    */
   readonly customer_txnref?: string | null | undefined;
   /**
-   * Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added to
-   * it. Required for paga. Without one, the page shows the result as JSON. An http or https URL of at most 2,048
-   * characters, its host in ASCII.
+   * Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+   * `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON. An http or https URL
+   * of at most 2,048 characters, its host in ASCII.
    */
   readonly redirect_url?: string | null | undefined;
   /** An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB. */
@@ -1264,7 +1274,7 @@ export class PaymentMethods {
    * // }
    * ```
    */
-  initiateCard(request: PaymentInitiateCardRequest, options?: CallOptions): Promise<PaymentReply> {
+  initiateCard(request: PaymentInitiateCardRequest = {}, options?: CallOptions): Promise<PaymentReply> {
     return callAction(this.#caller, INITIATE_CARD, request, options);
   }
 

@@ -17,6 +17,7 @@ from kasuwa.methods.payment.rules import (
     check_request,
     inbound_transfer,
     installments,
+    late_money,
     on_rail_answer,
     preflight,
     recurrent,
@@ -225,6 +226,12 @@ PAYMENT = ApiMethod(
                 extra_lanes=OTHER_LANES,
             )
             for kind in (refund.SEND_REFUND, refund.QUERY_REFUND)
+        ),
+        Step(
+            model.WATCH,
+            *("card", steps.call_rail, late_money.need_watch, late_money.decide_watch),
+            extra_lanes=OTHER_LANES,
+            accepts_callback=False,
         ),
         *(
             Step(

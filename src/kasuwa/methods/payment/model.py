@@ -13,6 +13,9 @@ From every stage with a rail call in flight a payment moves to `asking` (OUTCOME
 the rail has told the outcome. A payment is done when its transaction is final: paid, declined or expired.
 A pending payment has exactly one job; its kind (OPEN, CHARGE, VALIDATE, QUERY, EXPIRE) is the next thing to do.
 
+A card that is entered on a vendor's page is begun like the other methods: charging ─> awaiting_payer ─> done. A payment
+that failed at a vendor is watched for three days, because its payer may still pay there (rules/late_money.py).
+
 Postings of a successful payment, in its currency. S is the wallet, or `settling:<day>` until that day if the
 merchant settles later, or the account that the payment's purpose names:
 
@@ -25,6 +28,7 @@ Plans are in plan_model.py, beneficiaries and settlement batches in settlement_m
 rules/begin.py and end in rules/finish.py.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import ClassVar
@@ -49,6 +53,7 @@ CHARGE = "payment.charge"
 VALIDATE = "payment.validate"  # sends the payer's OTP or answer on a hosted page
 QUERY = "payment.ask"  # queries the outcome of the step that was sent last
 EXPIRE = "payment.expire"  # fails the payment when the payer's time is over; calls no rail
+WATCH = "payment.watch"  # queries a vendor about a failed payment, which its payer may still pay there
 
 # Stages: what a pending payment waits for.
 OPENING = "opening"
@@ -67,6 +72,11 @@ PENDING_MESSAGE = "PENDING"
 
 # Kind of the token index entries that find a payment by the token of its hosted page.
 PAGE = "page"
+
+# Facts of a vendor's answers that are kept with the payment and handed back with its later orders.
+RAIL_FACTS = ("url", "rail_id", "account_number", "account_name", "bank_name")
+# Authentications in which the payer acts at the vendor: on its page, by telephone, by a transfer.
+PAYER_ACTS_ELSEWHERE = frozenset({"redirect", "device", "ussd"})
 
 # Time that the payer has to complete a payment. Contract: payment#validate, payment#ussd
 PAYER_TIMEOUT = timedelta(minutes=10)
@@ -120,7 +130,7 @@ def unapplied_account(currency: str) -> str:
 # --- payments -------------------------------------------------------------------------------------------------------
 
 
-class CardSummary(msgspec.Struct, frozen=True):
+class CardSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     """The card data that may be stored in clear and shown."""
 
     hash: str  # keyed; equal for the same card of the same merchant
@@ -130,6 +140,7 @@ class CardSummary(msgspec.Struct, frozen=True):
     type: str | None
     issuer: str | None
     country: str | None
+    vendor: str = ""  # that keeps the card; empty if its number is kept here
 
 
 class RecurrentTerms(msgspec.Struct, frozen=True):
@@ -187,9 +198,26 @@ class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     otp_reply_state: str = msgspec.field(default="", name="state")
     # Reference of the personalized account that was paid into.
     account_reference: str = ""
+    # The vendor that collects the payment. Empty for a rail that is no vendor's.
+    vendor: str = ""
 
 
 DETAIL_DECODER: "msgspec.json.Decoder[PaymentDetail]" = msgspec.json.Decoder(PaymentDetail)
+
+
+class TransactionDetail(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The detail of a payment's transaction. With a vendor it has what a query of the vendor needs."""
+
+    method: str
+    vendor: str = ""
+    charged: int = 0  # what the payer pays
+
+    def __post_init__(self) -> None:
+        if not self.vendor:
+            msgspec.structs.force_setattr(self, "charged", 0)
+
+
+TRANSACTION_DETAIL_DECODER: "msgspec.json.Decoder[TransactionDetail]" = msgspec.json.Decoder(TransactionDetail)
 
 
 class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -197,11 +225,22 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     fraud: str = "ok"
     ussd_code: str = ""
+    # What a vendor told that it, or the payer, needs again (RAIL_FACTS).
+    rail: dict[str, str] = {}
+    # The card that the payer used on a vendor's page.
+    card: CardSummary | None = None
+    # Number of refunds that return money which the payment could not use: paid too late, or too much.
+    returns: int = 0
     # The part that the payment's purpose could not use: the loan was repaid or the savings were closed meanwhile.
     surplus: int = 0
 
 
 FACTS_DECODER: "msgspec.json.Decoder[PaymentFacts]" = msgspec.json.Decoder(PaymentFacts)
+
+
+def merge_rail_facts(known: Mapping[str, str], facts: Mapping[str, str]) -> dict[str, str]:
+    """Returns the facts that are kept of a vendor's answers, with those of a further one."""
+    return {**known, **{name: facts[name] for name in RAIL_FACTS if name in facts}}
 
 
 class Payment(Row):
@@ -296,12 +335,18 @@ def sealed_card_aad(txn_ref: str) -> str:
     return f"payment.sealed_card {txn_ref}"
 
 
-class SealedCardData(msgspec.Struct, frozen=True):
-    """Plaintext of a sealed card: enough to charge it again. CVV and PIN are never stored."""
+class SealedCardData(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Plaintext of a sealed card: enough to charge it again. CVV and PIN are never stored.
 
-    number: str
-    expiry_month: str
-    expiry_year: str
+    It is a card's number, or the token by which a vendor knows the card.
+    """
+
+    number: str = ""
+    expiry_month: str = ""
+    expiry_year: str = ""
+    vendor: str = ""
+    vendor_token: str = ""
+    email: str = ""  # the address that the vendor's token was made with
 
     def __repr__(self) -> str:
         return "SealedCardData(…)"
@@ -337,9 +382,31 @@ class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     is_own_card: bool = msgspec.field(default=False, name="issued")
     # Reference of the payment that a refund pays back.
     refund_of: str = ""
+    # Whether a refund returns money that no payment could use, out of the account of unapplied money.
+    is_return: bool = False
+    # The vendor that has the payment, and what it told that it needs again (RAIL_FACTS).
+    vendor: str = ""
+    rail_facts: dict[str, str] = {}
+    email: str = ""  # the payer's
+    fullname: str = ""
+    # Where the payer is sent after the vendor's page.
+    return_url: str = ""
+    # Unix time at which the payer's time is over.
+    expires_at: float = 0
+    # Whether the payer enters the card on the vendor's page.
+    is_hosted: bool = msgspec.field(default=False, name="hosted")
     # Outcomes that magic test values in the request select. None in the live environment.
     test_outcomes: SandboxOutcome = msgspec.field(default=DEFAULT_OUTCOME, name="told")
     scenario: Scenario = NO_SCENARIO
 
 
 JOB_DATA_DECODER: "msgspec.json.Decoder[PaymentJobData]" = msgspec.json.Decoder(PaymentJobData)
+
+
+def count_from_sending(work: PaymentJobData, is_sent: bool, now: datetime) -> PaymentJobData:
+    """Returns the job data with the time at which a vendor's order was really sent.
+
+    A vendor may have refused it for days before, without effect. The day after which an order that is not found counts
+    as failed begins when it was sent.
+    """
+    return msgspec.structs.replace(work, sent_at=now.timestamp()) if work.vendor and is_sent else work

@@ -5,6 +5,7 @@ claimed again after a crash has none: it queries the rail for the outcome first.
 """
 
 from base64 import b64decode
+from collections.abc import Awaitable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
+from kasuwa.core.transactions import Transaction
 from kasuwa.core.vault import Vault
 from kasuwa.methods.payment.model import (
     CHARGE,
@@ -21,17 +23,19 @@ from kasuwa.methods.payment.model import (
     QUERY,
     RAIL_ROUTES,
     SEALED_CARD_DECODER,
+    TRANSACTION_DETAIL_DECODER,
     VALIDATE,
+    WATCH,
     PaymentJobData,
     saved_card_aad,
 )
 from kasuwa.methods.payment.rules.charge_card import PayerCode
-from kasuwa.methods.payment.rules.refund import QUERY_REFUND
+from kasuwa.methods.payment.rules.refund import QUERY_REFUND, REFUND_DETAIL_DECODER
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Rails
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Rails, VendorToken
 
 
-def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | None:
+def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | VendorToken | None:
     """Decrypts the saved card that a job charges, without CVV and PIN. Returns None if the job charges none."""
     work = JOB_DATA_DECODER.decode(job.work)
     if not work.token:
@@ -39,6 +43,8 @@ def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | None:
     card = SEALED_CARD_DECODER.decode(
         vault.unseal(job.merchant_id, saved_card_aad(work.token), b64decode(work.sealed_card))
     )
+    if card.vendor:
+        return VendorToken(card.vendor, card.vendor_token, card.email)
     return CardSecrets(card.number, card.expiry_month, card.expiry_year)
 
 
@@ -50,16 +56,29 @@ async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answ
     work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
+    if isinstance(secrets, VendorToken):
+        order = msgspec.structs.replace(order, saved_card=secrets)
     card = secrets if isinstance(secrets, CardSecrets) else None
-    if job.kind == QUERY or job.claims > 1:
-        answer = await rail.query(order, card)
-        if job.kind == QUERY or answer.status != ports.NOT_FOUND or needs_secrets(job, work):
+    if job.kind in (QUERY, WATCH):
+        return await rail.query(order, card)
+    if job.claims > 1:
+        answer = await query_taken_over(rail.query(order, card))
+        if answer.status != ports.NOT_FOUND or needs_secrets(job, work):
             return answer
     return await send(rail, job, order, work, secrets)
 
 
+async def query_taken_over(query: Awaitable[Answer]) -> Answer:
+    """Queries an order that another process may have sent. If the rail cannot be queried, nothing is known of it: it is
+    not said to be refused."""
+    try:
+        return await query
+    except ports.Unavailable as trouble:
+        return msgspec.structs.replace(ports.RAIL_SILENT, retry_after=trouble.retry_after, notice=trouble.notice)
+
+
 def needs_secrets(job: Job, work: PaymentJobData) -> bool:
-    return work.method == "card" or job.kind == VALIDATE
+    return (work.method == "card" and not work.is_hosted) or job.kind == VALIDATE
 
 
 async def send(rail: CollectionRail, job: Job, order: CollectionOrder, work: PaymentJobData, secrets: Any) -> Answer:
@@ -92,9 +111,11 @@ async def call_refund(rails: Rails, job: Job, now: datetime, secrets: Any) -> An
     work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
-    if job.kind == QUERY_REFUND or job.claims > 1:
-        answer = await rail.query_refund(order)
-        if job.kind == QUERY_REFUND or answer.status != ports.NOT_FOUND:
+    if job.kind == QUERY_REFUND:
+        return await rail.query_refund(order)
+    if job.claims > 1:
+        answer = await query_taken_over(rail.query_refund(order))
+        if answer.status != ports.NOT_FOUND or not answer.can_resend:
             return answer
     return await rail.refund(order)
 
@@ -120,6 +141,14 @@ def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
         merchant_name=work.merchant_name,
         is_issued_here=work.is_own_card,
         refund_of=rail_key(job.merchant_id, work.refund_of) if work.refund_of else "",
+        vendor=work.vendor,
+        sent_at=datetime.fromtimestamp(work.sent_at, UTC),
+        expires_at=datetime.fromtimestamp(work.expires_at, UTC) if work.expires_at else None,
+        payer_email=work.email,
+        payer_name=work.fullname,
+        payer_phone="" if work.method == "account" else work.payer,
+        return_url=work.return_url,
+        rail_facts=work.rail_facts,
         sent_on=lagos_day(datetime.fromtimestamp(work.sent_at, UTC)),
         age_seconds=now.timestamp() - work.sent_at,
         sandbox_outcome=work.test_outcomes,
@@ -130,8 +159,45 @@ def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
 def step_of(job: Job, work: PaymentJobData) -> str:
     """Returns the rail's step for the payment's last step. Without a card, a charge is the rail's BEGIN."""
     kind = work.last_step or job.kind
+    if job.kind == WATCH:
+        return ""
     if kind == VALIDATE:
         return ports.VALIDATE
-    if kind == CHARGE and work.method in ("card", "token"):
+    if kind == CHARGE and work.method in ("card", "token") and not work.is_hosted:
         return ports.CHARGE
     return ports.BEGIN if kind in (OPEN, CHARGE) else ""
+
+
+# --- what has ended -------------------------------------------------------------------------------------------------
+
+
+async def query_ended_payment(rails: Rails, row: Transaction) -> Answer:
+    """Queries the vendor for a payment that has ended. Of other rails a payment's end is not doubted."""
+    detail = TRANSACTION_DETAIL_DECODER.decode(row.detail)
+    if not detail.vendor:
+        return Answer(row.status, row.code, row.message)
+    order = CollectionOrder(
+        key=rail_key(row.merchant_id, row.txn_ref),
+        method=detail.method,
+        amount=detail.charged,
+        currency=row.currency,
+        vendor=detail.vendor,
+    )
+    return await getattr(rails, RAIL_ROUTES[detail.method].rail).query(order, None)  # type: ignore[no-any-return]
+
+
+async def query_ended_refund(rails: Rails, row: Transaction) -> Answer:
+    """Queries the vendor for a refund that has ended."""
+    detail = REFUND_DETAIL_DECODER.decode(row.detail)
+    if not detail.vendor:
+        return Answer(row.status, row.code, row.message)
+    order = CollectionOrder(
+        key=rail_key(row.merchant_id, row.txn_ref),
+        method=detail.method,
+        amount=row.amount,
+        currency=row.currency,
+        vendor=detail.vendor,
+        refund_of=rail_key(row.merchant_id, detail.payment),
+        sent_at=row.created_at,
+    )
+    return await getattr(rails, RAIL_ROUTES[detail.method].rail).query_refund(order)  # type: ignore[no-any-return]

@@ -59,7 +59,7 @@ REFUND_PREFIX = "GP|RF|"
 BY_KEYS = """
     select u.n, t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
         p.expires_at,
-        case when p.refunds > 0 or p.refunding > 0 then (
+        case when p.refunds > 0 or p.refunding > 0 or (p.facts ->> 'returns')::bigint > 0 then (
             select json_agg(json_build_array(r.txn_ref, r.status, r.amount, r.message, r.detail ->> 'comment',
                     r.created_at) order by r.created_at desc, r.seq desc, r.key desc)::text
             from transaction r
@@ -290,14 +290,15 @@ def reply_verify(payment: PaymentRecord, public_url: str) -> VerifyReply:
         reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)
-        if detail.card is not None:
-            reply.card = card_reply(detail.card)
+        card = detail.card or facts.card
+        if card is not None:
+            reply.card = card_reply(card)
         if payment.token is not None:
             reply.card_token = payment.token
-        if refunds := refunds_of(payment):
-            reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
     elif status == PENDING:
         add_next_step(reply, payment, detail, public_url)
+    if refunds := refunds_of(payment):
+        reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
     return reply
 
 

@@ -137,8 +137,8 @@ class PaymentFields(msgspec.Struct, kw_only=True):
     """Your reference of the payment, which `verify` takes. It need not be unique: `verify` then returns the successful
     payment, else the newest."""
     redirect_url: Url | None = None
-    """Address to which the payer is sent after a page of ours (3-D Secure, paga), with `txnRef` and `txnStatus` added
-    to it. Required for paga. Without one, the page shows the result as JSON."""
+    """Address to which the payer is sent after a page of ours (3-D Secure, paga) or of a vendor, with `txnRef` and
+    `txnStatus` added to it. Required for paga. Without one, the page shows the result as JSON."""
     meta: Document | None = None
     "An object of your own, stored and returned unchanged, with card numbers in it masked. At most 64 KiB."
     bearer: Bearer | None = None
@@ -161,8 +161,9 @@ class PaymentFields(msgspec.Struct, kw_only=True):
 class InitiateCard(PaymentFields, kw_only=True):
     """The first step of a card payment. `amount` may be absent if an installment schedule says what is due."""
 
-    card: Card
-    "The card to charge."
+    card: Card | None = None
+    """The card to charge. Required, unless payers enter their cards on the page of a vendor: then it must be left out,
+    and the reply has an `authURL`."""
     amount: Amount | None = None
     "Amount to charge. Required unless `installment` is sent; then it is what the schedule has due today, or left out."
 

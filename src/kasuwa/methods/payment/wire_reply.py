@@ -73,14 +73,15 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     # The step that the payer must take.
     apply_auth: str | UnsetType = UNSET
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
-    next, or for `OTP` call `validate`."""
+    next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called."""
     auth_type: str | UnsetType = UNSET
     """What the payer does next: `OTP`: tell the code for `validate`; `ussd`: dial `ussd_code`; `device`: approve, scan
     or transfer. Absent if there is an `authURL`."""
     validate: str | UnsetType = UNSET
     "A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."
     auth_url: str | UnsetType = field(name="authURL", default=UNSET)
-    "Page on which the payer approves the payment. Open it in a window or a frame. Present for 3-D Secure and paga."
+    """Page on which the payer approves the payment, or pays. Open it in a window, one of ours also in a frame. Present
+    for 3-D Secure and paga, and where payers pay on the page of a vendor."""
     state: str | UnsetType = UNSET
     "`validated` in the reply to a savings deposit that awaits an OTP. Absent otherwise."
     ussd_code: str | UnsetType = UNSET
@@ -210,7 +211,8 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     validate: str | UnsetType = UNSET
     "A text to show to the payer, who is to enter an OTP. Present only if an OTP is awaited."
     auth_url: str | UnsetType = field(name="authURL", default=UNSET)
-    "Page on which the payer approves the payment. Present while a 3-D Secure or paga payment is pending."
+    """Page on which the payer approves the payment, or pays. Present while a payment by 3-D Secure, by paga or on the
+    page of a vendor is pending."""
     ussd_code: str | UnsetType = UNSET
     "The code that the payer dials. Present while a `ussd` payment is pending."
     qr_code: str | UnsetType = UNSET

@@ -10,12 +10,12 @@ import time
 from base64 import b64encode
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
-from kasuwa.core.references import parse_wire_reference, wire_reference
+from kasuwa.core.references import parse_payment_reference, parse_wire_reference, wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
@@ -84,6 +84,7 @@ class MonnifyKeys(msgspec.Struct, frozen=True):
     api_key: str
     secret_key: str
     wallet_account: str
+    contract_code: str = ""  # of the contract under which money is collected
 
     def __repr__(self) -> str:
         return "MonnifyKeys(…)"
@@ -93,8 +94,8 @@ def is_envelope(body: dict[str, Any]) -> bool:
     return isinstance(body.get("requestSuccessful"), bool) and "responseMessage" in body
 
 
-class MonnifyBank:
-    """The bank rail."""
+class MonnifySession:
+    """Calls of the vendor with a token, which it renews. The rails of the vendor extend it."""
 
     def __init__(
         self,
@@ -107,12 +108,9 @@ class MonnifyBank:
         self._client = VendorClient(NAME, base_url, transport, is_envelope, observe)
         self._keys = keys
         self._clock = clock
-        self._banks = BankList(self._read_banks, {}, clock)
         self._token = ""
         self._token_until = float("-inf")
         self._logging_in = asyncio.Lock()
-
-    # --- calls with a token --------------------------------------------------------------------------------------
 
     async def _call(
         self,
@@ -171,6 +169,21 @@ class MonnifyBank:
             self._token = token
             self._token_until = self._clock() + min(seconds * TOKEN_LIFE_PART, seconds - TOKEN_MARGIN_SECONDS)
             return token
+
+
+class MonnifyBank(MonnifySession):
+    """The bank rail."""
+
+    def __init__(
+        self,
+        transport: HttpTransport,
+        base_url: str,
+        keys: MonnifyKeys,
+        observe: CallObserver,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(transport, base_url, keys, observe, clock)
+        self._banks = BankList(self._read_banks, {}, clock)
 
     # --- banks and names -----------------------------------------------------------------------------------------
 
@@ -323,8 +336,18 @@ def is_same_amount(value: Any, amount: int) -> bool:
 # --- call-backs ------------------------------------------------------------------------------------------------
 
 
+CallbackKind = Literal["transfer", "payment", "refund", "inbound", "other"]
+
+
+class CallbackProduct(msgspec.Struct):
+    type: str = ""
+
+
 class CallbackData(msgspec.Struct):
     reference: str = ""
+    payment_reference: str = msgspec.field(name="paymentReference", default="")
+    refund_reference: str = msgspec.field(name="refundReference", default="")
+    product: CallbackProduct = msgspec.field(default_factory=CallbackProduct)
 
 
 class Callback(msgspec.Struct):
@@ -336,10 +359,26 @@ CALLBACK_DECODER = msgspec.json.Decoder(Callback)
 
 
 def read_callback(body: bytes) -> str | None:
-    """Returns the rail key of the transfer that a call-back names, or None."""
+    """Returns the rail key of the transfer, payment or refund that a call-back names, or None."""
     callback = CALLBACK_DECODER.decode(body)
-    is_transfer = callback.event_type.endswith("_DISBURSEMENT")
-    return parse_wire_reference(callback.data.reference) if is_transfer else None
+    data = callback.data
+    match kind_of(callback):
+        case "transfer":
+            return parse_wire_reference(data.reference)
+        case "payment":
+            return parse_payment_reference(data.payment_reference)
+        case "refund":
+            return parse_wire_reference(data.refund_reference)
+    return None
+
+
+def kind_of(callback: Callback) -> CallbackKind:
+    """Returns what a call-back is about. Money that came into an account has no order of ours."""
+    if callback.event_type.endswith("_DISBURSEMENT"):
+        return "transfer"
+    if callback.event_type in ("SUCCESSFUL_TRANSACTION", "REJECTED_PAYMENT"):
+        return "inbound" if callback.data.product.type == "RESERVED_ACCOUNT" else "payment"
+    return "refund" if callback.event_type in ("SUCCESSFUL_REFUND", "FAILED_REFUND") else "other"
 
 
 def make_callbacks(keys: MonnifyKeys) -> SignedCallbacks:

@@ -7,11 +7,11 @@ refusal is looked up, because it looks exactly like any other.
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from kasuwa.core.references import parse_wire_reference, wire_reference
+from kasuwa.core.references import parse_payment_reference, parse_wire_reference, wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
@@ -115,6 +115,10 @@ class PaystackBank:
 
     async def list_unmapped_banks(self) -> list[str]:
         return await self._banks.list_unmapped()
+
+    async def find_bank_code(self, bank_code: str) -> str | None:
+        """Returns the vendor's code of a bank, or None if it does not serve the bank."""
+        return await self._banks.find_code(bank_code)
 
     async def _resolve(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
         query = {"account_number": account_number, "bank_code": code}
@@ -309,8 +313,16 @@ def read_transfer(reply: VendorReply, order: TransferOrder, domain: str) -> Answ
 # --- call-backs ------------------------------------------------------------------------------------------------
 
 
+CallbackKind = Literal["transfer", "payment", "refund", "inbound", "other"]
+# Money that came into an account which a customer keeps.
+INBOUND_CHANNEL = "dedicated_nuban"
+
+
 class CallbackData(msgspec.Struct):
     reference: str = ""
+    channel: str = ""
+    transaction_reference: str = ""
+    merchant_note: str | None = None
 
 
 class Callback(msgspec.Struct):
@@ -322,9 +334,30 @@ CALLBACK_DECODER = msgspec.json.Decoder(Callback)
 
 
 def read_callback(body: bytes) -> str | None:
-    """Returns the rail key of the transfer that a call-back names, or None."""
+    """Returns the rail key of the transfer, payment or refund that a call-back names, or None.
+
+    A call-back about a refund may name its payment alone: the refunds of that payment are queried then.
+    """
     callback = CALLBACK_DECODER.decode(body)
-    return parse_wire_reference(callback.data.reference) if callback.event.startswith("transfer.") else None
+    data = callback.data
+    match kind_of(callback):
+        case "transfer":
+            return parse_wire_reference(data.reference)
+        case "payment":
+            return parse_payment_reference(data.reference)
+        case "refund":
+            named = parse_wire_reference(data.merchant_note or "")
+            return named or parse_payment_reference(data.transaction_reference)
+    return None
+
+
+def kind_of(callback: Callback) -> CallbackKind:
+    """Returns what a call-back is about. Money that came into an account has no order of ours."""
+    if callback.event.startswith("transfer."):
+        return "transfer"
+    if callback.event in ("charge.success", "bank.transfer.rejected"):
+        return "inbound" if callback.data.channel == INBOUND_CHANNEL else "payment"
+    return "refund" if callback.event.startswith("refund.") else "other"
 
 
 def make_callbacks(keys: PaystackKeys) -> SignedCallbacks:

@@ -20,6 +20,7 @@ from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_t
 from kasuwa.core.vault import derive
 from kasuwa.ledger import chart
 from kasuwa.methods.payment.model import (
+    CARD_SUMMARY_DECODER,
     CHARGING,
     KIND,
     OPEN,
@@ -35,6 +36,7 @@ from kasuwa.methods.payment.model import (
     PaymentJobData,
     SavedCard,
     SealedCardData,
+    TransactionDetail,
     payment_key,
     sealed_card_aad,
 )
@@ -59,6 +61,7 @@ class PaymentOrder(msgspec.Struct, frozen=True):
     saved_card: SavedCard | None = None
     sealed_card: str = ""
     attempt: int = 1  # of a plan's charge for its due date
+    is_hosted: bool = False  # the payer enters the card on the vendor's page
     rows: tuple[Row, ...] = ()  # further rows to write with the payment
 
     def __repr__(self) -> str:
@@ -71,6 +74,9 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
     `kind` is the job's kind: OPEN or CHARGE. `number` is the number of the new reference, by default the context's.
     """
     number = context.number if number is None else number
+    order = msgspec.structs.replace(
+        order, detail=msgspec.structs.replace(order.detail, vendor=find_vendor(order, context))
+    )
     row = make_transaction(order, number, context)
     random_number = int.from_bytes(context.entropy[:8], "big") + number
     scenario, faults = take_call_scenario(
@@ -91,6 +97,12 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         token="" if order.saved_card is None else order.saved_card.token,
         sealed_card=order.sealed_card,
         merchant_name=context.merchant.name,
+        vendor=order.detail.vendor,
+        email=order.detail.email,
+        fullname=order.detail.fullname,
+        return_url=return_url_of(order.detail, context),
+        expires_at=payment.expires_at.timestamp() if order.detail.vendor else 0,
+        is_hosted=order.is_hosted,
         is_own_card=order.card_secrets is not None and context.issuing.is_own_number(order.card_secrets.number),
         test_outcomes=read_card_test_outcomes(order.card_secrets, context.merchant),
         scenario=scenario,
@@ -108,6 +120,23 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         secrets=order.card_secrets,
         sandbox=replace_faults(faults),
     )
+
+
+def find_vendor(order: PaymentOrder, context: Context) -> str:
+    """Returns the vendor that a payment is sent to, or "" for a rail that is no vendor's.
+
+    A saved card is charged where it was saved. A card number is taken only if the deployment's own rail takes it.
+    """
+    if order.saved_card is not None:
+        return CARD_SUMMARY_DECODER.decode(order.saved_card.detail).vendor
+    return "" if order.card_secrets is not None else context.vendors.name_of(order.method)
+
+
+def return_url_of(detail: PaymentDetail, context: Context) -> str:
+    """Returns the page to which a vendor sends the payer back: our own if the payment has one, else the merchant's."""
+    if not detail.vendor:
+        return ""
+    return f"{context.public_url}/pay/{detail.page_token}" if detail.page_token else detail.redirect_url
 
 
 def make_page_token(context: Context) -> str:
@@ -152,7 +181,7 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         code=None,
         message=PENDING_MESSAGE,
         digest=b"",
-        detail=encode_text({"method": order.method}),
+        detail=encode_text(TransactionDetail(order.method, order.detail.vendor, order.price.charged)),
         trail=begin_trail(context.now, "requested", order.method),
         created_at=context.now,
         final_at=None,

@@ -92,6 +92,7 @@ def build_order(
     faults += check_request.limit_faults(context.merchant, currency, amount)
     bearer = bearer_of(context.merchant.tariff, request.bearer)
     price = check_request.price_of(bearer, context.merchant, draft.fee_class, currency, amount)
+    faults += check_request.vendor_faults(draft.method, draft.detail.provider, currency, price.charged, context)
     faults += check_request.split_faults(
         check_request.read_split_parts(request), currency, (price.settled,), context, seen
     )
@@ -199,6 +200,16 @@ def build_bank_transfer_order(
     request: ChargeShown, context: Context, seen: LoadedRows
 ) -> PaymentOrder | Refusal | NeedsMore:
     """Builds the payment order of a bank transfer. Each payment has an account number of its own."""
+    if context.vendors.collect is not None:
+        # The vendor opens an account for the payment.
+        detail = msgspec.structs.replace(
+            check_request.detail_of(request, context),
+            business_name=shown_name(request, context.merchant),
+            page_token=make_page_token(context),
+        )
+        return build_order(
+            OrderDraft("bank_transfer", "bank_transfer", detail, home_faults(request)), request, context, seen
+        )
     bank = banks_by_code()[context.merchant.inbound_bank]
     number = free_number(bank, context, seen)
     if isinstance(number, NeedsMore):

@@ -58,7 +58,7 @@ from kasuwa.methods.payment.model import (
     payment_key,
     saved_card_key,
 )
-from kasuwa.methods.payment.rules import check_request
+from kasuwa.methods.payment.rules import check_request, hosted_card
 from kasuwa.methods.payment.rules.amend_charge import amend_payment
 from kasuwa.methods.payment.rules.begin import (
     PaymentOrder,
@@ -95,13 +95,18 @@ def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -
     order = build_card_order(request, context, seen)
     if isinstance(order, Refusal):
         return order
-    return preview_order(order) if request.dry_run else begin_payment(order, context, OPEN)
+    if request.dry_run:
+        return preview_order(order)
+    return begin_payment(order, context, CHARGE if order.is_hosted else OPEN)
 
 
 def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
+    faults = hosted_card.card_presence_faults(request, context)
+    if request.card is None:
+        return hosted_card.build_hosted_order(request, context, seen, faults)
     country, currency = check_request.country_and_currency(request)
     card, today = request.card, lagos_day(context.now)
-    faults = check_request.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
+    faults += check_request.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
     faults += check_request.card_money_faults(country, currency)
     faults += check_request.recurrent_faults(request)
     faults += check_request.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
@@ -152,6 +157,10 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     row, payment, job = find_payment(request.txn_ref, context.merchant, seen)
     if row is None or payment is None or payment.method != "card":
         return UNKNOWN_REFERENCE
+    if DETAIL_DECODER.decode(payment.detail).vendor:
+        return hosted_card.repeat_step(request, row, payment, context)
+    if request.card is None:
+        return refuse_fields(hosted_card.CARD_REQUIRED)
     terms = amend_payment(request, row, payment, context, seen)
     faults = charge_faults(request, row, payment, context)
     if isinstance(terms, list) or faults:
@@ -169,6 +178,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
         return preview_charge(row, amended)
     work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), amount=amended.charged)
     scenario, faults_left = next_call_scenario(context, work)
+    assert request.card is not None
     secrets = check_request.read_card_secrets(request.card)
     sent = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
     rows = advance_stage(row, amended, CHARGING, context, "charged")
@@ -183,6 +193,7 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
     """Returns an error for each field that differs from initiate. Contract: payment#charge-mismatch"""
     faults = []
     card, detail = request.card, DETAIL_DECODER.decode(payment.detail)
+    assert card is not None
     if payment.auth and request.auth_type not in (None, payment.auth):
         faults.append(FieldError("auth_type", f"{payment.auth}, as apply_auth said"))
     if request.amount is not None and request.amount != row.amount:
@@ -392,6 +403,7 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
     charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
     faults = check_request.card_split_faults(parts, charges, context, seen)
+    faults += check_request.vendor_faults("token", "", currency, price.charged, context)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(check_request.detail_of(request, context), card=summary, installments=installments)

@@ -14,6 +14,7 @@ from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Merchant, Needs, Row
 from kasuwa.core.magic import SAMPLE_CARD
 from kasuwa.core.merchant import check_amount_limits
+from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
 from kasuwa.core.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
 from kasuwa.core.splits import SplitShare, check_and_split, check_share
@@ -285,6 +286,25 @@ def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
         is_bearer_explicit=request.bearer is not None,
         split=read_split_parts(request),
     )
+
+
+def vendor_faults(method: str, provider: str, currency: str, charged: int, context: Context) -> list[FieldError]:
+    """Returns the errors of a payment that the deployment's vendor does not serve. `charged` is what the payer pays.
+
+    Contract: payment#vendors
+    """
+    vendor = context.vendors.of_method(method)
+    if vendor is None:
+        return []
+    if method not in vendor.methods or provider not in vendor.providers.get(method, (provider,)):
+        what = f"{method} by {provider}" if method in vendor.methods else method
+        return [FieldError("paymentType", f"another one: {what} is not served here")]
+    if currency not in vendor.currencies:
+        return [FieldError("currency", f"one of {', '.join(sorted(vendor.currencies))} for this payment type")]
+    least = vendor.least_amounts.get(currency, 0)
+    if charged < least:
+        return [FieldError("amount", f"at least {format_minor(least)} for this payment type")]
+    return []
 
 
 def unsupported_schedule_faults(request: PaymentFields, *, installments: bool = False) -> list[FieldError]:

@@ -69,7 +69,8 @@ class PayerFields(msgspec.Struct, kw_only=True):
     """The payer fields of all payment methods. The request's `payment_method` says which of them apply."""
 
     card: Card | None = None
-    "The card to charge. Required for `card`."
+    """The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then it must be
+    left out."""
     token: Reference | None = None
     "The `cardToken` of an earlier successful payment. Required for `token`."
     account: Account | None = None
@@ -124,7 +125,9 @@ def require_field(name: str) -> FieldRule:
     """Returns the preflight rule that reports a missing field of the chosen method beside other errors."""
 
     def reason(merchant: Merchant, preflight: PreflightContext, method: str, value: Any) -> str | None:
-        return required_for(method) if value is None and name in REQUIRED_FIELDS.get(method, ()) else None
+        has_page = name == "card" and preflight.rails is not None and preflight.rails.vendors.has_card_page
+        is_required = name in REQUIRED_FIELDS.get(method, ()) and not has_page
+        return required_for(method) if value is None and is_required else None
 
     return FieldRule(("payment_method", name), reason, is_preflight=True)
 
@@ -197,19 +200,32 @@ def collect_payment(
 
     `otp_reply_state` is the value of `state` in a reply with status 202 that asks for an OTP.
     """
-    missing = [
-        FieldError(name, required_for(method)) for name in REQUIRED_FIELDS[method] if getattr(fields, name) is None
-    ]
+    required = () if method == "card" and context.vendors.has_card_page else REQUIRED_FIELDS[method]
+    missing = [FieldError(name, required_for(method)) for name in required if getattr(fields, name) is None]
     if missing:
         return refuse_fields(*missing)
     channel = PAYMENT_CHANNELS[method]
     given: dict[str, Any] = {name: getattr(fields, name) for name in (*channel.fields, *SHARED_FIELDS)}
     request = channel.request(amount=Amount(amount), bearer="merchant", **given)
     order = channel.build_order(request, context, seen)
+    if isinstance(order, Refusal):
+        return name_method_field(order)
     if not isinstance(order, PaymentOrder):
         return order
     detail = msgspec.structs.replace(order.detail, purpose=purpose, otp_reply_state=otp_reply_state)
     return begin_payment(msgspec.structs.replace(order, detail=detail), context, CHARGE)
+
+
+def name_method_field(refusal: Refusal) -> Refusal:
+    """Returns the refusal with the name that the payment method's field has in requests of other slices."""
+    if all(error.field != "paymentType" for error in refusal.field_errors):
+        return refusal
+    return refuse_fields(
+        *(
+            FieldError("payment_method", error.reason) if error.field == "paymentType" else error
+            for error in refusal.field_errors
+        )
+    )
 
 
 def validate_for_purpose(

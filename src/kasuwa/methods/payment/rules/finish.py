@@ -31,6 +31,7 @@ from kasuwa.methods.payment.model import (
     sealed_card_aad,
     unapplied_account,
 )
+from kasuwa.methods.payment.rules.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
 from kasuwa.methods.payment.rules.scheduled_charges import start_plans
 from kasuwa.methods.payment.rules.split_settlement import SettlementEffects, fee_posts, settle_payment
@@ -50,7 +51,8 @@ def finish_accounts(work: PaymentJobData) -> tuple[str, ...]:
         chart.income("collection", currency),
         chart.tax("vat", currency),
     )
-    return (*accounts, unapplied_account(currency)) if work.method == "bank_transfer" else accounts
+    has_unapplied = work.method == "bank_transfer" or work.vendor
+    return (*accounts, unapplied_account(currency)) if has_unapplied else accounts
 
 
 class PaymentOutcome(msgspec.Struct, frozen=True):
@@ -97,6 +99,7 @@ def end_payment(
     for part in (added, settling, following):
         if isinstance(part, NeedsMore):
             return part
+    watching = () if paid else start_watch(payment, job, outcome.code, context)
     assert not isinstance(added, NeedsMore)
     assert not isinstance(settling, NeedsMore)
     assert not isinstance(following, NeedsMore)
@@ -107,7 +110,7 @@ def end_payment(
             *added.groups,
         ),
         rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
-        jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs),
+        jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs, *watching),
         jobs_done=(*(() if job is None else (job,)), *added.jobs_done, *following.jobs_done),
         events=(end.event,),
         notices=added.notices,
@@ -196,7 +199,8 @@ def tokenize_card(
     payment: Payment, row: Transaction, detail: PaymentDetail, context: Context
 ) -> tuple[Payment, tuple[Row, ...]]:
     """Ends the payment and saves its card under a new token, by which the merchant may charge it again."""
-    if payment.sealed_card is None or detail.card is None:
+    summary = detail.card or FACTS_DECODER.decode(payment.facts).card
+    if payment.sealed_card is None or summary is None:
         return msgspec.structs.replace(payment, stage=DONE), ()
     card = context.unseal(sealed_card_aad(row.txn_ref), payment.sealed_card)
     assert SEALED_CARD_DECODER.decode(card)
@@ -206,7 +210,7 @@ def tokenize_card(
         merchant_id=row.merchant_id,
         token=token,
         sealed=context.seal(saved_card_aad(token), card),
-        detail=encode_text(detail.card),
+        detail=encode_text(summary),
         created_at=context.now,
     )
     return msgspec.structs.replace(payment, stage=DONE, sealed_card=None, token=token), (saved,)

@@ -17,6 +17,7 @@ from kasuwa.core.requery import RequeryJobKinds, final_status, next_requery_at
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, contradiction_notices, encode_text, extend_trail
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
+    AWAITING_OTP,
     AWAITING_PAYER,
     CHARGE,
     DETAIL_DECODER,
@@ -28,19 +29,26 @@ from kasuwa.methods.payment.model import (
     OPEN,
     OTP_ATTEMPTS_EXHAUSTED,
     OUTCOME_UNKNOWN,
+    PAYER_ACTS_ELSEWHERE,
     QUERY,
     VALIDATE,
+    CardSummary,
     Payment,
     PaymentFacts,
     PaymentJobData,
+    SealedCardData,
+    count_from_sending,
+    merge_rail_facts,
     payment_key,
+    sealed_card_aad,
 )
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_stage
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
+from kasuwa.methods.payment.rules.late_money import return_excess
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import Answer, VendorCard
 
 JOB_KINDS = RequeryJobKinds(CHARGE, QUERY)
 # Methods that the payer completes outside this API.
@@ -78,7 +86,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if current_job.kind != job.kind and (final_status(answer, 0) is None or job.kind == EXPIRE):
         # The next step was taken meanwhile. The answer to this one is outdated, unless it is final.
         return Decision(reply=reply_payment(row, payment, context.public_url))
-    updated = apply_rail_facts(payment, answer)
+    updated = apply_rail_facts(payment, answer, context)
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, updated, current_job, EXPIRED_OUTCOME, context, seen)
     ending = final_status(answer, 0)
@@ -90,6 +98,8 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if ending is not None:
         outcome = PaymentOutcome(ending, answer.code, answer.message)
         decision = end_payment(row, updated, current_job, outcome, context, seen)
+        if isinstance(decision, Decision) and ending == SUCCESSFUL:
+            decision = return_excess(decision, row, current_job, answer, context)
         return adapt_reply_to_step(decision, row, updated, job, ending, context)
     return continue_payment(row, updated, current_job, answer, context, seen)
 
@@ -99,18 +109,45 @@ def is_opening_session(job: Job) -> bool:
     return job.kind == OPEN or (job.kind == QUERY and JOB_DATA_DECODER.decode(job.work).last_step == OPEN)
 
 
-def apply_rail_facts(payment: Payment, answer: Answer) -> Payment:
-    """Returns the payment with the session, authentication and facts that the rail reported."""
+def apply_rail_facts(payment: Payment, answer: Answer, context: Context) -> Payment:
+    """Returns the payment with the session, authentication, facts and card that the rail reported."""
     facts, known = answer.facts, FACTS_DECODER.decode(payment.facts)
-    if not facts:
+    if not facts and answer.card is None:
         return payment
-    learned = PaymentFacts(fraud=facts.get("fraud", known.fraud), ussd_code=facts.get("ussd_code", known.ussd_code))
-    return msgspec.structs.replace(
+    learned = msgspec.structs.replace(
+        known,
+        fraud=facts.get("fraud", known.fraud),
+        ussd_code=facts.get("ussd_code", known.ussd_code),
+        rail=merge_rail_facts(known.rail, facts),
+    )
+    updated = msgspec.structs.replace(
         payment,
         auth=facts.get("auth", payment.auth),
         session=facts.get("session", payment.session),
         facts=encode_text(learned),
     )
+    return updated if answer.card is None else apply_vendor_card(updated, learned, answer.card, context)
+
+
+def apply_vendor_card(payment: Payment, facts: PaymentFacts, card: VendorCard, context: Context) -> Payment:
+    """Returns the payment with the card that its payer used on a vendor's page. The vendor's token is sealed."""
+    identity = f"card {payment.merchant_id} {card.identity}"
+    summary = CardSummary(
+        hash=context.vault.fingerprint(identity.encode()),
+        mask=card.mask,
+        bin=card.bin,
+        brand=card.brand,
+        type=card.type,
+        issuer=card.issuer,
+        country=card.country,
+        vendor="" if card.token is None else card.token.vendor,
+    )
+    updated = msgspec.structs.replace(payment, facts=encode_text(msgspec.structs.replace(facts, card=summary)))
+    if card.token is None or payment.method != "card":
+        return updated
+    token = SealedCardData(vendor=card.token.vendor, vendor_token=card.token.token, email=card.token.email)
+    sealed = context.seal(sealed_card_aad(payment.txn_ref), msgspec.json.encode(token))
+    return msgspec.structs.replace(updated, sealed_card=sealed)
 
 
 def adapt_reply_to_step(
@@ -150,7 +187,12 @@ def needs_payer_secrets(payment: Payment, job: Job) -> bool:
 
 def payer_stage(payment: Payment) -> str:
     """Returns the stage in which a payment of this method awaits its payer."""
-    return AWAITING_PAYER if payment.method in PAYER_APPROVED_METHODS else expected_stage(payment.auth)
+    if payment.auth in PAYER_ACTS_ELSEWHERE:
+        return AWAITING_PAYER
+    if payment.method in PAYER_APPROVED_METHODS:
+        has_code = payment.auth == "OTP" and DETAIL_DECODER.decode(payment.detail).vendor
+        return AWAITING_OTP if has_code else AWAITING_PAYER
+    return expected_stage(payment.auth)
 
 
 def await_payer(row: Transaction, payment: Payment, job: Job, stage: str, context: Context) -> Decision:
@@ -166,11 +208,17 @@ def schedule_payer_wait(job: Job, payment: Payment, context: Context) -> Job:
 
     It queries the rail if the payer acts there. If the payer's OTP must come to us, it expires the payment.
     """
-    work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), session=payment.session)
+    work = hand_back_facts(JOB_DATA_DECODER.decode(job.work), payment)
     kind, due = EXPIRE, payment.expires_at
     if payment.stage == AWAITING_PAYER:
         kind, due = QUERY, next_query_time(payment, work.sent_at, context)
     return msgspec.structs.replace(job, kind=kind, due=due, work=encode_text(work))
+
+
+def hand_back_facts(work: PaymentJobData, payment: Payment) -> PaymentJobData:
+    """Returns the job data with what the rail has told so far, which its next order carries."""
+    facts = FACTS_DECODER.decode(payment.facts).rail
+    return msgspec.structs.replace(work, session=payment.session, rail_facts=facts)
 
 
 def next_query_time(payment: Payment, sent_at: float, context: Context) -> datetime:
@@ -222,7 +270,8 @@ def schedule_retry(
 
     Ends the payment if it has expired and was certainly not paid.
     """
-    work = JOB_DATA_DECODER.decode(job.work)
+    is_sent = job.kind == CHARGE and answer.status != ports.UNAVAILABLE
+    work = count_from_sending(JOB_DATA_DECODER.decode(job.work), is_sent, context.now)
     age = context.now.timestamp() - work.sent_at
     asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
     if work.method == "token" and final_status(answer, age) == FAILED:
@@ -234,7 +283,7 @@ def schedule_retry(
         # A saved card's charge has no payer, so it does not expire.
         again.due = next_query_time(payment, work.sent_at, context)
     # The rail finds the payment by its session, which a card opened and charged in one step learns from this answer.
-    again.work = encode_text(msgspec.structs.replace(work, session=payment.session))
+    again.work = encode_text(hand_back_facts(work, payment))
     added = effects_of_purpose(kept, DETAIL_DECODER.decode(payment.detail).purpose, context, seen)
     if isinstance(added, NeedsMore):
         return added
@@ -249,14 +298,14 @@ def stage_while_unknown(payment: Payment, work: PaymentJobData, answer: Answer) 
     The payer is awaited only if the rail is known to have asked and the payer has not acted. Once the payer's answer
     was sent it may have been accepted, so the payer is not asked again.
     """
-    if payment.method not in PAYER_APPROVED_METHODS:
+    if payment.method not in PAYER_APPROVED_METHODS and payment.auth not in PAYER_ACTS_ELSEWHERE:
         return OUTCOME_UNKNOWN
     begun = work.last_step == CHARGE and is_known_to_rail(answer)
     return AWAITING_PAYER if payment.stage == AWAITING_PAYER or begun else OUTCOME_UNKNOWN
 
 
 def is_known_to_rail(answer: Answer) -> bool:
-    """Whether the answer shows that the rail has the payment."""
+    """Whether the answer shows that the rail has the payment, and still waits for its payer."""
     return answer.status in (ports.UNKNOWN, ports.PROCESSING) and answer.code is not None
 
 

@@ -21,6 +21,7 @@ from kasuwa.methods.payment.rules.check_request import (
     limit_faults,
     reason_at,
 )
+from kasuwa.methods.payment.rules.hosted_card import CARD_REQUIRED
 
 # Decoded field values by path: those that the rule named.
 FieldValues = Mapping[str, Any]
@@ -62,7 +63,14 @@ def find_card_money_faults(merchant: Merchant, preflight: PreflightContext, valu
 
 def find_expiry_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
     month, year = values["card.expiry_month"], values["card.expiry_year"]
+    if month is None:
+        return []  # no card was sent
     return expiry_faults(month, year, lagos_day(preflight.now), merchant, str(values["card.card_no"]))
+
+
+def find_missing_card(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
+    has_page = preflight.rails is not None and preflight.rails.vendors.has_card_page
+    return [CARD_REQUIRED] if values["card"] is None and not has_page else []
 
 
 def find_account_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
@@ -95,6 +103,7 @@ TOKEN_RULES = (
 EXPIRY = ("card.expiry_month", "card.expiry_year")
 CARD_RULES = (
     *TOKEN_RULES,
+    preflight_rule(find_missing_card, "card"),
     preflight_rule(find_expiry_faults, "card.card_no", *EXPIRY),
     preflight_rule(find_expiry_faults, "card.card_no", *reversed(EXPIRY)),
 )

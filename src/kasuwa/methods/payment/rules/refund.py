@@ -22,6 +22,7 @@ from kasuwa.core.decision import (
     Needs,
     NeedsMore,
     NewHold,
+    OperatorNotice,
     Posting,
     PostingGroup,
     Refusal,
@@ -60,12 +61,15 @@ from kasuwa.methods.payment.model import (
     UNKNOWN_REFERENCE,
     Payment,
     PaymentJobData,
+    count_from_sending,
     payment_key,
     rail_account,
+    unapplied_account,
 )
 from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
 from kasuwa.methods.payment.wire import RefundRequest
 from kasuwa.methods.payment.wire_reply import RefundReply
+from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
 REFUND = "refund"
@@ -84,12 +88,14 @@ SOURCE_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The savings do not hold this 
 MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: "Refund Failed"}
 
 
-class RefundDetail(msgspec.Struct, frozen=True):
+class RefundDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     """The detail of a refund's transaction."""
 
     payment: str  # its reference
     comment: str
     method: str
+    is_return: bool = False  # it returns money that the payment could not use (late_money.py)
+    vendor: str = ""  # that has the payment
 
 
 REFUND_DETAIL_DECODER: "msgspec.json.Decoder[RefundDetail]" = msgspec.json.Decoder(RefundDetail)
@@ -208,6 +214,7 @@ def start_refund(
     scenario, faults = take_call_scenario(
         context.scenario, context.injected_faults, RAIL_ROUTES[payment.method].fault_rail, random_number
     )
+    vendor = DETAIL_DECODER.decode(payment.detail).vendor
     row = begin_transaction(
         context,
         NewTransaction(
@@ -217,7 +224,7 @@ def start_refund(
             currency=paid_transaction.currency,
             status=PENDING,
             message=MESSAGES[PENDING],
-            detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method),
+            detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method, vendor=vendor),
         ),
     )
     work = PaymentJobData(
@@ -227,6 +234,8 @@ def start_refund(
         currency=paid_transaction.currency,
         session=payment.session,
         refund_of=paid_transaction.txn_ref,
+        vendor=vendor,
+        rail_facts=FACTS_DECODER.decode(payment.facts).rail,
         scenario=scenario,
     )
     updated = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
@@ -269,7 +278,8 @@ def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
         (Hold, hold_key(job.subject)),
         (Job, job.key),
     )
-    return Needs(rows, (chart.wallet(work.currency), rail_account(work.method, work.currency)))
+    source = unapplied_account(work.currency) if work.is_return else chart.wallet(work.currency)
+    return Needs(rows, (source, rail_account(work.method, work.currency)))
 
 
 def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
@@ -285,24 +295,36 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Loade
         return Decision(
             reply=reply_refund(row, payment), notices=notices, jobs_done=() if current_job is None else (current_job,)
         )
-    age = context.now.timestamp() - JOB_DATA_DECODER.decode(current_job.work).sent_at
+    is_sent = job.kind == SEND_REFUND and answer.status != ports.UNAVAILABLE
+    work = count_from_sending(JOB_DATA_DECODER.decode(current_job.work), is_sent, context.now)
+    age = context.now.timestamp() - work.sent_at
     ending = final_status(answer, age)
     if ending is None:
         pending = msgspec.structs.replace(row, status=PENDING, message=MESSAGES[PENDING])
         kept, again = schedule_requery(pending, current_job, answer, context, age, REFUND_JOB_KINDS)
+        again.work = encode_text(keep_refund_id(work, answer))
         return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
     return end_refund(row, payment, current_job, answer, ending, context, seen)
+
+
+def keep_refund_id(work: PaymentJobData, answer: Answer) -> PaymentJobData:
+    """Returns the job data with the identifier that the vendor gave the refund."""
+    if "refund_id" not in answer.facts:
+        return work
+    facts = {**work.rail_facts, "refund_id": answer.facts["refund_id"]}
+    return msgspec.structs.replace(work, rail_facts=facts)
 
 
 def end_refund(
     row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
+    if REFUND_DETAIL_DECODER.decode(row.detail).is_return:
+        return end_return(row, payment, job, answer, ending, context)
     source, unseen = find_refund_source(payment, row.currency, context, seen)
     purpose = DETAIL_DECODER.decode(payment.detail).purpose
     if unseen is not None:
         return unseen
     paid_back = ending == SUCCESSFUL
-    message = MESSAGES[SUCCESSFUL] if paid_back else f"{MESSAGES[FAILED]}: {answer.message}"
     work = JOB_DATA_DECODER.decode(job.work)
     event_fields = {"refund_of": payment.txn_ref, **subject_of(purpose)}
     added: PurposeEffects | NeedsMore = NO_EFFECTS
@@ -318,7 +340,7 @@ def end_refund(
         TransactionOutcome(
             status=ending,
             code=answer.code,
-            message=message,
+            message=outcome_message(answer, ending),
             method=REFUND,
             scenario=work.scenario,
             event_fields=event_fields,
@@ -341,4 +363,43 @@ def end_refund(
         jobs=end.jobs,
         jobs_done=(job,),
         events=(event,),
+    )
+
+
+def outcome_message(answer: Answer, ending: str) -> str:
+    return MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{MESSAGES[FAILED]}: {answer.message}"
+
+
+def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context) -> Decision:
+    """Ends the return of money that its payment could not use.
+
+    If it failed, the money stays in the account of unapplied money, and the operator is told. Contract: payment#late
+    """
+    outcome = TransactionOutcome(
+        status=ending,
+        code=answer.code,
+        message=outcome_message(answer, ending),
+        method=REFUND,
+        scenario=JOB_DATA_DECODER.decode(job.work).scenario,
+        event_fields={"refund_of": payment.txn_ref},
+    )
+    end = end_transaction(context, row, outcome)
+    left = msgspec.structs.replace(payment, refunds=payment.refunds + 1)
+    unapplied = unapplied_account(row.currency)
+    returned = Posting(unapplied, rail_account(payment.method, row.currency), row.amount, "returned to the payer")
+    kept = f"{format_minor(row.amount)} {row.currency} could not be returned and stays in {unapplied}: {answer.message}"
+    group = PostingGroup(
+        row.txn_ref,
+        WALLET_INSUFFICIENT,
+        postings=(returned,) if ending == SUCCESSFUL else (),
+        closes_hold=hold_key(row.key),
+    )
+    return Decision(
+        reply=reply_refund(end.row, left),
+        groups=(group,),
+        rows=(end.row, left),
+        jobs=end.jobs,
+        jobs_done=(job,),
+        events=(msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1),),
+        notices=() if ending == SUCCESSFUL else (OperatorNotice(row.txn_ref, kept),),
     )

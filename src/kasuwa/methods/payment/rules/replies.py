@@ -39,6 +39,8 @@ MESSAGES = {
     "qrpay": "The customer scans the code",
     "bank_transfer": "The customer pays into the account",
     "mobile_money": "The customer approves with the provider",
+    "redirect": "The customer pays at authURL",
+    "account": "The customer approves with the bank",
 }
 COMPLETED = {SUCCESSFUL: "Charge Successful", FAILED: "Charge Failed"}
 # Who declined, named in the message so that "No sufficient funds" is not read as the merchant's wallet.
@@ -139,6 +141,10 @@ def reply_challenge(payment: PaymentProgress, detail: PaymentDetail, public_url:
 
 def reply_payer_step(payment: PaymentProgress, detail: PaymentDetail, public_url: str) -> PaymentReply:
     """Builds the reply with what the payer must be shown, by payment method."""
+    if payment.auth == "redirect" and (url := FACTS_DECODER.decode(payment.facts).rail.get("url")):
+        reply = PaymentReply(status=202, txn_ref=payment.txn_ref, auth_url=url, message=MESSAGES["redirect"])
+        reply.apply_auth = "redirect" if payment.method == "card" else UNSET
+        return reply
     reply = PaymentReply(status=202, txn_ref=payment.txn_ref, auth_type="device", message=MESSAGES[payment.method])
     if payment.method == "ussd":
         reply.auth_type = "ussd"
@@ -159,9 +165,10 @@ def reply_payer_step(payment: PaymentProgress, detail: PaymentDetail, public_url
 
 
 def add_account_fields(reply: PaymentReply, payment: PaymentProgress, detail: PaymentDetail) -> None:
-    reply.account_number = detail.inbound_account_number
-    reply.account_name = detail.business_name
-    reply.bank_name = detail.provider
+    opened = FACTS_DECODER.decode(payment.facts).rail
+    reply.account_number = opened.get("account_number", detail.inbound_account_number)
+    reply.account_name = opened.get("account_name", detail.business_name)
+    reply.bank_name = opened.get("bank_name", detail.provider)
     reply.account_expires = EXPIRES_SECONDS
     reply.amount = format_minor(payment.charged)
     if payment.received:
@@ -198,8 +205,9 @@ def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
         meta=meta_of(detail),
         **subject_of(detail.purpose),
     )
-    if detail.card is not None:
-        reply.card = card_reply(detail.card)
+    card = detail.card or FACTS_DECODER.decode(payment.facts).card
+    if card is not None:
+        reply.card = card_reply(card)
     if row.status != FAILED and payment.token is not None:
         reply.card_token = payment.token
     return reply

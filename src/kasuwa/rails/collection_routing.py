@@ -1,0 +1,52 @@
+"""Sends each payment to the vendor that is written with it, also after the settings have changed."""
+
+from collections.abc import Mapping
+
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Unavailable
+
+VENDOR_GONE = Answer(ports.FAILED, "91", "The processor of this payment is not in use any more")
+
+
+class RoutedCollection:
+    """A collection rail that passes orders on by their vendor.
+
+    `own` takes the orders of no vendor: the sandbox. `vendors` are those whose keys are set. An order that was sent to
+    a vendor whose keys are gone waits, and the operator is told; one that was not sent yet fails.
+    """
+
+    def __init__(self, own: CollectionRail, vendors: Mapping[str, CollectionRail]) -> None:
+        self._own = own
+        self._vendors = vendors
+
+    async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        rail = self._find(order)
+        return VENDOR_GONE if rail is None else await rail.begin(order, card)
+
+    async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        rail = self._find(order)
+        return VENDOR_GONE if rail is None else await rail.charge(order, card)
+
+    async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
+        return await self._require(order).validate(order, otp)
+
+    async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        return await self._require(order).query(order, card)
+
+    async def refund(self, order: CollectionOrder) -> Answer:
+        return await self._require(order).refund(order)
+
+    async def query_refund(self, order: CollectionOrder) -> Answer:
+        return await self._require(order).query_refund(order)
+
+    def _find(self, order: CollectionOrder) -> CollectionRail | None:
+        return self._vendors.get(order.vendor) if order.vendor else self._own
+
+    def _require(self, order: CollectionOrder) -> CollectionRail:
+        rail = self._find(order)
+        if rail is None:
+            notice = (
+                f"{order.vendor} has payments that are open, and its keys are not set: set them until these have ended"
+            )
+            raise Unavailable(f"{order.vendor} is not configured", notice=notice)
+        return rail
