@@ -84,7 +84,7 @@ def test_rails_of_a_merchant_must_be_configured_and_not_in_shadow_mode() -> None
     settings = read_settings({**BOTH, "KASUWA_RAIL_BANK": "paystack", "KASUWA_RAIL_BANK_SHADOW": "monnify"})
     assert check_merchant_rails(settings, {"bank": ["paystack", "sandbox"], "bills": []}) == []
     assert check_merchant_rails(settings, {"bank": ["monnify", "monnify"], "cards": ["x"]}) == [
-        "there is no purpose cards",
+        "there is no choice of rails for cards",
         "monnify is not configured for bank (paystack or sandbox is)",
         "the rails for bank name one of them twice",
     ]

@@ -80,7 +80,7 @@ def test_other_operators_cannot_set_the_rails_of_a_merchant(deployment: Deployme
 
 def test_command_sets_the_rails_of_a_merchant(deployment: Deployment, shop: MerchantClient) -> None:
     refused = deployment.run_refused_command("merchant", "set", shop.mid, "--rails", '{"bank": ["paystack"], "x": []}')
-    assert "--rails: there is no purpose x; paystack is not configured for bank (sandbox is)" in refused
+    assert "--rails: there is no choice of rails for x; paystack is not configured for bank (sandbox is)" in refused
     saved = deployment.run_command("merchant", "set", shop.mid, "--rails", '{"bank": ["sandbox"]}')
     assert msgspec.json.decode(saved)["rails"] == {"bank": ["sandbox"]}
     assert "rails" not in deployment.run_command("merchant", "set", shop.mid, "--rails", "{}")
