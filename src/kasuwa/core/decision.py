@@ -71,6 +71,7 @@ class Merchant(msgspec.Struct, frozen=True):
     lending: LendingSettings = LendingSettings()
     exchange_rates: Mapping[str, ExchangeRate] = {}  # NGN prices at which the operator buys and sells a currency
     suspended: bool = False
+    outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
 
 
 class Context(msgspec.Struct):

@@ -42,6 +42,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     inbound_bank: str = DEFAULT_INBOUND_BANK
     lending: LendingSettings = LendingSettings()
     suspended: bool = False
+    outcome_seed: str = ""  # in test: makes random outcomes the same in every run
 
 
 @lru_cache(maxsize=1024)
@@ -90,6 +91,7 @@ def make_merchant(
         lending=settings.lending,
         exchange_rates=exchange or {},
         suspended=settings.suspended,
+        outcome_seed=settings.outcome_seed,
     )
 
 
