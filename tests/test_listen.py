@@ -107,8 +107,8 @@ def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(
 
 
 def own_headers(letter: ReceivedRequest) -> dict[str, str]:
-    """Returns the headers of a delivery without those of the connection and of the moment."""
-    others = ("webhook-timestamp", "webhook-signature", "host", "connection", "user-agent", "accept-encoding")
+    """Returns the headers of a delivery without those of the connection, of the HTTP client and of the moment."""
+    others = {"webhook-timestamp", "webhook-signature", "host", "connection", "user-agent", "accept", "accept-encoding"}
     return {name: value for name, value in letter.headers.items() if name not in others}
 
 

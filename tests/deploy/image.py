@@ -88,7 +88,7 @@ class Image(msgspec.Struct):
 
     @property
     def health_check_seconds(self) -> float:
-        """How long the health check may take before it counts as failed."""
+        """The time after which a health check counts as failed."""
         return float(self.stage.only("HEALTHCHECK").options["timeout"].removesuffix("s"))
 
 
