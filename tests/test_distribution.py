@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from email.message import Message
 from email.parser import BytesParser
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the wheel and the source distribution, made from a copy of the repository."""
     directory = tmp_path_factory.mktemp("built")
     shutil.copytree(REPOSITORY, directory / "copy", ignore=not_sources)
-    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(directory), str(directory / "copy")]
-    done = subprocess.run(build, capture_output=True, text=True, timeout=INSTALL_SECONDS)
-    assert done.returncode == 0, done.stdout + done.stderr
+    build(directory, directory / "copy")
+    build(directory, directory / "copy" / "clients" / "python", "--wheel")
     return directory
 
 
-def wheel_of(built: Path) -> Path:
-    return next(built.glob("*.whl"))
+def build(directory: Path, source: Path, *words: str) -> None:
+    command = [sys.executable, "-m", "build", "--no-isolation", *words, "--outdir", str(directory), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def wheel_of(built: Path, name: str = "kasuwa") -> Path:
+    [found] = built.glob(f"{name}-*.whl")
+    return found
 
 
 def metadata_of(built: Path) -> Message:
@@ -105,7 +112,7 @@ def test_the_metadata_describe_the_package(built: Path) -> None:
 
 
 def test_every_dependency_has_a_floor_that_the_pinned_version_satisfies(built: Path) -> None:
-    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", (REPOSITORY / "requirements.txt").read_text(), re.MULTILINE))
+    pinned = pins("requirements.txt")
     needs = [Requirement(line) for line in metadata_of(built).get_all("Requires-Dist", [])]
     for need in needs:
         assert [one.operator for one in need.specifier] == [">="], need
@@ -147,8 +154,9 @@ def interpreter_for_all() -> str:
     return str(SYSTEM_PYTHON)
 
 
-def can_run(python: str) -> bool:
-    check = [python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+def can_run(python: str, fault: str = "sys.version_info < (3, 11)") -> bool:
+    """Returns whether every user can run an interpreter, and the expression is false there."""
+    check = [python, "-c", f"import sys; sys.exit({fault})"]
     try:
         return subprocess.run(check, capture_output=True, cwd="/", **rights_of(users()[-1])).returncode == 0
     except PermissionError:
@@ -165,18 +173,52 @@ def rights_of(name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def program(built: Path, place: Path) -> Path:
-    """The command `kasuwa` of an environment with the wheel and the pinned requirements, checked by their hashes."""
+    """The command `kasuwa` of an environment with the wheel and the pinned requirements, and nothing else."""
     environment = place / "environment"
-    subprocess.run([interpreter_for_all(), "-m", "venv", "--without-pip", str(environment)], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "--disable-pip-version-check"]
-    for words in (
-        ["install", "--quiet", "--no-compile", "--require-hashes", "-r", str(REPOSITORY / "requirements.txt")],
-        ["install", "--quiet", "--no-compile", "--no-deps", "--no-index", str(wheel_of(built))],
-        ["check"],
-    ):
-        done = subprocess.run([*pip, *words], capture_output=True, text=True, timeout=INSTALL_SECONDS)
-        assert done.returncode == 0, done.stdout + done.stderr
+    interpreter = interpreter_for_all()
+    subprocess.run([interpreter, "-m", "venv", "--without-pip", str(environment)], check=True)
+    if can_run(interpreter, "sys.implementation.cache_tag != " + repr(sys.implementation.cache_tag)):
+        link_requirements(environment)
+    else:
+        requirements = str(REPOSITORY / "requirements.txt")
+        run_pip(environment, "install", "--quiet", "--no-compile", "--require-hashes", "-r", requirements)
+    run_pip(environment, "install", "--quiet", "--no-compile", "--no-deps", "--no-index", str(wheel_of(built)))
+    run_pip(environment, "check")
     return environment / "bin" / "kasuwa"
+
+
+def run_pip(environment: Path, *words: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "--disable-pip-version-check"]
+    done = subprocess.run([*pip, *words], capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def link_requirements(environment: Path) -> None:
+    """Installs the pinned requirements as hard links to the files of this environment, which pip has checked by their
+    hashes. It takes a second, and installing them again a minute."""
+    [target] = environment.glob("lib/python*/site-packages")
+    for name, version in pins("requirements.txt").items():
+        installed = distribution(name)
+        assert installed.version == version, f"{name}: this environment is not that of requirements.txt"
+        for listed in installed.files or ():
+            source = Path(str(installed.locate_file(listed)))
+            # Commands of the packages are not needed, and name the interpreter of this environment.
+            if ".." in listed.parts or "__pycache__" in listed.parts or not source.is_file():
+                continue
+            (target / listed).parent.mkdir(parents=True, exist_ok=True)
+            link_or_copy(source, target / listed)
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # on another file system
+        shutil.copy2(source, target)
+
+
+def pins(name: str) -> dict[str, str]:
+    """Returns the pinned versions of a list of requirements."""
+    return dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (REPOSITORY / name).read_text(), re.MULTILINE))
 
 
 class User:
@@ -190,7 +232,7 @@ class User:
     @classmethod
     def with_new_home(cls, name: str, program: Path, place: Path) -> "User":
         home = place / name
-        home.mkdir()
+        home.mkdir(parents=True)
         entry = pwd.getpwnam(name)
         os.chown(home, entry.pw_uid, entry.pw_gid)
         return cls(name, program, home)
@@ -279,3 +321,30 @@ def test_a_user_without_an_account_is_asked_for_a_data_directory(program: Path) 
     else:
         home = pwd.getpwuid(os.geteuid()).pw_dir
         assert f"{home}/.local/share/kasuwa" in done.stdout
+
+
+# --- kasuwa[testing] ----------------------------------------------------------------------------------------------
+
+PLUGIN_TEST = """\
+def test_a_transfer(kasuwa):
+    kasuwa.client.disburse.transfer(amount="1500.00", bankcode="058", accountnumber="0000000000")
+    assert kasuwa.events.one("transfer").txn_status == "successful"
+"""
+
+
+def test_the_extra_testing_brings_the_plugin_and_what_it_needs(program: Path, built: Path, place: Path) -> None:
+    """Comes after the tests of the environment without it."""
+    environment = program.parent.parent
+    python = environment / "bin" / "python"
+    missing = subprocess.run([python, "-c", "import kasuwa_client"], capture_output=True, text=True)
+    assert "No module named 'kasuwa_client'" in missing.stderr
+    constraints = place / "constraints.txt"
+    constraints.write_text("\n".join(f"{name}=={version}" for name, version in pins("requirements-dev.txt").items()))
+    extra, client = f"kasuwa[testing] @ {wheel_of(built).as_uri()}", str(wheel_of(built, "kasuwa_client"))
+    run_pip(environment, "install", "--quiet", "--no-compile", "--constraint", str(constraints), client, extra)
+    run_pip(environment, "check")
+    user = User.with_new_home(users()[-1], python, place / "testing")
+    (user.home / "test_shop.py").write_text(PLUGIN_TEST)
+    code, out, err = user.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(user.home / "temp"))
+    assert (code, err) == (0, ""), out
+    assert "1 passed" in out

@@ -103,6 +103,29 @@ def test_what_is_forwarded_is_byte_for_byte_what_is_delivered(
         [delivered], [forwarded] = endpoint.wait_for(1), inbox.wait_for(1)
     assert (forwarded.id, forwarded.body) == (delivered.id, delivered.body)
     assert forwarded.headers["service-hash"] == delivered.headers["service-hash"]
+    assert own_headers(forwarded) == own_headers(delivered)
+
+
+def own_headers(letter: ReceivedRequest) -> dict[str, str]:
+    """Returns the headers of a delivery without those of the connection, of the HTTP client and of the moment."""
+    others = {"webhook-timestamp", "webhook-signature", "host", "connection", "user-agent", "accept", "accept-encoding"}
+    return {name: value for name, value in letter.headers.items() if name not in others}
+
+
+def test_the_event_of_a_refund_is_forwarded_with_its_payment_as_object(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
+    with running_inbox() as endpoint, listening("--forward-to", inbox.url, *account(deployment, shop)) as terminal:
+        send_events_to(shop, endpoint.url)
+        terminal.line()
+        asked = shop.put("payment", action="charge", paymentType="bank_transfer", amount="200.00").body
+        shop.put("sandbox", action="pay_account", accountNumber=asked["accountNumber"], amount="200.00")
+        shop.put("payment", action="refund", txnRef=asked["txnRef"], amount="50.00")
+        delivered, forwarded = endpoint.wait_for(2), inbox.wait_for(2)
+    for letters in (delivered, forwarded):
+        found = [(one.headers["webhook-object"], one.headers["webhook-sequence"]) for one in letters]
+        assert found == [(asked["txnRef"], "1"), (asked["txnRef"], "2")]
+    assert [own_headers(letter) for letter in forwarded] == [own_headers(letter) for letter in delivered]
 
 
 def test_listen_says_what_the_application_answered_and_follows_no_redirect(

@@ -35,6 +35,7 @@ START, PYTHON, PAY, BREAK, TEST, TYPESCRIPT = (
     "The same as a test",
     "TypeScript",
 )
+LINE_LENGTH = 120
 SERVERS = frozenset({"kasuwa serve", "python shop.py", "node shop.mjs"})
 # Plugins of our own tests that a reader does not have.
 PYTEST_OPTIONS = "-p no:cacheprovider -p no:xdist -p no:schemathesis -p no:hypothesispytest"
@@ -123,6 +124,15 @@ def test_the_python_programs_are_formatted_and_typed(tmp_path: Path) -> None:
     for check in checks:
         done = subprocess.run([sys.executable, "-m", *check], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("language", "name"), [("python", "shop.py"), ("ts", "shop.mts")])
+def test_the_application_has_thirty_lines_at_most(language: str, name: str) -> None:
+    [program] = [block for block in BLOCKS if block.language == language and block.file == name]
+    assert 20 < len(program.lines) <= 30, len(program.lines)
+    assert max(map(len, program.lines)) <= LINE_LENGTH
+    code = [re.sub(r"(//|#).*", "", line).rstrip() for line in program.lines]
+    assert not [line for line in code if ";" in line.removesuffix(";")], "one statement per line"
 
 
 def test_every_block_is_a_file_a_command_an_output_or_an_installation() -> None:

@@ -13,7 +13,7 @@ PURE_DB = ("db/batch.py", "db/row_cache.py", "db/idempotency.py", "db/merchant_s
 RECIPES = read_all("docs/recipes", "docs/recipes/")
 GENERATOR = read_all("clients/generate", "clients/generate/")
 # The Python client without its generated modules, which are as long as the API, and without its list of public names.
-GENERATED = {"types.py", "_tables.py", "_actions.py", "_sync_groups.py", "_async_groups.py"}
+GENERATED = {"types.py", "events.py", "_tables.py", "_actions.py", "_sync_groups.py", "_async_groups.py"}
 PYTHON_CLIENT = [
     source
     for source in read_all("clients/python/src/kasuwa_client", "clients/python/")

@@ -1,6 +1,7 @@
 """Writes the generated modules of the Python client from the surface.
 
     types.py           the objects of requests (TypedDict) and replies (frozen dataclasses)
+    events.py          the webhook events (frozen dataclasses)
     _tables.py         how those are encoded and decoded
     _actions.py        one Action per action
     _sync_groups.py    one class per path with a typed method per action
@@ -18,17 +19,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clients.generate.docstrings import LINE_LENGTH, docstring, wrap_text
-from clients.generate.field_types import FieldType
-from clients.generate.surface import SECRET_FIELDS, ActionSurface, Field, ObjectType, Surface, read_surface
+from clients.generate.python_events import render_event_tables, render_events
+from clients.generate.python_types import (
+    FUTURE,
+    HEAD,
+    SECRET_REPLY_FIELDS,
+    argument_annotation,
+    describe_argument,
+    field_table,
+    notation,
+    render_types,
+    result_annotation,
+)
+from clients.generate.surface import ActionSurface, Field, Surface, read_surface
 
 FOLDER = Path(__file__).parents[1] / "python" / "src" / "kasuwa_client"
-HEAD = (
-    '"""{title}\n\nWritten by `python -m clients.generate` from the action tables of the service. Do not edit.\n"""\n\n'
-)
-FUTURE = "from __future__ import annotations\n\n"
-
-# Secrets of replies besides those of requests. They are left out of a result's repr.
-SECRET_REPLY_FIELDS = SECRET_FIELDS | {"cardToken"}
 
 
 class Wait(NamedTuple):
@@ -63,6 +68,7 @@ def render_all() -> dict[Path, str]:
     surface = read_surface()
     texts = {
         "types.py": "".join(render_types(surface)),
+        "events.py": "".join(render_events(surface)),
         "_tables.py": "".join(render_tables(surface)),
         "_actions.py": "".join(render_actions(surface)),
         "_sync_groups.py": "".join(render_groups(surface, is_async=False)),
@@ -78,162 +84,6 @@ def format_source(path: Path, text: str, line_length: int = LINE_LENGTH) -> str:
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
-# --- types ------------------------------------------------------------------------------------------------------
-
-
-def notation(kind: FieldType) -> str:
-    """Returns a type in the notation of kasuwa_client/_notation.py."""
-    if kind.kind == "list":
-        return f"[{notation(item_of(kind))}]"
-    if kind.kind == "map":
-        return f"{{{notation(item_of(kind))}}}"
-    if kind.kind == "object":
-        return kind.name
-    if kind.kind == "document":
-        return f"{kind.name}+" if kind.name else "document"
-    if kind.kind == "union":
-        return "|".join(notation(option) for option in kind.options)
-    if kind.kind == "choice" and not all(isinstance(value, str) for value in kind.values):
-        return "boolean" if isinstance(kind.values[0], bool) else "integer"
-    return kind.kind
-
-
-def item_of(kind: FieldType) -> FieldType:
-    assert kind.item is not None, kind
-    return kind.item
-
-
-def choice_annotation(kind: FieldType) -> str:
-    if all(isinstance(value, str) for value in kind.values):
-        return f"Literal[{', '.join(json.dumps(value) for value in kind.values)}]"
-    return "bool" if isinstance(kind.values[0], bool) else "int"
-
-
-def argument_annotation(kind: FieldType, prefix: str = "") -> str:
-    """Returns the annotation of an argument. `prefix` precedes the names of object types."""
-    match kind.kind:
-        case "list":
-            return f"Sequence[{argument_annotation(item_of(kind), prefix)}]"
-        case "map":
-            return f"Mapping[str, {argument_annotation(item_of(kind), prefix)}]"
-        case "object":
-            return prefix + kind.name
-        case "document":
-            return f"{prefix}{kind.name} | Mapping[str, Any]" if kind.name else "Mapping[str, Any]"
-        case "union":
-            return " | ".join(argument_annotation(option, prefix) for option in kind.options)
-        case "choice":
-            return choice_annotation(kind)
-        case "amount" | "decimal":
-            return f"{prefix}Amount"
-    return {"text": "str", "integer": "int", "boolean": "bool", "any": "Any"}.get(kind.kind) or {
-        "time": "dt.datetime | str",
-        "date": "dt.date | str",
-    }[kind.kind]
-
-
-def result_annotation(kind: FieldType, prefix: str = "") -> str:
-    """Returns the annotation of a field of a result."""
-    match kind.kind:
-        case "list":
-            return f"tuple[{result_annotation(item_of(kind), prefix)}, ...]"
-        case "map":
-            return f"Mapping[str, {result_annotation(item_of(kind), prefix)}]"
-        case "object":
-            return prefix + kind.name
-        case "union":
-            return " | ".join(result_annotation(option, prefix) for option in kind.options)
-        case "choice":
-            return choice_annotation(kind)
-    names = {
-        "text": "str",
-        "integer": "int",
-        "boolean": "bool",
-        "any": "Any",
-        "amount": "Decimal",
-        "decimal": "Decimal",
-    }
-    return names.get(kind.kind) or {"time": "dt.datetime", "date": "dt.date"}[kind.kind]
-
-
-def page_types(surface: Surface) -> set[str]:
-    """Returns the reply types of lists. Clients return a Page of their records instead."""
-    return {action.reply.name for action in surface.actions if action.paging in ("offset", "feed")}
-
-
-def render_types(surface: Surface) -> Iterator[str]:
-    pages = page_types(surface)
-    yield HEAD.format(title="Objects of requests and replies.")
-    yield FUTURE
-    yield "import datetime as dt\nfrom collections.abc import Mapping, Sequence\n"
-    yield "from dataclasses import dataclass, field\nfrom decimal import Decimal\n"
-    yield "from typing import Any, ClassVar, Literal, TypedDict, Union\n\n"
-    yield "from kasuwa_client._result import Result\n\n"
-    yield "# An exact number in major units. An int is whole units: 1500 is 1,500.00. A float is refused.\n"
-    yield "Amount = Union[Decimal, str, int]\n\n"
-    for kind in surface.types.values():
-        if not kind.is_reply:
-            yield from render_input(kind)
-    for kind in surface.types.values():
-        if kind.is_reply and kind.name not in pages:
-            yield from render_result(kind)
-
-
-def render_input(kind: ObjectType) -> Iterator[str]:
-    """Yields a TypedDict. Python 3.9 has no NotRequired, so the required fields are in a parent of their own."""
-    required = [field for field in kind.fields if field.required]
-    optional = [field for field in kind.fields if not field.required]
-    parent = "TypedDict"
-    if required and optional:
-        parent = f"_{kind.name}Required"
-        yield f"class {parent}(TypedDict):\n"
-        yield from render_input_fields(required)
-        yield "\n\n"
-    shown = optional if required and optional else list(kind.fields)
-    total = "" if shown and shown[0].required else ", total=False"
-    yield f"class {kind.name}({parent}{total}):\n"
-    if kind.description:
-        yield docstring([kind.description], 4)
-    yield from render_input_fields(shown)
-    yield "\n\n"
-
-
-def render_input_fields(fields: list[Field]) -> Iterator[str]:
-    for field in fields:
-        yield f"    {field.name}: {argument_annotation(field.type)}\n"
-        text = describe_argument(field)
-        if text:
-            yield docstring([text], 4)
-
-
-def describe_argument(field: Field) -> str:
-    form = f"{field.form[0].upper()}{field.form[1:]}." if field.form else ""
-    return " ".join(part for part in (field.description, form) if part)
-
-
-def render_result(kind: ObjectType) -> Iterator[str]:
-    yield f"@dataclass(frozen=True)\nclass {kind.name}(Result):\n"
-    if kind.description:
-        yield docstring([kind.description], 4)
-    for field in sorted(kind.fields, key=lambda field: not is_always_set(field)):
-        annotation = result_annotation(field.type)
-        default = ""
-        if not is_always_set(field):
-            annotation, default = f"{annotation} | None", " = None"
-        if field.wire_name in SECRET_REPLY_FIELDS:
-            default = f" = field({'default=None, ' if default else ''}repr=False)"
-        yield f"    {field.name}: {annotation}{default}\n"
-        if field.description:
-            yield docstring([field.description], 4)
-    yield "    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)\n\n"
-    names = {field.name: field.wire_name for field in kind.fields}
-    yield f"    wire_names: ClassVar[Mapping[str, str]] = {names!r}\n\n\n"
-
-
-def is_always_set(field: Field) -> bool:
-    return field.required and not field.nullable
-
-
 # --- tables and actions -----------------------------------------------------------------------------------------
 
 
@@ -247,10 +97,7 @@ def render_tables(surface: Surface) -> Iterator[str]:
     for kind in surface.types.values():
         yield f"    {kind.name!r}: {field_table(kind.fields)},\n"
     yield "}\n"
-
-
-def field_table(fields: tuple[Field, ...]) -> str:
-    return "{" + ", ".join(f"{f.name!r}: ({f.wire_name!r}, {notation(f.type)!r})" for f in fields) + "}"
+    yield from render_event_tables(surface)
 
 
 def constant(action: ActionSurface) -> str:
@@ -298,6 +145,7 @@ def render_groups(surface: Surface, *, is_async: bool) -> Iterator[str]:
     yield "from kasuwa_client import _actions as actions\nfrom kasuwa_client import types\n"
     parent, page = ("AsyncGroup", "AsyncPager") if is_async else ("SyncGroup", "Page")
     yield f"from kasuwa_client._groups import {parent}\nfrom kasuwa_client._pages import {page}\n"
+    yield "from kasuwa_client._paid import covers\n"
     yield "from kasuwa_client.errors import OutcomeUnknown\n\n"
     for path in surface.paths:
         yield f"class {path.capitalize()}({parent}):\n"
@@ -307,6 +155,8 @@ def render_groups(surface: Surface, *, is_async: bool) -> Iterator[str]:
             yield "".join(render_method(action, is_async=is_async))
         if path in WAITS:
             yield "".join(render_wait(WAITS[path], surface, is_async=is_async))
+        if path == "payment":
+            yield render_is_paid(is_async=is_async)
         yield "\n"
 
 
@@ -433,3 +283,19 @@ def render_wait(waits: tuple[Wait, ...], surface: Surface, *, is_async: bool) ->
         yield f"        if isinstance(thing, ({kinds})):\n"
         yield f"            return {awaited}self._wait(actions.{constant(verifying[wait.verify])}, thing, seconds)\n"
     yield f"        return {awaited}self._wait(actions.{constant(verifying[waits[-1].verify])}, thing, seconds)\n"
+
+
+IS_PAID_DOC = (
+    "Asks `verify` whether a payment is successful and its payer was charged at least this amount in this currency. "
+    "Money that was refunded does not count. Use it before you fulfill an order, with your own price."
+)
+
+
+def render_is_paid(*, is_async: bool) -> str:
+    prefix, awaited = ("async ", "await ") if is_async else ("", "")
+    signature = 'self, txn_ref: str, *, amount: types.Amount, currency: str = "NGN"'
+    return (
+        f"\n    {prefix}def is_paid({signature}) -> bool:\n"
+        f"{docstring([IS_PAID_DOC], 8)}"
+        f"        return covers({awaited}self.verify(txn_ref=txn_ref), amount, currency)\n"
+    )

@@ -18,6 +18,7 @@ from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write
 from kasuwa.core.documents import Document
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
+from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
 from kasuwa.core.fields import ChosenCurrency, scalar_schema
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.web.field_docs import describe_fields
@@ -199,11 +200,20 @@ class Status(NamedTuple):
     meaning: str
 
 
+class EventSurface(NamedTuple):
+    """A type of webhook event."""
+
+    kinds: tuple[str, ...]  # the values of its field `kind`
+    type: ObjectType
+
+
 class Surface(NamedTuple):
     paths: tuple[str, ...]
     actions: tuple[ActionSurface, ...]
     types: Mapping[str, ObjectType]
     statuses: tuple[Status, ...]
+    common_event: ObjectType  # the fields that every event has
+    events: tuple[EventSurface, ...]
 
     def actions_of(self, path: str) -> tuple[ActionSurface, ...]:
         return tuple(action for action in self.actions if action.path == path)
@@ -235,7 +245,10 @@ def read_surface() -> Surface:
         types[names[struct]] = describe_object(struct, names, is_reply=struct in outputs)
     live = {title(method, action) for method in methods_of("live") for action in method.actions}
     actions = tuple(describe_action(method, action, names, live) for method, action in rows)
-    return Surface(tuple(method.name for method in methods), actions, types, STATUSES)
+    common_event = describe_object(EventPayload, {EventPayload: "EventPayload"}, is_reply=True)
+    return Surface(
+        tuple(method.name for method in methods), actions, types, STATUSES, common_event, tuple(describe_events())
+    )
 
 
 def title(method: ApiMethod, action: Action) -> str:
@@ -361,6 +374,19 @@ def form_of(declared: inspect.Type) -> str:
     if isinstance(declared, inspect.CustomType) and not issubclass(declared.cls, Document | ChosenCurrency):
         return str(scalar_schema(declared.cls).get("description", ""))
     return ""
+
+
+def describe_events() -> Iterator[EventSurface]:
+    """Yields the types of events, in the order of the service's table. Several kinds may share one."""
+    kinds: dict[type[msgspec.Struct], list[str]] = {}
+    for name, kind in EVENT_KINDS.items():
+        kinds.setdefault(kind.payload, []).append(name)
+    kinds[EndpointTestEvent] = [TEST_EVENT]
+    for struct, names in kinds.items():
+        described = describe_object(struct, {struct: struct.__name__}, is_reply=True)
+        # A field without a value is left out of an event, never null.
+        fields = tuple(field._replace(nullable=False) for field in described.fields)
+        yield EventSurface(tuple(names), described._replace(fields=fields))
 
 
 # --- actions ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from kasuwa.core.events import DEFAULT_HASH_HEADER, sign
+from kasuwa.core.events import DEFAULT_HASH_HEADER, object_headers, sign
 
 POLL_SECONDS = 0.5
 ANSWER_SECONDS = 10.0
@@ -81,6 +81,8 @@ class Event(msgspec.Struct):
     sequence: int
     txn_ref: str = msgspec.field(name="txnRef")
     kind: str
+    object: str
+    object_sequence: int
     payload: dict[str, Any]
 
 
@@ -103,7 +105,7 @@ def forward(event: Event, url: str, key: str) -> str:
     """Sends one event to a local application. Returns the result in a few words, such as `HTTP 200`."""
     body = msgspec.json.encode(event.payload)
     headers = sign(body, [key.encode()], event.event_id, int(time.time()), DEFAULT_HASH_HEADER, has_bad_signature=False)
-    headers["webhook-object"] = event.txn_ref
+    headers |= object_headers(event.object, event.object_sequence)
     request = urllib.request.Request(url, data=body, method="POST", headers=headers)
     try:
         with TO_APPLICATION.open(request, timeout=ANSWER_SECONDS) as answer:

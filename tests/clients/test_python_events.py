@@ -9,11 +9,25 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 from standardwebhooks.webhooks import Webhook
 
+from kasuwa.core.event_payloads import EVENT_KINDS as EVENT_KINDS_OF_SERVICE
+from kasuwa.core.event_payloads import EndpointTestEvent, EventPayload
 from kasuwa.core.events import sign, standard_secret
-from kasuwa_client import Event, InvalidSignature, Kasuwa, verify_event
+from kasuwa_client import (
+    BillEvent,
+    Event,
+    InvalidSignature,
+    Kasuwa,
+    PaymentEvent,
+    SavingsMovementEvent,
+    TransferEvent,
+    UnknownEvent,
+    verify_event,
+)
+from kasuwa_client.events import EVENT_KINDS, EventBase
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.work.inbox import running_inbox
@@ -28,6 +42,7 @@ PAYLOAD = {
     "currency": "NGN",
     "paymentMethod": "transfer",
     "endpoint": "test",
+    "kind": "transfer",
     "orderRef": "order-1",
     "novelty": {"a": 1},
 }
@@ -39,8 +54,17 @@ def signed(body: bytes = BODY, key: str = KEY, at: int = NOW) -> dict[str, str]:
     return sign(body, [key.encode()], "evt_1", at, "service-hash", has_bad_signature=False)
 
 
-def verify(body: bytes | str = BODY, headers: dict[str, str] | None = None, key: Any = KEY, **options: Any) -> Event:
-    return verify_event(body, signed() if headers is None else headers, key, **{"now": NOW, **options})
+def verify(
+    body: bytes | str = BODY, headers: dict[str, str] | None = None, key: Any = KEY, **options: Any
+) -> TransferEvent:
+    event = verify_event(body, signed() if headers is None else headers, key, **{"now": NOW, **options})
+    assert isinstance(event, TransferEvent)
+    return event
+
+
+def read(payload: dict[str, Any]) -> Event:
+    body = json.dumps(payload).encode()
+    return verify_event(body, signed(body), KEY, now=NOW)
 
 
 def test_a_signed_event_is_typed() -> None:
@@ -52,6 +76,45 @@ def test_a_signed_event_is_typed() -> None:
     assert (event.order_ref, event.loan_id) == ("order-1", None)
     assert event.extra == {"novelty": {"a": 1}}
     assert event.raw == PAYLOAD
+
+
+def test_every_kind_of_the_service_is_read_into_its_own_class() -> None:
+    kinds: dict[str, type[EventPayload]] = {name: kind.payload for name, kind in EVENT_KINDS_OF_SERVICE.items()}
+    kinds["test"] = EndpointTestEvent
+    assert set(EVENT_KINDS) == set(kinds)
+    for kind, struct in kinds.items():
+        fields = msgspec.structs.fields(struct)
+        sent = {field.encode_name: "1.00" for field in fields} | {"status": 200, "kind": kind}
+        event = read(sent)
+        assert isinstance(event, EventBase)
+        assert (type(event).__name__, event.kind, event.extra) == (struct.__name__, kind, {})
+        assert {event.wire_names[name] for name in event.wire_names} == set(sent)
+        assert event.raw == sent
+
+
+def test_fields_of_a_kind_are_decoded() -> None:
+    bill = read({**PAYLOAD, "kind": "bill", "commission": "75.00"})
+    assert isinstance(bill, BillEvent)
+    assert (bill.commission, bill.order_ref) == (Decimal("75.00"), "order-1")
+    payment = read({**PAYLOAD, "kind": "payment", "unappliedAmount": "0.50", "accountReference": "tenant 12"})
+    assert isinstance(payment, PaymentEvent)
+    assert (payment.unapplied_amount, payment.account_reference) == (Decimal("0.50"), "tenant 12")
+    assert (payment.customer_txnref, payment.extra) == (None, {"orderRef": "order-1", "novelty": {"a": 1}})
+    for kind in ("deposit", "cashout"):
+        moved = read({**PAYLOAD, "kind": kind, "savings_id": "SV1"})
+        assert isinstance(moved, SavingsMovementEvent)
+        assert (moved.kind, moved.savings_id) == (kind, "SV1")
+
+
+@pytest.mark.parametrize("kind", ["dividend", None, 5, ["transfer"]])
+def test_an_event_of_an_unknown_kind_is_still_readable(kind: Any) -> None:
+    payload = {**PAYLOAD, "kind": kind} if kind is not None else {k: v for k, v in PAYLOAD.items() if k != "kind"}
+    event = read(payload)
+    assert isinstance(event, UnknownEvent)
+    assert (event.kind, event.sent_kind, event.is_successful) == ("unknown", kind, True)
+    assert (event.txn_ref, event.charged_amount) == ("GP|FD|1", Decimal("1500.00"))
+    assert event.extra == {"currency": "NGN", "orderRef": "order-1", "novelty": {"a": 1}}
+    assert event.raw == payload
 
 
 @pytest.mark.parametrize("case", [str.upper, str.title, str.lower])
@@ -156,6 +219,7 @@ def test_real_deliveries_are_verified_also_after_the_key_was_rolled(
         made = client.disburse.transfer(amount="10.00", bankcode="058", accountnumber="0000000000")
         [letter] = inbox.wait_for(1)
         event = verify_event(letter.body, letter.headers, shop.key)
+        assert isinstance(event, TransferEvent)
         assert (event.txn_ref, event.order_ref) == (made.txn_ref, made.order_ref)
         assert event.sent_at is not None
         assert abs(event.sent_at.timestamp() - time.time()) < 300

@@ -13,7 +13,7 @@ README = Path(__file__).parents[2] / "clients" / "python" / "README.md"
 
 def test_the_examples_of_the_readme_run(shop: MerchantClient, base_url: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     program = tmp_path / "readme.py"
     program.write_text("\n".join(blocks))
     environment = {**os.environ, "KASUWA_MID": shop.mid, "KASUWA_KEY": shop.key, "KASUWA_URL": base_url}

@@ -82,6 +82,15 @@ class Image(msgspec.Struct):
         """Returns the entry point with the given arguments, or with those of CMD."""
         return [*self.stage.only("ENTRYPOINT").arguments, *(arguments or self.stage.only("CMD").arguments)]
 
+    @property
+    def health_check(self) -> list[str]:
+        return list(self.stage.only("HEALTHCHECK").arguments)
+
+    @property
+    def health_check_seconds(self) -> float:
+        """The time after which a health check counts as failed."""
+        return float(self.stage.only("HEALTHCHECK").options["timeout"].removesuffix("s"))
+
 
 # --- building -------------------------------------------------------------------------------------------------
 
@@ -233,6 +242,21 @@ class Container:
     def processes(self) -> list[psutil.Process]:
         first = self.first_process()
         return [first, *first.children(recursive=True)]
+
+    def execute(
+        self, image: Image, environment: Mapping[str, str], arguments: list[str]
+    ) -> "subprocess.CompletedProcess[str]":
+        """Runs a command in this container as its user, as `docker exec` and health checks do."""
+        user, group = image.user
+        variables = {**image.stage.environment(), **environment}
+        command = [
+            *("nsenter", "--target", str(self.first_process().pid), "--mount", "--pid", "--ipc", "--uts"),
+            *("--root", "--wd", "setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", "--no-new-privs"),
+            *("--bounding-set=-all", "--inh-caps=-all", "env", "-i"),
+            *(f"{name}={value}" for name, value in variables.items()),
+            *arguments,
+        ]
+        return subprocess.run(command, capture_output=True, text=True, timeout=image.health_check_seconds)
 
     def send_stop_signal(self, image: Image) -> None:
         self.first_process().send_signal(signal.Signals[image.stage.only("STOPSIGNAL").arguments[0]])

@@ -145,6 +145,39 @@ def test_it_serves_from_a_read_only_root_as_its_user(
     assert not (mounts.volume / "secret.key").exists()
 
 
+def test_the_health_check_passes_only_while_the_service_answers(
+    container: Container, image: Image, environment: dict[str, str]
+) -> None:
+    """Runs the command of HEALTHCHECK in the container, within its own time limit."""
+    healthy = container.execute(image, environment, image.health_check)
+    assert (healthy.returncode, healthy.stderr) == (0, "")
+    assert f":{environment['KASUWA_PORT']}" in healthy.stdout
+    serving = [process for process in container.processes() if process.name() == "kasuwa api"]
+    assert serving
+    for process in serving:
+        process.suspend()
+    try:
+        hanging = container.execute(image, environment, image.health_check)
+    finally:
+        for process in serving:
+            process.resume()
+    assert hanging.returncode == 1
+    assert "no answer" in hanging.stdout
+    assert container.execute(image, environment, image.health_check).returncode == 0
+
+
+def test_the_health_check_fails_where_no_service_runs(
+    image: Image, mounts: Mounts, environment: dict[str, str]
+) -> None:
+    done = run_in_container(image, mounts, environment, image.health_check)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "kasuwa: no server runs on /var/lib/kasuwa\n"
+    elsewhere = {**environment, "KASUWA_DATABASE_URL": "postgresql://kasuwa@127.0.0.1:1/kasuwa"}
+    done = run_in_container(image, mounts, elsewhere, image.health_check)
+    assert done.returncode == 1
+    assert "no answer" in done.stdout
+
+
 def test_a_container_cannot_write_to_its_root(image: Image, mounts: Mounts) -> None:
     done = run_in_container(image, mounts, {}, ["sh", "-c", "touch /var/lib/kasuwa/x && touch /tmp/x"])
     assert done.returncode != 0

@@ -39,7 +39,7 @@ def test_the_image_is_not_run_by_root_and_writes_to_one_volume() -> None:
 
 def test_the_health_check_asks_the_service_itself() -> None:
     check = IMAGE.only("HEALTHCHECK")
-    assert check.arguments == ("kasuwa", "status", "--server", "http://127.0.0.1:8080")
+    assert check.arguments == ("kasuwa", "status")
     assert set(check.options) == {"interval", "timeout", "start-period", "retries"}
 
 

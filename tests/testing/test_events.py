@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kasuwa.testing import SandboxMerchant, Server
-from kasuwa_client import InvalidSignature, verify_event
+from kasuwa_client import BillEvent, InvalidSignature, TransferEvent, verify_event
 from tests.work.inbox import BROKEN, running_inbox
 
 
@@ -16,7 +16,7 @@ def send(kasuwa: SandboxMerchant, order_ref: str, account: str = "0000000000") -
 
 
 def arrived(kasuwa: SandboxMerchant) -> list[str]:
-    return [str(delivery.event.order_ref) for delivery in kasuwa.events.deliveries]
+    return [str(delivery.event.raw["orderRef"]) for delivery in kasuwa.events.deliveries]
 
 
 def test_one_finds_the_event_by_kind_reference_and_fields(kasuwa: SandboxMerchant) -> None:
@@ -24,10 +24,11 @@ def test_one_finds_the_event_by_kind_reference_and_fields(kasuwa: SandboxMerchan
     send(kasuwa, "bad", "0000005100")
     found = kasuwa.events.one("transfer", ref="good")
     assert (found.txn_status, found.payment_method) == ("successful", "transfer")
-    assert kasuwa.events.one(txnStatus="failed").order_ref == "bad"
-    assert kasuwa.events.one(ref=found).order_ref == "good"
-    assert [event.order_ref for event in kasuwa.events.all()] == ["good", "bad"]
-    assert kasuwa.events.all("bill") == kasuwa.events.all("payment") == []
+    assert kasuwa.events.one(TransferEvent, txnStatus="failed").order_ref == "bad"
+    assert kasuwa.events.one(TransferEvent, ref=found).order_ref == "good"
+    assert [event.order_ref for event in kasuwa.events.all(TransferEvent)] == ["good", "bad"]
+    assert kasuwa.events.all() == kasuwa.events.all("transfer") == kasuwa.events.all(TransferEvent)
+    assert kasuwa.events.all("bill") == kasuwa.events.all("payment") == kasuwa.events.all(BillEvent) == []
     with pytest.raises(TypeError, match="ref: must be a text"):
         kasuwa.events.all(ref=5)
 
@@ -43,6 +44,8 @@ def test_one_that_finds_none_or_several_says_what_arrived(kasuwa: SandboxMerchan
     send(kasuwa, "two")
     with pytest.raises(AssertionError, match="found 2"):
         kasuwa.events.one()
+    with pytest.raises(AssertionError, match="kind='BillEvent'"):
+        kasuwa.events.one(BillEvent)
 
 
 def test_wait_takes_an_event_that_comes_by_itself(kasuwa: SandboxMerchant) -> None:
@@ -70,7 +73,7 @@ def test_a_duplicate_is_two_deliveries_of_one_event(kasuwa: SandboxMerchant) -> 
     kasuwa.events.duplicate()
     send(kasuwa, "twice")
     send(kasuwa, "once")
-    assert [event.order_ref for event in kasuwa.events.all()] == ["twice", "once"]
+    assert [event.order_ref for event in kasuwa.events.all(TransferEvent)] == ["twice", "once"]
     assert sorted(arrived(kasuwa)) == ["once", "twice", "twice"]
     ids = {delivery.headers["webhook-id"] for delivery in kasuwa.events.deliveries}
     assert len(ids) == 2
@@ -116,7 +119,7 @@ def test_deliveries_are_forwarded_until_the_application_accepts_them(kasuwa: San
         kasuwa.advance(seconds=5)
         assert len(application.requests) == 2
         for request in application.requests:
-            assert verify_event(request.body, request.headers, kasuwa.key).order_ref == "forwarded"
+            assert verify_event(request.body, request.headers, kasuwa.key).raw["orderRef"] == "forwarded"
     send(kasuwa, "nobody listens")
     kasuwa.events.flush()
     entries = kasuwa.explain(order_ref="nobody listens").raw["data"]
@@ -135,7 +138,7 @@ def test_a_merchant_of_a_block_receives_nothing_after_it(kasuwa_server: Server) 
 def test_each_delivery_is_handed_over_once(kasuwa: SandboxMerchant) -> None:
     def receive(body: bytes, headers: Mapping[str, str]) -> Any:
         assert threading.current_thread() is threading.main_thread()
-        return verify_event(body, headers, kasuwa.key).order_ref
+        return verify_event(body, headers, kasuwa.key).raw["orderRef"]
 
     send(kasuwa, "one")
     assert kasuwa.events.hand_over(receive) == ["one"]

@@ -61,6 +61,50 @@ def test_a_scenario_is_recorded_once_and_then_compared(kasuwa_server: Server, tm
     assert json.loads((tmp_path / "flow.json").read_text()) == recorded
 
 
+def play_by_chance(kasuwa: SandboxMerchant, name: str) -> list[str]:
+    """Plays sixteen transfers with a bank that declines half of them. Returns their states."""
+    with kasuwa.golden(name) as shop:
+        shop.fault("bank", "decline", probability="0.5")
+        sent = [
+            shop.client.disburse.transfer(amount="10.00", bankcode="058", accountnumber="0000000000") for _ in range(16)
+        ]
+    return [one.txn_status for one in sent]
+
+
+def test_random_outcomes_of_a_scenario_follow_from_its_seed(kasuwa_server: Server, tmp_path: Path) -> None:
+    with merchant_with_files(kasuwa_server, tmp_path, is_updating=True) as kasuwa:
+        recorded = play_by_chance(kasuwa, "chance")
+        other = play_by_chance(kasuwa, "other")
+    assert set(recorded) == set(other) == {"successful", "failed"}
+    assert recorded != other
+    assert json.loads((tmp_path / "chance.json").read_text())["seed"] == "kasuwa chance"
+    with merchant_with_files(kasuwa_server, tmp_path) as kasuwa:
+        kasuwa.client.disburse.transfer(amount="10.00", bankcode="058", accountnumber="0000000000")
+        assert play_by_chance(kasuwa, "chance") == recorded
+    files = GoldenFiles(tmp_path, seed="another")
+    with (
+        kasuwa_server.merchant(golden_files=files) as kasuwa,
+        pytest.raises(AssertionError, match=r'[+]  "seed": "another chance"'),
+    ):
+        play_by_chance(kasuwa, "chance")
+
+
+def test_merchants_with_one_seed_have_the_same_outcomes_and_different_references(kasuwa_server: Server) -> None:
+    seen = []
+    for seed in ("same", "same", "x" * 300):
+        with kasuwa_server.merchant(seed=seed) as kasuwa:
+            kasuwa.fault("bank", "decline", probability="0.5")
+            sent = [
+                kasuwa.client.disburse.transfer(amount="10.00", bankcode="058", accountnumber="0000000000")
+                for _ in range(12)
+            ]
+            payment = kasuwa.client.payment.charge_bank_transfer(amount="50.00")
+            seen.append(([one.txn_status for one in sent], payment.account_number, {one.txn_ref for one in sent}))
+    assert seen[0][0] == seen[1][0] != seen[2][0]
+    assert seen[0][1] != seen[1][1]
+    assert not seen[0][2] & seen[1][2]
+
+
 def test_a_scenario_that_fails_is_not_compared(kasuwa_server: Server, tmp_path: Path) -> None:
     with merchant_with_files(kasuwa_server, tmp_path, is_updating=True) as kasuwa:
         with pytest.raises(ZeroDivisionError), kasuwa.golden("broken"):

@@ -1,5 +1,6 @@
 """The OpenAPI documents describe every row of the action tables, so that generators make usable clients."""
 
+import re
 from typing import Any
 
 import jsonschema_rs
@@ -171,6 +172,12 @@ def test_the_documents_of_live_show_nothing_of_the_test_environment() -> None:
         assert [name for name in document["components"]["schemas"] if name.startswith("Sandbox")] == []
         assert "sandbox" not in {tag["name"] for tag in document["tags"]}
         assert "x-sandbox-scenario" not in str(document)
+        for item in document["paths"].values():
+            for operation in item.values():
+                content = operation["responses"]["200"].get("content", {}).get("application/json", {})
+                shown = str(content.get("examples", {}))
+                assert not re.search(r"sandbox|test bin|'test'", shown, re.IGNORECASE), shown
+        assert "Example Bank" in str(document["paths"])
 
 
 def test_the_documents_of_test_have_every_path_and_no_other() -> None:

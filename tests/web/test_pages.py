@@ -61,6 +61,8 @@ def event(sequence: int) -> EventLine:
         kind="payment",
         state="delivered",
         date_created="",
+        object="GP",
+        object_sequence=1,
         payload={},
         attempts=[],
     )

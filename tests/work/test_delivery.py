@@ -92,6 +92,7 @@ def test_the_payload_has_the_fields_of_the_contract(listening: MerchantClient, i
         "chargedAmount": "1500.50",
         "paymentMethod": "transfer",
         "endpoint": "test",
+        "kind": "transfer",
         "currency": "NGN",
         "orderRef": "order-1042",
     }

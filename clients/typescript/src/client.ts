@@ -1,6 +1,8 @@
 /** The client: one object per merchant. */
 
 import { Caller } from "./caller.js";
+import { type HeadersLike, verifyEvent } from "./events.js";
+import type { KasuwaEvent } from "./generated/events.js";
 import { KasuwaPaths } from "./generated/paths.js";
 import type { KasuwaOptions } from "./options.js";
 
@@ -30,9 +32,40 @@ export class Kasuwa extends KasuwaPaths {
     this.#options = options;
   }
 
+  /**
+   * Returns a client of the merchant that the variables KASUWA_MID, KASUWA_KEY and KASUWA_URL name, by default those of
+   * the process. Throws a TypeError that names every variable that is not set.
+   */
+  static fromEnvironment(
+    environment: { readonly [name: string]: string | undefined } = processEnvironment(),
+    options: Partial<KasuwaOptions> = {},
+  ): Kasuwa {
+    const { KASUWA_MID: mid = "", KASUWA_KEY: key = "", KASUWA_URL: baseUrl = "" } = environment;
+    const found = { KASUWA_MID: mid, KASUWA_KEY: key, KASUWA_URL: baseUrl };
+    const missing = Object.entries(found).filter(([, value]) => value === "").map(([name]) => name);
+    if (missing.length > 0) {
+      throw new TypeError(`not set in the environment: ${missing.join(", ")}`);
+    }
+    return new Kasuwa({ mid, key, baseUrl, ...options });
+  }
+
+  /**
+   * Returns the event of a delivery, typed by its kind. Throws InvalidSignature if it was not signed with the key of
+   * this client. The function verifyEvent has options.
+   */
+  verifyEvent(rawBody: string | Uint8Array | ArrayBuffer, headers: HeadersLike): Promise<KasuwaEvent> {
+    return verifyEvent(rawBody, headers, this.#options.key);
+  }
+
   /** Returns a client of the same merchant with other options. Headers are added to those of this client. */
   withOptions(options: Omit<Partial<KasuwaOptions>, "mid" | "key">): Kasuwa {
     const headers = { ...this.#options.headers, ...options.headers };
     return new Kasuwa({ ...this.#options, ...options, headers });
   }
+}
+
+/** Returns the environment variables of Node.js, or none in a runtime without them. */
+function processEnvironment(): { readonly [name: string]: string | undefined } {
+  const { process } = globalThis as { process?: { env?: { readonly [name: string]: string | undefined } } };
+  return process?.env ?? {};
 }

@@ -1,55 +1,9 @@
-/** Webhook events: checks that they are genuine, and their type. */
+/** Webhook events: checks that they are genuine. */
 
+import type { DeliveryFacts } from "./delivery.js";
 import { InvalidSignature } from "./errors.js";
+import { EVENT_KINDS, type KasuwaEvent } from "./generated/events.js";
 import { webCrypto } from "./webcrypto.js";
-
-/** The body of an event: a transaction became final. */
-export interface EventPayload {
-  /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
-  readonly status: 200;
-  /** The final state of the transaction. It never changes after the event. */
-  readonly txnStatus: "successful" | "failed";
-  /** Reference of the transaction. Verify it before you act on the event. */
-  readonly txnRef: string;
-  /** Amount that was charged, paid out or given back, in major units of the currency; 0.00 if it failed. */
-  readonly chargedAmount: string;
-  /** Currency of the amount. Absent in a test event. */
-  readonly currency?: string;
-  /** How the money moved, such as `card`, `bank_transfer`, `transfer` or `refund`; `test` in a test event. */
-  readonly paymentMethod: string;
-  /** The environment that sent the event. */
-  readonly endpoint: "test" | "live";
-  /** Your reference of a transfer, bill or cashcode. */
-  readonly orderRef?: string;
-  /** Your reference of a payment, if its request had one. */
-  readonly customer_txnref?: string;
-  /** Of a refund: the txnRef of the payment or purchase that is refunded. */
-  readonly refundOf?: string;
-  /** The loan that the transaction belongs to. */
-  readonly loan_id?: string;
-  /** The savings account that the transaction belongs to. */
-  readonly savings_id?: string;
-  /** Of a card purchase or refund: the reference of the virtual card. */
-  readonly reference?: string;
-  /** Of a bill: your commission. */
-  readonly commission?: string;
-  /** Of a payment: the part that its purpose could not use. It can be refunded. */
-  readonly unappliedAmount?: string;
-  /** Of a payment to a personalized account: your reference of the account. */
-  readonly accountReference?: string;
-}
-
-/**
- * An event whose signature is valid: a transaction became final. The same event may arrive several times, and events
- * may arrive out of order: remember the `eventId`s that you have handled, and ask `verify` for the state before you
- * fulfill an order.
- */
-export interface KasuwaEvent extends EventPayload {
-  /** `webhook-id`: the same for every delivery of an event. Undefined if the delivery has none. */
-  readonly eventId: string | undefined;
-  /** The time of this delivery. Undefined if it has none. */
-  readonly sentAt: Date | undefined;
-}
 
 /** Headers of a request, as `fetch`, Node.js, Express and others have them. */
 export type HeadersLike =
@@ -77,7 +31,7 @@ const HASH_HEADER = "service-hash";
 const SECRET_PREFIX = "whsec_";
 
 /**
- * Checks the signatures of an event in constant time and returns it. Throws InvalidSignature if none of the keys signed
+ * Checks the signatures of an event in constant time and returns it, typed by its kind. Throws InvalidSignature if none of the keys signed
  * it, it was changed, or it is too old.
  *
  * @param rawBody The body exactly as it was received. A body that was parsed and written again has another signature.
@@ -109,11 +63,17 @@ export async function verifyEvent(
     throw new InvalidSignature(`The ${hashHeader} header does not fit the body and the key`);
   }
   const hasTime = signature !== "";
-  return {
-    ...parsePayload(body),
+  return readEvent(parsePayload(body), {
     eventId: id === "" ? undefined : id,
     sentAt: hasTime ? new Date(Number(timestamp) * 1000) : undefined,
-  };
+  });
+}
+
+/** Returns the event of a payload. One of a kind that this version does not know is an UnknownEvent. */
+function readEvent(payload: Record<string, unknown>, delivery: DeliveryFacts): KasuwaEvent {
+  const isKnown = EVENT_KINDS.has(payload["kind"]);
+  const kind = isKnown ? {} : { kind: "unknown", sentKind: payload["kind"] };
+  return { ...payload, ...kind, ...delivery } as KasuwaEvent;
 }
 
 /** Returns the bytes of the keys, which may also be in the form that Standard Webhooks libraries take. */
@@ -187,7 +147,7 @@ async function isServiceHash(body: Bytes, given: string, keys: readonly Bytes[])
   return isGenuine;
 }
 
-function parsePayload(body: Uint8Array): EventPayload {
+function parsePayload(body: Uint8Array): Record<string, unknown> {
   let payload: unknown;
   try {
     payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
@@ -197,7 +157,7 @@ function parsePayload(body: Uint8Array): EventPayload {
   if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
     throw new InvalidSignature("The body is signed, but is not a JSON object");
   }
-  return payload as EventPayload;
+  return payload as Record<string, unknown>;
 }
 
 /** Compares in a time that depends on the lengths alone, not on where the bytes differ. */

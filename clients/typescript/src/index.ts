@@ -15,20 +15,18 @@ export {
   UnexpectedReply,
   UnreadableOutcome,
 } from "./errors.js";
-export {
-  type EventPayload,
-  type HeadersLike,
-  type KasuwaEvent,
-  verifyEvent,
-  type VerifyEventOptions,
-} from "./events.js";
+export type { DeliveryFacts } from "./delivery.js";
+export { type HeadersLike, verifyEvent, type VerifyEventOptions } from "./events.js";
 export type { Amount, Decimal } from "./exact.js";
+export type * from "./generated/events.js";
 export * from "./generated/paths.js";
 export type { AttemptFailed, CallEvent, Hook, ReplyReceived, RequestSent, Retrying } from "./hooks.js";
+export { eventListener, type EventListenerOptions, type ListenerRequest, type ListenerResponse } from "./listener.js";
 export type { List } from "./lists.js";
 export { maskSecrets } from "./masking.js";
 export type { JsonObject } from "./operation.js";
 export type { CallOptions, Fetch, KasuwaOptions } from "./options.js";
+export type { Price } from "./paid.js";
 export { RateLimited } from "./rate_limit.js";
 export type { CalendarDate, Time } from "./times.js";
 export { VERSION } from "./version.js";

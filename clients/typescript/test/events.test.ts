@@ -1,10 +1,11 @@
 /** Events as the service sends them, and what is not genuine. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { InvalidSignature, verifyEvent } from "kasuwa-client";
+import { InvalidSignature, type KasuwaEvent, verifyEvent } from "kasuwa-client";
 import { openShop, TRANSFER } from "./service.js";
 
 interface Delivery {
@@ -39,6 +40,7 @@ async function deliveredEvent(context: TestContext): Promise<Delivery> {
 test("an event of the service is verified, and nothing else is", async (context) => {
   const { headers, body, key, orderRef } = await deliveredEvent(context);
   const event = await verifyEvent(body, headers, key);
+  assert.ok(event.kind === "transfer");
   assert.equal(event.orderRef, orderRef);
   assert.deepEqual([event.txnStatus, event.chargedAmount], ["successful", "1500.00"]);
   assert.match(event.eventId ?? "", /^evt_/);
@@ -83,4 +85,24 @@ test("an event of the service is verified, and nothing else is", async (context)
   await assert.rejects(verifyEvent(body, headers, []), TypeError);
   await assert.rejects(verifyEvent(body, headers, ["", key]), TypeError);
   await assert.rejects(verifyEvent(JSON.parse(body.toString()) as string, headers, key), TypeError);
+});
+
+/** Returns the event of a payload, signed with the service hash alone. */
+async function readPayload(payload: object): Promise<KasuwaEvent> {
+  const body = JSON.stringify(payload);
+  const hash = createHash("sha512").update(`${body}key`).digest("hex");
+  return verifyEvent(body, { "service-hash": hash }, "key", { acceptServiceHashAlone: true });
+}
+
+test("an event of an unknown kind, or of none, is readable", async () => {
+  const payload = { status: 200, txnStatus: "failed", txnRef: "GP1", chargedAmount: "0.00", dividend: "5" };
+  for (const kind of ["dividend", undefined, "toString"]) {
+    const event = await readPayload({ ...payload, kind });
+    assert.ok(event.kind === "unknown");
+    assert.deepEqual([event.sentKind, event.txnRef, event["dividend"]], [kind, "GP1", "5"]);
+  }
+  const bill = await readPayload({ ...payload, kind: "bill", commission: "75.00" });
+  assert.ok(bill.kind === "bill");
+  assert.equal(bill.commission, "75.00");
+  assert.ok(!("sentKind" in bill));
 });

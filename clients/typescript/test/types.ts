@@ -5,6 +5,7 @@ import type {
   BulkTransferReply,
   ClientRecord,
   Kasuwa,
+  KasuwaEvent,
   LoanSummary,
   OutcomeUnknown,
   TransferReply,
@@ -69,4 +70,35 @@ export async function checkTypes(): Promise<void> {
   void owed;
   const banks: { readonly [code: string]: string } = await shop.resources.banks();
   void banks;
+}
+
+export function checkEvents(event: KasuwaEvent): string | undefined {
+  const charged: Amount = event.chargedAmount;
+  // @ts-expect-error not every kind has an orderRef
+  const anyRef: string = event.orderRef;
+  // @ts-expect-error there is no such kind
+  if (event.kind === "payout") {
+    return charged;
+  }
+  switch (event.kind) {
+    case "transfer":
+    case "bill": {
+      const orderRef: string = event.orderRef;
+      return orderRef;
+    }
+    case "payment":
+      // @ts-expect-error a payment has no orderRef
+      void event.orderRef;
+      return event.customer_txnref;
+    case "deposit":
+    case "cashout":
+      return event.savings_id;
+    case "unknown": {
+      const sent: string | undefined = event.sentKind;
+      const field: unknown = event["dividend"];
+      return typeof field === "string" ? field : sent;
+    }
+    default:
+      return anyRef;
+  }
 }

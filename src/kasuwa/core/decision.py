@@ -74,6 +74,7 @@ class Merchant(msgspec.Struct, frozen=True):
     exchange_rates: Mapping[str, ExchangeRate] = {}  # NGN prices at which the operator buys and sells a currency
     suspended: bool = False
     rails: Mapping[str, tuple[str, ...]] = {}  # rails of its own, by purpose, in order of preference
+    outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
 
 
 class Context(msgspec.Struct):

@@ -1,9 +1,10 @@
 """The payloads of webhook events: one struct per kind of transaction. Contract: events#payload
 
-`end_transaction` builds them. The OpenAPI documents and the generated clients describe events by these structs.
+`end_transaction` builds them. The OpenAPI documents and the generated clients describe events by these structs. `kind`
+tells them apart on the wire. Events that were recorded by earlier versions do not have it.
 """
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import field
@@ -26,6 +27,8 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event."""
     endpoint: Literal["test", "live"]
     "The environment that sent the event. Ignore events of the test environment in production."
+    kind: str
+    "The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."
 
 
 class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
@@ -38,6 +41,7 @@ class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
 class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A payment was completed or has failed, also one of a plan, a loan repayment or a savings deposit."""
 
+    kind: Literal["payment"]
     customer_txnref: str | None = None
     "Your reference of the payment, if the request had one."
     loan_id: str | None = None
@@ -60,6 +64,7 @@ class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 class TransferEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A transfer was paid out or has failed, also the disbursement of a loan or a cash-out to a bank account."""
 
+    kind: Literal["transfer"]
     order_ref: str = field(name="orderRef")
     "Your reference of the transfer, or its `txnRef` if the request had none."
     loan_id: str | None = None
@@ -71,6 +76,7 @@ class TransferEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 class BillEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A bill was paid or has failed."""
 
+    kind: Literal["bill"]
     order_ref: str = field(name="orderRef")
     "Your reference of the bill, or its `txnRef` if the request had none."
     commission: str
@@ -80,6 +86,7 @@ class BillEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 class RefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A refund of a payment was completed or has failed."""
 
+    kind: Literal["refund"]
     refund_of: str = field(name="refundOf")
     "The `txnRef` of the payment that is refunded."
     loan_id: str | None = None
@@ -94,6 +101,7 @@ class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     Its `txnRef` is the `orderRef` of the cashcode, unless the code cashes out a savings account.
     """
 
+    kind: Literal["cashcode"]
     order_ref: str | None = field(name="orderRef", default=None)
     "Your reference of the cashcode. Absent if the code cashes out a savings account."
     savings_id: str | None = None
@@ -103,6 +111,7 @@ class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A purchase with a virtual card was authorized or declined."""
 
+    kind: Literal["card_purchase"]
     reference: str
     "Reference of the virtual card."
 
@@ -110,6 +119,7 @@ class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A purchase with a virtual card was refunded, in part or in full."""
 
+    kind: Literal["card_refund"]
     reference: str
     "Reference of the virtual card."
     refund_of: str = field(name="refundOf")
@@ -119,6 +129,7 @@ class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 class RepaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A loan was repaid from the wallet. A repayment by a payer has the event of its payment."""
 
+    kind: Literal["repayment"]
     loan_id: str
     "The loan that was repaid."
     order_ref: str | None = field(name="orderRef", default=None)
@@ -133,10 +144,17 @@ class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     Deposits by a payer have the event of their payment; cash-outs to a bank account that of their transfer.
     """
 
+    kind: Literal["deposit", "cashout"]
     savings_id: str
     "The savings account."
     customer_txnref: str | None = None
     "Your reference of the movement, if the request had one."
+
+
+class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
+    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
+
+    kind: Literal["test"]
 
 
 class EventKind(msgspec.Struct, frozen=True):
@@ -145,6 +163,8 @@ class EventKind(msgspec.Struct, frozen=True):
     payload: type[TransactionEvent]
     summary: str
 
+
+TEST_EVENT: Final = "test"
 
 # By the kind of the transaction, which the log of events shows as `kind`.
 EVENT_KINDS: dict[str, EventKind] = {
@@ -163,16 +183,17 @@ EVENT_KINDS: dict[str, EventKind] = {
 
 def build_event(kind: str, fields: dict[str, Any]) -> TransactionEvent:
     """Returns the payload of a transaction of this kind. `fields` are those of its struct, by their Python names."""
-    return EVENT_KINDS[kind].payload(**fields)
+    return EVENT_KINDS[kind].payload(kind=kind, **fields)
 
 
-def build_test_event(environment: Any) -> EventPayload:
+def build_test_event(environment: Any) -> EndpointTestEvent:
     """Returns the event that a merchant sends to its own endpoint from the console."""
-    return EventPayload(
+    return EndpointTestEvent(
         status=200,
         txn_status="successful",
         txn_ref="TEST",
         charged_amount="0.00",
         payment_method="test",
         endpoint=environment,
+        kind=TEST_EVENT,
     )

@@ -94,6 +94,11 @@ def sign(
     return headers
 
 
+def object_headers(reference: str, sequence: int) -> dict[str, str]:
+    """Returns the headers that name what an event belongs to, and its place among the events of that object."""
+    return {"webhook-object": reference, "webhook-sequence": str(sequence)}
+
+
 def retry_delay(attempts: int) -> timedelta | None:
     """Returns the delay after a number of attempts, or None if that was the last one."""
     return RETRY_DELAYS[attempts - 1] if attempts <= len(RETRY_DELAYS) else None

@@ -43,6 +43,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     lending: LendingSettings = LendingSettings()
     suspended: bool = False
     rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
+    outcome_seed: str = ""  # in test: makes random outcomes the same in every run
 
 
 @lru_cache(maxsize=1024)
@@ -92,6 +93,7 @@ def make_merchant(
         exchange_rates=exchange or {},
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
+        outcome_seed=settings.outcome_seed,
     )
 
 

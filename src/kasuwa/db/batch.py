@@ -31,7 +31,7 @@ from kasuwa.core.references import Permutation, account_key
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.vault import Vault
-from kasuwa.db.entropy import SeededEntropy
+from kasuwa.db.entropy import EntropySlots, seeded_entropy, with_seeded_outcomes
 from kasuwa.db.idempotency import (
     IdempotencyClaim,
     ReplyToStore,
@@ -127,7 +127,7 @@ class BatchState:
         self.merchant_states: dict[int, MerchantState] = {}
         self.written_merchants: set[int] = set()
         self.expected_versions: dict[int, int] = {}
-        self.seeded_entropy = None if deployment.seed is None else SeededEntropy(deployment.seed)
+        self.entropy_slots = EntropySlots()
         self.requested_keys: dict[Submission, dict[bytes, type[Row]]] = {}
 
     # --- rows to decide on ---------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ class BatchState:
 
         Nearly all decisions have no sub-decisions, and this way they need no generator."""
         result = self.evaluate(submission)
-        if self.seeded_entropy is not None and not isinstance(result, NeedsMore | PendingSubDecisions):
-            self.seeded_entropy.release(submission)
+        if not isinstance(result, NeedsMore | PendingSubDecisions):
+            self.entropy_slots.release(submission)
         return result
 
     def finish_sub_decisions(self, left: "PendingSubDecisions") -> "Interruptible[Decision]":
@@ -186,8 +186,7 @@ class BatchState:
             decision = yield from self.record_sub_decisions(left)
         except Exception as error:
             raise InconsistentBatchState from error
-        if self.seeded_entropy is not None:
-            self.seeded_entropy.release(left.submission)
+        self.entropy_slots.release(left.submission)
         return decision
 
     def evaluate(self, submission: Submission) -> "Result | PendingSubDecisions":
@@ -239,9 +238,12 @@ class BatchState:
         )
 
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:
-        if self.seeded_entropy is None:
+        seed, outcome_seed = self.deployment.seed, submission.merchant.outcome_seed
+        if seed is None and not outcome_seed:
             return submission.entropy
-        return self.seeded_entropy.draw(submission, merchant_state.merchant_id, merchant_state.decision_count)
+        slot = self.entropy_slots.take(submission, merchant_state.merchant_id, merchant_state.decision_count)
+        entropy = submission.entropy if seed is None else seeded_entropy(seed, slot)
+        return with_seeded_outcomes(entropy, outcome_seed, slot) if outcome_seed else entropy
 
     def accept(
         self,

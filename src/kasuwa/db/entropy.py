@@ -1,10 +1,17 @@
-"""Reproducible random bytes for decisions on a server with a seed. No two decisions get the same bytes."""
+"""Reproducible random bytes for decisions: of a server with a seed, or of a merchant with a seed of its own.
+
+The bytes follow from the seed and from how many decisions changed the merchant's books before. They do not depend on
+how decisions were batched, nor on other merchants. No two decisions of a merchant get the same bytes.
+"""
 
 from hashlib import blake2b
 
 import msgspec
 
 DIGEST_BYTES = 32
+# The first bytes of a decision's entropy decide random outcomes, such as whether a fault with a probability occurs.
+# Ids, tokens and numbers are derived from all of them.
+OUTCOME_BYTES = 8
 
 
 class EntropySlot(msgspec.Struct, frozen=True):
@@ -13,30 +20,41 @@ class EntropySlot(msgspec.Struct, frozen=True):
     ordinal: int
 
 
-class SeededEntropy:
-    """Random bytes that follow from the seed, the merchant and how many decisions changed its books before.
+class EntropySlots:
+    """The slots of the decisions of a batch. A decision that asked for more rows is made again in the same batch and
+    keeps its slot until `release`. Decisions that wait at the same count get different ordinals."""
 
-    They do not depend on how decisions were batched, nor on other merchants. A decision that asked for more rows is
-    made again in the same batch and keeps its bytes until `release`. Decisions that wait at the same count get
-    different ordinals."""
+    def __init__(self) -> None:
+        self._taken: dict[int, EntropySlot] = {}
 
-    def __init__(self, seed: bytes) -> None:
-        self._seed = seed
-        self._draws: dict[int, EntropySlot] = {}
-
-    def draw(self, holder: object, merchant_id: int, decision_count: int) -> bytes:
-        """Returns the bytes of `holder`. It is identified by its id(), so it must live until it is released."""
-        drawn = self._draws.get(id(holder))
-        if drawn is None:
-            taken = [
-                d.ordinal
-                for d in self._draws.values()
-                if (d.merchant_id, d.decision_count) == (merchant_id, decision_count)
+    def take(self, holder: object, merchant_id: int, decision_count: int) -> EntropySlot:
+        """Returns the slot of `holder`. It is identified by its id(), so it must live until it is released."""
+        slot = self._taken.get(id(holder))
+        if slot is None:
+            ordinals = [
+                other.ordinal
+                for other in self._taken.values()
+                if (other.merchant_id, other.decision_count) == (merchant_id, decision_count)
             ]
-            drawn = self._draws[id(holder)] = EntropySlot(merchant_id, decision_count, 1 + max(taken, default=-1))
-        message = b"merchant %d decision %d.%d" % (drawn.merchant_id, drawn.decision_count, drawn.ordinal)
-        return blake2b(message, key=self._seed, digest_size=DIGEST_BYTES).digest()
+            slot = self._taken[id(holder)] = EntropySlot(merchant_id, decision_count, 1 + max(ordinals, default=-1))
+        return slot
 
     def release(self, holder: object) -> None:
         """Frees the slot of `holder`. Call when its decision is final."""
-        self._draws.pop(id(holder), None)
+        self._taken.pop(id(holder), None)
+
+
+def seeded_entropy(seed: bytes, slot: EntropySlot) -> bytes:
+    """Returns the bytes of a decision on a server with this seed."""
+    message = b"merchant %d decision %d.%d" % (slot.merchant_id, slot.decision_count, slot.ordinal)
+    return blake2b(message, key=seed, digest_size=DIGEST_BYTES).digest()
+
+
+def with_seeded_outcomes(entropy: bytes, seed: str, slot: EntropySlot) -> bytes:
+    """Returns the entropy with outcomes that follow from a merchant's seed.
+
+    They are the same for every merchant with that seed. Ids, tokens and account numbers are not: they must differ from
+    those of every other merchant, so the other bytes stay."""
+    message = b"decision %d.%d" % (slot.decision_count, slot.ordinal)
+    key = blake2b(seed.encode(), digest_size=DIGEST_BYTES).digest()
+    return blake2b(message, key=key, digest_size=OUTCOME_BYTES).digest() + entropy[OUTCOME_BYTES:]

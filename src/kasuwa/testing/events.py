@@ -11,19 +11,19 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from kasuwa.testing.receiver import ACCEPTED, RECEIVER, Answer
 from kasuwa_client import Event, InvalidSignature, verify_event
+from kasuwa_client.events import EventBase
 
 T = TypeVar("T")
+EventT = TypeVar("EventT", bound=EventBase)
+# What tells which kind of event is meant: its kind or payment method, or its class.
+Kind = str | type[EventBase] | None
 
 REJECTED = Answer(400)
 UNAVAILABLE = Answer(503)
-# Ways to collect money. The kind `payment` means all of them.
-COLLECTION_METHODS = frozenset(
-    {"card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money", "wallet", "cash"}
-)
 # Fields of an event that name what it is about.
 REFERENCE_FIELDS = ("txnRef", "orderRef", "customer_txnref", "refundOf", "loan_id", "savings_id", "reference")
 FORWARD_SECONDS = 10.0
@@ -68,23 +68,43 @@ class Events:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def all(self, kind: str | None = None, *, ref: object = None, **fields: Any) -> list[Event]:
+    @overload
+    def all(self, kind: type[EventT], *, ref: object = None, **fields: Any) -> list[EventT]: ...
+
+    @overload
+    def all(self, kind: str | None = None, *, ref: object = None, **fields: Any) -> list[Event]: ...
+
+    def all(self, kind: Kind = None, *, ref: object = None, **fields: Any) -> Any:
         """Returns the events that fit, in the order of their first arrival, after all that is due was delivered.
 
-        kind: the payment method, such as "transfer", "bill" or "refund"; "payment" means every way to collect money.
+        kind: the kind of the event, such as "payment", "transfer" or "bill"; its payment method, such as "card"; or its
+            class, such as kasuwa_client.TransferEvent, which is then the type of the result.
         ref: a txnRef, orderRef or other reference of the event, or an object that has one.
         fields: further fields of the payload by their names on the wire, such as txnStatus="failed".
         """
         self.flush()
         return self._matching(kind, ref, fields)
 
-    def one(self, kind: str | None = None, *, ref: object = None, **fields: Any) -> Event:
+    @overload
+    def one(self, kind: type[EventT], *, ref: object = None, **fields: Any) -> EventT: ...
+
+    @overload
+    def one(self, kind: str | None = None, *, ref: object = None, **fields: Any) -> Event: ...
+
+    def one(self, kind: Kind = None, *, ref: object = None, **fields: Any) -> Any:
         """Returns the one event that fits, after all that is due was delivered. Raises AssertionError if there is none
         or more than one. Takes the same parameters as `all`."""
         __tracebackhide__ = True
-        return self._only(self.all(kind, ref=ref, **fields), kind, ref, fields)
+        self.flush()
+        return self._only(self._matching(kind, ref, fields), kind, ref, fields)
 
-    def wait(self, kind: str | None = None, *, ref: object = None, seconds: float = 10.0, **fields: Any) -> Event:
+    @overload
+    def wait(self, kind: type[EventT], *, ref: object = None, seconds: float = 10.0, **fields: Any) -> EventT: ...
+
+    @overload
+    def wait(self, kind: str | None = None, *, ref: object = None, seconds: float = 10.0, **fields: Any) -> Event: ...
+
+    def wait(self, kind: Kind = None, *, ref: object = None, seconds: float = 10.0, **fields: Any) -> Any:
         """Waits until an event that fits has arrived by itself and returns the first one, without moving business time.
         Raises AssertionError after `seconds`. Takes the same parameters as `all`."""
         __tracebackhide__ = True
@@ -114,7 +134,7 @@ class Events:
         """Delivers the events that are due now."""
         self._advance()
 
-    def _matching(self, kind: str | None, ref: object, fields: Mapping[str, Any]) -> list[Event]:
+    def _matching(self, kind: Kind, ref: object, fields: Mapping[str, Any]) -> list[Event]:
         reference = read_reference(ref)
         found: dict[str | None, Event] = {}
         for delivery in self.deliveries:
@@ -123,11 +143,11 @@ class Events:
                 found.setdefault(delivery.headers.get("webhook-id"), event)
         return list(found.values())
 
-    def _only(self, found: list[Event], kind: str | None, ref: object, fields: Mapping[str, Any]) -> Event:
+    def _only(self, found: list[Event], kind: Kind, ref: object, fields: Mapping[str, Any]) -> Event:
         __tracebackhide__ = True
         if len(found) == 1:
             return found[0]
-        wanted = {"kind": kind, "ref": read_reference(ref), **fields}
+        wanted = {"kind": kind.__name__ if isinstance(kind, type) else kind, "ref": read_reference(ref), **fields}
         asked = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value is not None) or "any event"
         arrived = [f"  {describe(event)}" for event in self._matching(None, None, {})] or ["  none"]
         rejected = [f"  rejected: {reason}" for reason in self.rejected]
@@ -233,10 +253,11 @@ def forward(delivery: Delivery, url: str) -> Answer:
         return Answer(502)
 
 
-def is_match(event: Event, kind: str | None, reference: str | None, fields: Mapping[str, Any]) -> bool:
+def is_match(event: Event, kind: Kind, reference: str | None, fields: Mapping[str, Any]) -> bool:
     payload = event.raw
-    method = payload.get("paymentMethod")
-    if kind is not None and kind != method and not (kind == "payment" and method in COLLECTION_METHODS):
+    if isinstance(kind, type) and not isinstance(event, kind):
+        return False
+    if isinstance(kind, str) and kind not in (payload.get("kind"), payload.get("paymentMethod")):
         return False
     if reference is not None and reference not in (payload.get(name) for name in REFERENCE_FIELDS):
         return False

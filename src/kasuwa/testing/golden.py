@@ -1,8 +1,9 @@
 """Golden files: the whole exchange of a scenario, recorded once and compared in every later run.
 
-A scenario runs on a merchant of its own, whose clock stands still at GOLDEN_NOW, so times and amounts are the same in
-every run. References, tokens and account numbers belong to the merchant and differ: each is replaced by its name and
-the order of its appearance (`<txnRef 1>`), everywhere the same. So the file also shows which values are equal.
+A scenario runs on a merchant of its own, whose clock stands still at GOLDEN_NOW and whose random outcomes follow from
+the seed, so times, amounts and outcomes are the same in every run and on every server. References, tokens and account
+numbers belong to the merchant and differ: each is replaced by its name and the order of its appearance (`<txnRef 1>`),
+everywhere the same. So the file also shows which values are equal.
 """
 
 import difflib
@@ -17,6 +18,8 @@ from kasuwa.testing.events import Delivery
 from kasuwa.testing.exchanges import Exchange
 
 GOLDEN_NOW = "2026-01-05T09:30:00+01:00"
+# The seed of a run, unless --kasuwa-seed says otherwise.
+DEFAULT_SEED = "kasuwa"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 # Fields whose values belong to one merchant, server or run.
@@ -44,6 +47,11 @@ class GoldenFiles:
 
     directory: Path = Path("golden")
     is_updating: bool = False
+    seed: str = DEFAULT_SEED
+
+    def seed_of(self, name: str) -> str:
+        """Returns the seed of a scenario. It does not depend on the test, nor on the order of tests."""
+        return f"{self.seed} {name}"
 
     def check(self, name: str, recorded: str) -> None:
         """Writes or compares a file. Raises AssertionError with the differences."""
@@ -67,8 +75,8 @@ class GoldenFiles:
             )
 
 
-def render(exchanges: list[Exchange], deliveries: list[Delivery], url: str) -> str:
-    """Returns the text of a golden file: the exchanges in order, then the events in the order of the event log."""
+def render(exchanges: list[Exchange], deliveries: list[Delivery], *, url: str, seed: str) -> str:
+    """Returns the text of a golden file: the seed, the exchanges in order, and the events in the order of their log."""
     stable = StableNames(url)
     shown = [
         {
@@ -81,7 +89,8 @@ def render(exchanges: list[Exchange], deliveries: list[Delivery], url: str) -> s
     ]
     events = {delivery.headers["webhook-id"]: delivery.event.raw for delivery in deliveries}
     logged = [stable.replace(events[event_id]) for event_id in sorted(events)]
-    return json.dumps({"exchanges": shown, "events": logged}, indent=2, ensure_ascii=False, default=str) + "\n"
+    contents = {"seed": seed, "exchanges": shown, "events": logged}
+    return json.dumps(contents, indent=2, ensure_ascii=False, default=str) + "\n"
 
 
 class StableNames:

@@ -1,6 +1,7 @@
 """The merchant of a test: its client, its events, and control of the outside and of time."""
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overl
 from kasuwa.testing.address import ServerAddress
 from kasuwa.testing.events import Events
 from kasuwa.testing.exchanges import Recorder
-from kasuwa.testing.golden import GOLDEN_NOW, GoldenFiles, render
+from kasuwa.testing.golden import DEFAULT_SEED, GOLDEN_NOW, GoldenFiles, render
 from kasuwa.testing.timelines import render_timelines
 from kasuwa.testing.transport import Scenarios, make_async_http_client, make_http_client
 from kasuwa_client import AsyncKasuwa, Kasuwa, Refused
@@ -84,6 +85,7 @@ class SandboxMerchant:
         self._recorder = Recorder()
         self._shops: list[SandboxMerchant] = []
         self._is_frozen = False
+        self.seed = DEFAULT_SEED  # of the merchant's random outcomes
         self.client = Kasuwa(
             http_client=make_http_client(self._scenarios), **self._client_options, hooks=[self._recorder]
         )
@@ -141,10 +143,14 @@ class SandboxMerchant:
         name: str | None = None,
         balance: Decimal | str | int = OPENING_BALANCE,
         now: datetime | str | None = None,
+        seed: str | None = None,
     ) -> "SandboxMerchant":
         """Returns another merchant, with `balance` in its NGN wallet. With `now`, its clock starts at that time and
-        stands still. Its books are audited with those of this merchant."""
-        shop = open_merchant(self.server, name=name, balance=balance, now=now, golden_files=self._golden_files)
+        stands still. `seed` makes random outcomes the same in every run; by default it follows from that of this
+        merchant. The books are audited with those of this merchant."""
+        chosen = f"{self.seed} {len(self._shops)}" if seed is None else seed
+        files = self._golden_files
+        shop = open_merchant(self.server, name=name, balance=balance, now=now, seed=chosen, golden_files=files)
         self._shops.append(shop)
         return shop
 
@@ -217,13 +223,15 @@ class SandboxMerchant:
 
     @contextlib.contextmanager
     def golden(self, name: str) -> Iterator["SandboxMerchant"]:
-        """Runs a scenario on a merchant of its own, whose clock stands still, and compares all its requests, replies
-        and events with the golden file of that name. Raises AssertionError if they differ."""
+        """Runs a scenario on a merchant of its own, whose clock stands still and whose random outcomes follow from the
+        seed, and compares all its requests, replies and events with the golden file of that name. Raises
+        AssertionError if they differ."""
         __tracebackhide__ = True
-        shop = self.shop(name=f"Golden {name}", now=GOLDEN_NOW)
+        seed = self._golden_files.seed_of(name)
+        shop = self.shop(name=f"Golden {name}", now=GOLDEN_NOW, seed=seed)
         yield shop
         shop.events.flush()
-        recorded = render(shop._recorder.exchanges, shop.events.deliveries, self.url)
+        recorded = render(shop._recorder.exchanges, shop.events.deliveries, url=self.url, seed=seed)
         self._golden_files.check(name, recorded)
 
     # --- after the test ---------------------------------------------------------------------------------------------
@@ -315,12 +323,18 @@ def advance(client: Kasuwa, durations: dict[str, Any]) -> Advanced:
         durations = {"until": reply["until"]}
 
 
+def short_seed(seed: str) -> str:
+    """Returns a seed of at most 200 characters, the most that the service takes. Names of tests can be longer."""
+    return seed if len(seed) <= 200 else hashlib.sha256(seed.encode()).hexdigest()
+
+
 def open_merchant(
     server: ServerAddress,
     *,
     name: str | None = None,
     balance: Decimal | str | int = OPENING_BALANCE,
     now: datetime | str | None = None,
+    seed: str = DEFAULT_SEED,
     golden_files: GoldenFiles | None = None,
     golden_directory: Path | str = "golden",
 ) -> SandboxMerchant:
@@ -328,8 +342,8 @@ def open_merchant(
     events = Events()
     http_client = make_http_client(Scenarios())
     creator = Kasuwa(mid=server.mid, key=server.key, base_url=server.url, http_client=http_client)
-    made = creator.sandbox.new_merchant(name=name, balance=balance, now=now, webhook=events.url)
+    made = creator.sandbox.new_merchant(name=name, balance=balance, now=now, webhook=events.url, seed=short_seed(seed))
     files = golden_files or GoldenFiles(Path(golden_directory))
     merchant = SandboxMerchant(server, made.mid, made.key, events, files)
-    merchant._is_frozen = now is not None
+    merchant._is_frozen, merchant.seed = now is not None, seed
     return merchant

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from kasuwa_client import AsyncKasuwa, Kasuwa
 
 MERCHANT: "pytest.StashKey[SandboxMerchant]" = pytest.StashKey()
-MARKER = "kasuwa(balance=, now=, name=): the merchant of the fixture `kasuwa`: its NGN balance, its clock, its name"
+MARKER = (
+    "kasuwa(balance=, now=, name=, seed=): the merchant of the fixture `kasuwa`: its NGN balance, clock, name, seed"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,6 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kasuwa-mid", metavar="MID", default="GP0000001", help="Merchant of that server (demo).")
     group.addoption("--kasuwa-key", metavar="KEY", default="123456789", help="The key of that merchant.")
     group.addoption("--kasuwa-update-golden", action="store_true", help="Write golden files instead of comparing.")
+    group.addoption("--kasuwa-seed", metavar="TEXT", help="Seed of random outcomes. Default: the ini option.")
+    parser.addini("kasuwa_seed", "Seed of random outcomes, such as of faults with a probability.", default="kasuwa")
     parser.addini("kasuwa_golden", "Directory of golden files, seen from the test file.", default="golden")
 
 
@@ -63,11 +67,13 @@ def kasuwa(request: pytest.FixtureRequest, kasuwa_server: "Server") -> Iterator[
 
     config = request.config
     golden = request.path.parent / str(config.getini("kasuwa_golden"))
-    options: dict[str, Any] = {"name": request.node.name[:200]}
+    seed = str(config.getoption("--kasuwa-seed") or config.getini("kasuwa_seed"))
+    # Each test has a seed of its own, so that it has the same outcomes alone and in any order.
+    options: dict[str, Any] = {"name": request.node.name[:200], "seed": f"{seed} {request.node.nodeid}"}
     for marker in reversed(list(request.node.iter_markers("kasuwa"))):
         options |= marker.kwargs
     with ExitStack() as stack:
-        files = GoldenFiles(Path(golden), config.getoption("--kasuwa-update-golden"))
+        files = GoldenFiles(Path(golden), config.getoption("--kasuwa-update-golden"), seed)
         merchant = stack.enter_context(kasuwa_server.merchant(golden_files=files, **options))
         request.node.stash[MERCHANT] = merchant
         yield merchant

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kasuwa.core.action import Action, ApiMethod, Write, title_of
-from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.web.openapi_replies import (
     ERROR_BODY,
     ERROR_RESPONSES,
@@ -23,6 +22,7 @@ from kasuwa.web.openapi_replies import (
 )
 from kasuwa.web.openapi_schemas import Schema, SchemaSet, action_slug, name_of, operation_id, pascal_case, reference_to
 from kasuwa.web.openapi_webhooks import describe_webhooks, event_structs, webhook_parameters
+from kasuwa.web.recorded_replies import read_recorded_replies
 from kasuwa.web.replies import API_VERSION, ErrorBody
 
 INTRODUCTION = """\
@@ -92,7 +92,7 @@ class ApiDescription:
         self.schemas = SchemaSet(methods, [ErrorBody, *event_structs()])
         self.components = {**self.schemas.components, "Health": {"title": "Health", **HEALTH}}
         self.components[ERROR_BODY] = describe_error(self.components[ERROR_BODY])
-        self._recorded = load_reference_data("replies")
+        self._recorded = read_recorded_replies(environment)
 
     def reply_examples(self, method: ApiMethod, actions: Iterable[Action]) -> dict[str, Any]:
         """Returns the recorded replies. An action without one is described without an example."""

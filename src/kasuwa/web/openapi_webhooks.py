@@ -5,11 +5,9 @@ Contract: events#payload, events#signatures, events#delivery
 
 from typing import Any
 
-from kasuwa.core.event_payloads import EVENT_KINDS, EventPayload
+from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent
 from kasuwa.core.events import DEFAULT_HASH_HEADER
 from kasuwa.web.openapi_schemas import SchemaSet, Struct
-
-TEST_EVENT = "test"
 
 SIGNATURE_HEADERS = (
     (
@@ -57,7 +55,7 @@ REQUIRED_HEADERS = frozenset(component for component, *_ in SIGNATURE_HEADERS)
 
 
 def event_structs() -> list[Struct]:
-    return list(dict.fromkeys([*(kind.payload for kind in EVENT_KINDS.values()), EventPayload]))
+    return list(dict.fromkeys([*(kind.payload for kind in EVENT_KINDS.values()), EndpointTestEvent]))
 
 
 def webhook_parameters() -> dict[str, Any]:
@@ -77,7 +75,7 @@ def webhook_parameters() -> dict[str, Any]:
 def describe_webhooks(schemas: SchemaSet) -> dict[str, Any]:
     """Returns every kind of event that the service sends to a merchant's endpoint."""
     kinds: dict[str, tuple[Struct, str]] = {name: (kind.payload, kind.summary) for name, kind in EVENT_KINDS.items()}
-    kinds[TEST_EVENT] = (EventPayload, "A test event that a merchant sends to its own endpoint from the console")
+    kinds[TEST_EVENT] = (EndpointTestEvent, "A test event that a merchant sends to its own endpoint from the console")
     parameters = [{"$ref": f"#/components/parameters/{component}"} for component in webhook_parameters()]
     return {
         name: {

@@ -130,10 +130,10 @@ class SandboxOperations(CommonOperations):
         self._advances: dict[asyncio.Task[Any], StopSignal] = {}
 
     async def new_merchant(
-        self, name: str, now: datetime | None, balance: int | None, webhook_url: str
+        self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str
     ) -> tuple[str, str] | str:
         """Creates a merchant with opening balances, or with `balance` in NGN alone. Returns its mid and key, or the
-        error text of the webhook URL."""
+        error text of the webhook URL. With a seed, its random outcomes are the same in every run."""
         fault = self._url_fault(webhook_url)
         if fault is not None:
             return fault
@@ -144,7 +144,7 @@ class SandboxOperations(CommonOperations):
                 name,
                 clock_fixed=now,
                 make_key=self._make_key,
-                settings=MerchantSettings(webhook_url=webhook_url),
+                settings=MerchantSettings(webhook_url=webhook_url, outcome_seed=seed),
             )
         balances = OPENING_BALANCES if balance is None else {"NGN": balance}
         if balance != 0:

@@ -19,7 +19,16 @@ import structlog
 
 from kasuwa.core.decision import Job
 from kasuwa.core.event_payloads import build_test_event
-from kasuwa.core.events import DISABLE_AFTER, LONGEST_WAIT, MAX_SIGNING_KEYS, NO_ENDPOINT, event_id, retry_delay, sign
+from kasuwa.core.events import (
+    DISABLE_AFTER,
+    LONGEST_WAIT,
+    MAX_SIGNING_KEYS,
+    NO_ENDPOINT,
+    event_id,
+    object_headers,
+    retry_delay,
+    sign,
+)
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.vault import UnsealError, Vault
 from kasuwa.db import connections as connections_module
@@ -322,8 +331,7 @@ class WebhookSender:
             self._hash_header,
             has_bad_signature=badly,
         )
-        headers["webhook-object"] = item.object
-        headers["webhook-sequence"] = str(item.object_seq)
+        headers |= object_headers(item.object, item.object_seq)
         started = time.monotonic()
         try:
             for _ in range(2 if scenario == "dup" else 1):

@@ -111,6 +111,7 @@ def test_its_event_names_the_bill_and_tells_no_token(shop: MerchantClient) -> No
         "chargedAmount": "5000.00",
         "paymentMethod": "bill",
         "endpoint": "test",
+        "kind": "bill",
         "currency": "NGN",
         "orderRef": "lights",
         "commission": "75.00",

@@ -81,6 +81,7 @@ def test_its_event_names_the_order() -> None:
         "chargedAmount": "5000.00",
         "paymentMethod": "cashcode",
         "endpoint": "test",
+        "kind": "cashcode",
         "orderRef": "cash-1",
         "currency": "NGN",
     }

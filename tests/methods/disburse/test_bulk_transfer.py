@@ -152,6 +152,7 @@ def test_a_failed_order_has_its_event_and_holds_nothing() -> None:
         "chargedAmount": "0.00",
         "paymentMethod": "transfer",
         "endpoint": "test",
+        "kind": "transfer",
         "orderRef": "a",
         "currency": "NGN",
     }

@@ -159,7 +159,7 @@ def test_each_final_transfer_leaves_one_event_and_an_open_one_none(
     rows = deployment.fetch(
         "select e.payload from event e join merchant m using (merchant_id) where m.mid = $1 order by e.seq", shop.mid
     )
-    common = {"status": 200, "paymentMethod": "transfer", "endpoint": "test", "currency": "NGN"}
+    common = {"status": 200, "paymentMethod": "transfer", "endpoint": "test", "kind": "transfer", "currency": "NGN"}
     assert [msgspec.json.decode(row[0]) for row in rows] == [
         common | {k: good[k] for k in ("txnRef", "orderRef", "txnStatus")} | {"chargedAmount": "1500.00"},
         common | {k: bad[k] for k in ("txnRef", "orderRef", "txnStatus")} | {"chargedAmount": "0.00"},

@@ -100,6 +100,7 @@ def test_the_end_has_exactly_one_event_with_the_payload_of_the_contract(answer: 
         "chargedAmount": charged,
         "paymentMethod": "transfer",
         "endpoint": "test",
+        "kind": "transfer",
         "orderRef": "order-1042",
         "currency": "NGN",
     }

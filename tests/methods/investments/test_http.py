@@ -100,8 +100,9 @@ def test_wallet_and_savings_move_as_one_with_their_events(shop: MerchantClient, 
     )
     common = {"status": 200, "txnStatus": "successful", "endpoint": "test", "currency": "NGN", "savings_id": savings_id}
     assert [msgspec.json.decode(row[0]) for row in rows] == [
-        common | {"txnRef": brought["txnRef"], "chargedAmount": "1000.00", "paymentMethod": "wallet"},
-        common | {"txnRef": taken["txnRef"], "chargedAmount": "250.00", "paymentMethod": "cash"},
+        common
+        | {"txnRef": brought["txnRef"], "chargedAmount": "1000.00", "paymentMethod": "wallet", "kind": "deposit"},
+        common | {"txnRef": taken["txnRef"], "chargedAmount": "250.00", "paymentMethod": "cash", "kind": "cashout"},
     ]
 
 

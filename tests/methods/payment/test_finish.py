@@ -85,6 +85,7 @@ def test_the_event_carries_the_merchants_own_reference_where_there_is_one() -> N
         "chargedAmount": "1500.00",
         "paymentMethod": "card",
         "endpoint": "test",
+        "kind": "payment",
         "currency": "NGN",
         "customer_txnref": "basket-7",
     }

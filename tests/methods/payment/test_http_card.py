@@ -259,6 +259,7 @@ def test_events_tell_the_end_of_a_payment_and_of_its_refund_in_order(client: Pay
         "chargedAmount": "1500.00",
         "paymentMethod": "card",
         "endpoint": "test",
+        "kind": "payment",
         "currency": "NGN",
         "customer_txnref": "basket-9",
     }

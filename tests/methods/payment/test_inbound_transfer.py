@@ -195,6 +195,7 @@ def test_the_event_names_the_personalized_account(payments: InMemoryPayments) ->
         "chargedAmount": "1500.00",
         "paymentMethod": "bank_transfer",
         "endpoint": "test",
+        "kind": "payment",
         "customer_txnref": "tenant 12",
         "accountReference": "tenant 12",
         "currency": "NGN",

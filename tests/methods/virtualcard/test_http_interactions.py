@@ -92,6 +92,7 @@ def test_events_and_records_of_purchases_and_refunds_name_their_card(shop: Merch
         "chargedAmount": "10.00",
         "paymentMethod": "virtual_card",
         "endpoint": "test",
+        "kind": "card_purchase",
         "currency": "USD",
         "reference": card.reference,
     }

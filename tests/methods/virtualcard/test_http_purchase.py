@@ -56,6 +56,7 @@ def test_a_purchase_is_paid_by_the_card_and_sent_to_the_merchant(shop: MerchantC
             "chargedAmount": "12.50",
             "paymentMethod": "virtual_card",
             "endpoint": "test",
+            "kind": "card_purchase",
             "currency": "USD",
             "reference": card.reference,
         }

@@ -65,7 +65,7 @@ def prepare(
 ) -> PreparedRequest:
     """Returns the request of a call. `make_reference` makes the orderRef or Idempotency-Key that the caller left out;
     if it is None, none is made. Raises TypeError that names every argument of a wrong type."""
-    body = {**action.selectors, **encode_fields(action.fields, arguments, types)}
+    body: dict[str, Any] = {**action.selectors, **encode_fields(action.fields, arguments, types)}
     order_ref = body.get("orderRef") if action.repeat == ORDER_REF else None
     if idempotency_key is not None and not _is_idempotency_key(idempotency_key):
         raise ValueError("idempotency_key: must be 1 to 255 ASCII characters without control characters")
@@ -75,7 +75,8 @@ def prepare(
         if action.repeat == IDEMPOTENCY_KEY and idempotency_key is None:
             idempotency_key = make_reference()
         if action.name == "disburse.transfer_bulk" and "data" in body:
-            body["data"] = [{"orderRef": make_reference(), **order} for order in body["data"]]
+            orders: list[dict[str, Any]] = body["data"]
+            body["data"] = [{"orderRef": make_reference(), **order} for order in orders]
     sent_headers = dict(headers)
     if idempotency_key is not None:
         sent_headers["idempotency-key"] = idempotency_key

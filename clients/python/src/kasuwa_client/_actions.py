@@ -1039,6 +1039,7 @@ SANDBOX_NEW_MERCHANT: Action[types.NewMerchantReply] = Action(
         "now": ("now", "time"),
         "balance": ("balance", "amount"),
         "webhook": ("webhook", "text"),
+        "seed": ("seed", "text"),
     },
     reply="NewMerchantReply",
     writes=True,

@@ -10,10 +10,14 @@ from typing import Any, TypeVar
 import httpx
 
 from kasuwa_client import _async_groups, _sync_groups
+from kasuwa_client._environment import read_credentials
 from kasuwa_client._events import Hook
 from kasuwa_client._flow import DEFAULT_RETRY, RetryPolicy, Settings
+from kasuwa_client._json import is_filled_text
 from kasuwa_client._transport import AsyncTransport, SyncTransport, describe, limits
 from kasuwa_client._version import __version__
+from kasuwa_client.events import Event
+from kasuwa_client.webhooks import verify_event
 
 C = TypeVar("C", "Kasuwa", "AsyncKasuwa")
 
@@ -26,7 +30,7 @@ def make_settings(
 ) -> Settings:
     """Returns the settings of a client. Raises ValueError or TypeError for values that cannot work."""
     for name, value in (("mid", mid), ("key", key)):
-        if not isinstance(value, str) or not value:
+        if not is_filled_text(value):
             raise TypeError(f"{name}: must be a text that is not empty")
         if not (value.isascii() and value.isprintable()):
             # The value is not shown: it may be a key.
@@ -97,6 +101,18 @@ class Kasuwa:
         client = http_client or httpx.Client(proxy=proxy, transport=transport, limits=limits())
         self._connect(SyncTransport(client, self.base_url, is_owner=http_client is None), settings)
 
+    @classmethod
+    def from_environment(cls) -> Kasuwa:
+        """Returns a client of the merchant that KASUWA_MID, KASUWA_KEY and KASUWA_URL name. Raises ValueError that
+        names every variable that is not set."""
+        mid, key, base_url = read_credentials()
+        return cls(mid=mid, key=key, base_url=base_url)
+
+    def verify_event(self, raw_body: bytes | str, headers: Mapping[str, str]) -> Event:
+        """Returns the event of a delivery, typed by its kind. Raises InvalidSignature if it was not signed with the key
+        of this client. The function verify_event has options."""
+        return verify_event(raw_body, headers, self._settings.key)
+
     def _connect(self, transport: SyncTransport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
@@ -166,6 +182,18 @@ class AsyncKasuwa:
         settings = make_settings(mid, key, timeout, retry, make_references, hooks)
         client = http_client or httpx.AsyncClient(proxy=proxy, transport=transport, limits=limits())
         self._connect(AsyncTransport(client, self.base_url, is_owner=http_client is None), settings)
+
+    @classmethod
+    def from_environment(cls) -> AsyncKasuwa:
+        """Returns a client of the merchant that KASUWA_MID, KASUWA_KEY and KASUWA_URL name. Raises ValueError that
+        names every variable that is not set."""
+        mid, key, base_url = read_credentials()
+        return cls(mid=mid, key=key, base_url=base_url)
+
+    def verify_event(self, raw_body: bytes | str, headers: Mapping[str, str]) -> Event:
+        """Returns the event of a delivery, typed by its kind. Raises InvalidSignature if it was not signed with the key
+        of this client. The function verify_event has options."""
+        return verify_event(raw_body, headers, self._settings.key)
 
     def _connect(self, transport: AsyncTransport, settings: Settings) -> None:
         self._transport = transport

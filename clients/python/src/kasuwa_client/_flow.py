@@ -22,6 +22,7 @@ from kasuwa_client._events import AttemptFailed, CallEvent, Hook, ReplyReceived,
 from kasuwa_client._judge import Answer, Failure, Success, judge
 from kasuwa_client._masking import mask, mask_headers
 from kasuwa_client._notation import Decoder
+from kasuwa_client._result import no_fields
 from kasuwa_client._tables import TYPES
 from kasuwa_client.errors import KasuwaError, OutcomeUnknown, UnreadableOutcome
 
@@ -76,7 +77,7 @@ class Settings:
     retry: RetryPolicy = DEFAULT_RETRY
     make_references: bool = True
     hooks: tuple[Hook, ...] = ()
-    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    extra_headers: Mapping[str, str] = field(default_factory=no_fields)
     clock: Callable[[], float] = monotonic
     jitter: Callable[[], float] = random
 

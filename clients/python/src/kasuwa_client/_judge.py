@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, Union
 
 from kasuwa_client._action import PreparedRequest
+from kasuwa_client._json import as_object
 from kasuwa_client.errors import (
     STATUS_ERRORS,
     AuthenticationError,
@@ -67,9 +68,10 @@ def judge(request: PreparedRequest, attempt: Answer | Failure) -> Verdict:
         body = json.loads(attempt.content, parse_float=Decimal)
     except ValueError:
         return _judge_foreign(request, attempt, "the reply is not JSON")
-    status = body.get("status") if isinstance(body, dict) else None
-    if isinstance(status, int) and not isinstance(status, bool):
-        return _judge_status(request, attempt, body, status)
+    reply = as_object(body)
+    status: object = None if reply is None else reply.get("status")
+    if reply is not None and isinstance(status, int) and not isinstance(status, bool):
+        return _judge_status(request, attempt, reply, status)
     if attempt.http_status == 200 and _has_no_status(request, body, status):
         return Success(body)
     return _judge_foreign(request, attempt, "the reply has no status")

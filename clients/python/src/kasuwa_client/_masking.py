@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from kasuwa_client._json import as_mapping, as_sequence
 from kasuwa_client._tables import SECRET_FIELDS
 
 MASK = "***"
@@ -17,10 +18,11 @@ SECRET_HEADERS = frozenset({"key", "authorization", "proxy-authorization", "cook
 
 def mask(value: Any) -> Any:
     """Returns a copy without secrets."""
-    if isinstance(value, Mapping):
-        return {name: MASK if name in SECRET_FIELDS else mask(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [mask(part) for part in value]
+    fields, items = as_mapping(value), as_sequence(value)
+    if fields is not None:
+        return {name: MASK if name in SECRET_FIELDS else mask(part) for name, part in fields.items()}
+    if items is not None:
+        return [mask(part) for part in items]
     if isinstance(value, str):
         return CARD_LIKE.sub(_mask_card_number, value)
     if isinstance(value, int) and not isinstance(value, bool) and _is_card_number(str(value)):

@@ -10,10 +10,12 @@ The tables of _tables.py describe a type by a text:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
+
+from kasuwa_client._json import as_array, as_mapping, as_object, as_sequence
 
 # The fields of an object type: wire name and notation of the type, by name in Python.
 FieldTable = Mapping[str, "tuple[str, str]"]
@@ -56,10 +58,11 @@ def _encode_object(
 
 def _encode(notation: str, value: Any, types: Mapping[str, FieldTable], path: str, faults: list[str]) -> Any:
     if notation.startswith("["):
-        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        items = as_sequence(value)
+        if items is None:
             faults.append(f"{path}: must be a list, not {type(value).__name__}")
             return None
-        return [_encode(notation[1:-1], one, types, f"{path}[{n}]", faults) for n, one in enumerate(value)]
+        return [_encode(notation[1:-1], one, types, f"{path}[{n}]", faults) for n, one in enumerate(items)]
     if notation.startswith("{") or notation.endswith("+") or notation == "document" or notation[:1].isupper():
         return _encode_mapping(notation, value, types, path, faults)
     try:
@@ -70,20 +73,21 @@ def _encode(notation: str, value: Any, types: Mapping[str, FieldTable], path: st
 
 
 def _encode_mapping(notation: str, value: Any, types: Mapping[str, FieldTable], path: str, faults: list[str]) -> Any:
-    if not isinstance(value, Mapping):
+    given = as_mapping(value)
+    if given is None:
         faults.append(f"{path}: must be a dict, not {type(value).__name__}")
         return None
     if notation.startswith("{"):
-        return {str(name): _encode(notation[1:-1], one, types, f"{path}.{name}", faults) for name, one in value.items()}
+        return {str(name): _encode(notation[1:-1], one, types, f"{path}.{name}", faults) for name, one in given.items()}
     if notation == "document":
-        return dict(value)
+        return dict(given)
     if notation.endswith("+"):
         known = types[notation[:-1]]
         wire_names = {wire_name for wire_name, _ in known.values()}
-        own = {name: one for name, one in value.items() if name not in known and name not in wire_names}
-        described = {name: one for name, one in value.items() if name not in own}
+        own = {name: one for name, one in given.items() if name not in known and name not in wire_names}
+        described = {name: one for name, one in given.items() if name not in own}
         return {**_encode_object(known, described, types, f"{path}.", faults), **own}
-    return _encode_object(types[notation], value, types, f"{path}.", faults)
+    return _encode_object(types[notation], given, types, f"{path}.", faults)
 
 
 def _encode_scalar(notation: str, value: Any) -> Any:
@@ -168,13 +172,15 @@ class Decoder:
         if value is None:
             return None
         if notation.startswith("["):
-            return tuple(self.decode(notation[1:-1], one) for one in value) if isinstance(value, list) else value
-        if notation.startswith("{"):
-            if not isinstance(value, dict):
+            items = as_array(value)
+            return value if items is None else tuple(self.decode(notation[1:-1], one) for one in items)
+        if notation.startswith("{") or notation[:1].isupper():
+            fields = as_object(value)
+            if fields is None:
                 return value
-            return {name: self.decode(notation[1:-1], one) for name, one in value.items()}
-        if notation[:1].isupper():
-            return self._decode_object(notation, value) if isinstance(value, dict) else value
+            if notation[:1].isupper():
+                return self._decode_object(notation, fields)
+            return {name: self.decode(notation[1:-1], one) for name, one in fields.items()}
         return _decode_scalar(notation, value)
 
     def _decode_object(self, name: str, value: dict[str, Any]) -> Any:

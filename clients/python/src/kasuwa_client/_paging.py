@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
 from kasuwa_client._action import Action
@@ -42,7 +42,7 @@ def fetch_next(settings: Settings, page: PageContents[T]) -> Flow[PageContents[T
     following = yield from fetch_page(settings, page.action, page.next_arguments)
     if page.action.newest_first and page.total is not None and following.total is not None:
         repeated = max(0, following.total - page.total)
-        following = PageContents(**{**vars(following), "data": following.data[repeated:]})
+        following = replace(following, data=following.data[repeated:])
     return following
 
 

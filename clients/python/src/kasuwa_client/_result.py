@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 
+def no_fields() -> Mapping[str, Any]:
+    return {}
+
+
 class Result:
     """A part of a reply. `raw` is the whole object as it came, `extra` the fields that this version does not know.
 

@@ -13,6 +13,7 @@ from kasuwa_client import _actions as actions
 from kasuwa_client import types
 from kasuwa_client._groups import SyncGroup
 from kasuwa_client._pages import Page
+from kasuwa_client._paid import covers
 from kasuwa_client.errors import OutcomeUnknown
 
 
@@ -1100,6 +1101,12 @@ class Payment(SyncGroup):
         OutcomeUnknown that the operation raised.
         """
         return self._wait(actions.PAYMENT_VERIFY, thing, seconds)
+
+    def is_paid(self, txn_ref: str, *, amount: types.Amount, currency: str = "NGN") -> bool:
+        """Asks `verify` whether a payment is successful and its payer was charged at least this amount in this
+        currency. Money that was refunded does not count. Use it before you fulfill an order, with your own price.
+        """
+        return covers(self.verify(txn_ref=txn_ref), amount, currency)
 
 
 class Bills(SyncGroup):
@@ -3329,6 +3336,8 @@ class Resources(SyncGroup):
                   "kind": "cashcode",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "object": "<reference>",
+                  "object_sequence": 1,
                   "payload": {
                     "status": 200,
                     "txnStatus": "failed",
@@ -3336,15 +3345,13 @@ class Resources(SyncGroup):
                     "chargedAmount": "0.00",
                     "paymentMethod": "cashcode",
                     "endpoint": "test",
+                    "kind": "cashcode",
                     "currency": "NGN",
                     "orderRef": "cash-1042"
                   },
                   "attempts": []
                 },
                 {
-                  "event_id": "<event_id>",
-                  "sequence": 10,
-                  "txnRef": "<txnRef>",
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
@@ -3374,6 +3381,8 @@ class Resources(SyncGroup):
                   "kind": "transfer",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "object": "<reference>",
+                  "object_sequence": 1,
                   "payload": {
                     "status": 200,
                     "txnStatus": "successful",
@@ -3381,15 +3390,13 @@ class Resources(SyncGroup):
                     "chargedAmount": "1500.00",
                     "paymentMethod": "transfer",
                     "endpoint": "test",
+                    "kind": "transfer",
                     "currency": "NGN",
                     "orderRef": "order-1042"
                   },
                   "attempts": []
                 },
                 {
-                  "event_id": "<event_id>",
-                  "sequence": 2,
-                  "txnRef": "<txnRef>",
             …
         """
         return self._list(actions.RESOURCES_EVENT_FEED, {"after": after, "limit": limit})
@@ -3973,6 +3980,7 @@ class Sandbox(SyncGroup):
         now: dt.datetime | str | None = None,
         balance: types.Amount | None = None,
         webhook: str | None = None,
+        seed: str | None = None,
     ) -> types.NewMerchantReply:
         """Create a new, funded merchant, so that each test can have its own.
 
@@ -3984,6 +3992,9 @@ class Sandbox(SyncGroup):
         balance: Opening balance of the NGN wallet, with no other wallet. Without it, 10,000,000.00 NGN and
             10,000.00 USD. Digits with at most two decimals, at most 15 digits; zero where nothing is left.
         webhook: URL that the events of the merchant are sent to. A URL of at most 2,048 characters, or empty.
+        seed: Makes random outcomes the same in every run: whether a `fault` with a `probability` occurs. The same
+            requests in the same order then have the same outcomes, on every server. References, tokens and numbers
+            stay its own. At most 200 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -3996,7 +4007,8 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(
-            actions.SANDBOX_NEW_MERCHANT, {"name": name, "now": now, "balance": balance, "webhook": webhook}
+            actions.SANDBOX_NEW_MERCHANT,
+            {"name": name, "now": now, "balance": balance, "webhook": webhook, "seed": seed},
         )
 
     def fund_wallet(

@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from kasuwa_client._json import as_array, as_object
+
 
 class FieldError(NamedTuple):
     """One fault of a request."""
@@ -184,9 +186,7 @@ STATUS_ERRORS: dict[int, type[Refused]] = {
 
 
 def _read_errors(reply: Any) -> tuple[FieldError, ...]:
-    found = reply.get("errors") if isinstance(reply, dict) else None
-    if not isinstance(found, list):
-        return ()
-    return tuple(
-        FieldError(str(one.get("field", "")), str(one.get("reason", ""))) for one in found if isinstance(one, dict)
-    )
+    fields = as_object(reply)
+    found = None if fields is None else as_array(fields.get("errors"))
+    errors = [as_object(one) for one in found or ()]
+    return tuple(FieldError(str(one.get("field", "")), str(one.get("reason", ""))) for one in errors if one is not None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Literal, TypedDict, Union
 
-from kasuwa_client._result import Result
+from kasuwa_client._result import Result, no_fields
 
 # An exact number in major units. An int is whole units: 1500 is 1,500.00. A float is refused.
 Amount = Union[Decimal, str, int]
@@ -300,7 +300,7 @@ class AccountNameFacts(Result):
 
     account_name: str
     """Name of the account's holder, as the bank has it."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"account_name": "account_name"}
 
@@ -319,7 +319,7 @@ class AccountNameReply(Result):
     """Short form of the error. Absent if the name was found."""
     message: str | None = None
     """The reason in words if the account was not found, or a remark of the bank. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -346,7 +346,7 @@ class AdvanceReply(Result):
     """
     until: dt.datetime | None = None
     """The business time to send as `until` to go on, in Lagos time. Present with `more`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -363,7 +363,7 @@ class AuditReply(Result):
     """Always 200."""
     data: tuple[Violation, ...]
     """Every violation that was found, at most 20 of each invariant. Empty if the books are right."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -376,7 +376,7 @@ class BeneficiaryReply(Result):
     """200: the beneficiary was registered."""
     ref_code: str
     """Code of the beneficiary, made by the service, for `split`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "ref_code": "ref_code"}
 
@@ -391,7 +391,7 @@ class BillCatalogue(Result):
     """The bills of these categories."""
     items: tuple[BillItem, ...]
     """The items of these bills."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"categories": "categories", "bills": "bills", "items": "items"}
 
@@ -404,7 +404,7 @@ class BillCatalogueReply(Result):
     """200."""
     data: BillCatalogue
     """The catalogue."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -417,7 +417,7 @@ class BillCategory(Result):
     """Name of the category."""
     code: str
     """Code of the category, which `bills` refer to as `category`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "code": "code"}
 
@@ -440,7 +440,7 @@ class BillCustomer(Result):
     """Code of the item, as in the request."""
     mismatch: bool | None = None
     """True if the biller knows the customer under another name. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -470,7 +470,7 @@ class BillItem(Result):
     """Code of the item, for `resolve` and `pay`. It changes with the catalogue; an old one is accepted for 24 hours."""
     require_name_query: int
     """1 if `resolve` tells the customer's name, which the payer should confirm before `pay`; else 0."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "name": "name",
@@ -495,7 +495,7 @@ class BillLine(Result):
     """Label of the customer reference that the biller needs, such as a meter number, to show in a form."""
     category: str
     """Code of its category."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "id": "id",
@@ -539,7 +539,7 @@ class BillReply(Result):
     """Units that the token is worth, such as kWh. Present if the biller reports them."""
     pin: str | None = field(default=None, repr=False)
     """PIN that the customer redeems. Present if the biller gave one."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -588,7 +588,7 @@ class BillState(Result):
     """Units that the token is worth, such as kWh. Present if the biller reports them."""
     pin: str | None = field(default=None, repr=False)
     """PIN that the customer redeems. Present if the biller gave one."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -620,7 +620,7 @@ class BulkOrderReply(Result):
     """The state in words; of a failed or conflicting order, the reason."""
     txn_ref: str | None = None
     """Reference of the transfer, made by the service. Absent if the order is in conflict."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "order_ref": "orderRef",
@@ -650,7 +650,7 @@ class BulkOrderState(Result):
     """Fee without VAT, in naira; 0.00 if the transfer failed. Absent if the order is in conflict."""
     vat: Decimal | None = None
     """VAT on the fee, in naira; 0.00 if the transfer failed. Absent if the order is in conflict."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "order_ref": "orderRef",
@@ -675,7 +675,7 @@ class BulkTransferReply(Result):
     """Whether all, some or none of the orders were accepted, with the numbers of those that were not."""
     data: tuple[BulkOrderReply, ...]
     """One line per order, in the order of the request."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -699,7 +699,7 @@ class BvnPerson(Result):
     """The Bank Verification Number that was asked for."""
     phone: str
     """Telephone number in the register."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "firstname": "firstname",
@@ -724,7 +724,7 @@ class BvnReply(Result):
     """Short form of the error. Absent if the person was found."""
     message: str | None = None
     """The reason in words if the BVN was not found, or that it is watch-listed. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -749,7 +749,7 @@ class CardFacts(Result):
     """Name of the bank that issued the card. Null if unknown."""
     country: str | None = None
     """Country of the issuer. Null if unknown: payments are then priced as by a local card."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "bin": "bin",
@@ -768,7 +768,7 @@ class CardFactsReply(Result):
     """200, also for a card of an unknown issuer."""
     data: CardFacts
     """The facts."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -803,7 +803,7 @@ class CardTransaction(Result):
     """Reference of the purchase or refund. Absent for other records."""
     refund_of: str | None = None
     """The `txnRef` of the purchase that was refunded. Absent for other records."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "id": "id",
@@ -835,7 +835,7 @@ class CashcodeCancelReply(Result):
     """Always `cancelled`."""
     message: str
     """The state in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -864,7 +864,7 @@ class CashcodeRedeemReply(Result):
     """Place where the code was used."""
     message: str
     """The outcome in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -899,7 +899,7 @@ class CashcodeReply(Result):
     """The state in words."""
     cashcode: str | None = field(default=None, repr=False)
     """The code. It is shown this once: absent from the reply to a repeated request."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -941,7 +941,7 @@ class CashcodeState(Result):
     """Time at which the code expires, in UTC."""
     message: str
     """The state in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -980,7 +980,7 @@ class CashoutReply(Result):
     """True in a dry run: nothing was paid. Else absent."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1002,7 +1002,7 @@ class ChargeableBank(Result):
     """Name of the bank."""
     bankcode: str
     """Code of the bank, for `account.bankcode`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"bankname": "bankname", "bankcode": "bankcode"}
 
@@ -1015,7 +1015,7 @@ class ChargeableBanksReply(Result):
     """200."""
     data: tuple[ChargeableBank, ...]
     """The banks, by name."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -1038,7 +1038,7 @@ class Charges(Result):
     """Currency of the amounts."""
     bearer: str
     """Payer of the fee: `merchant` or `customer`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "amount": "amount",
@@ -1059,7 +1059,7 @@ class ChargesReply(Result):
     """200: the payment could be made at this price."""
     data: Charges
     """The figures."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -1102,7 +1102,7 @@ class ClientRecord(Result):
     """Your own object. Absent if there is none."""
     date_erased: dt.datetime | None = None
     """Time at which the personal data were erased, in UTC. Absent if they were not."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "client_id": "client_id",
@@ -1136,7 +1136,7 @@ class ClientReply(Result):
     """The client."""
     dry_run: bool | None = None
     """True in a dry run: nothing was stored. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1154,7 +1154,7 @@ class ClockReply(Result):
     """200."""
     now: dt.datetime
     """Business time, in Lagos time with its offset."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "now": "now"}
 
@@ -1173,7 +1173,7 @@ class DeliveryAttempt(Result):
     """HTTP status of your endpoint's answer. Null if there was none."""
     error: str | None = None
     """Why the attempt failed. Null if the event was delivered."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "number": "number",
@@ -1272,7 +1272,7 @@ class DepositReply(Result):
     """Money in the savings that can be taken out after the deposit, in naira. Present for `wallet` and in a dry run."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1395,7 +1395,7 @@ class DepositValidateReply(Result):
     """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
     charges: Charges | None = None
     """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1444,7 +1444,7 @@ class DryRunFigure(Result):
     """Its value, in naira."""
     how: str
     """How the value was calculated, in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"what": "what", "amount": "amount", "how": "how"}
 
@@ -1467,11 +1467,17 @@ class EventLine(Result):
     """
     date_created: dt.datetime
     """Time at which the transaction became final, in UTC."""
+    object: str
+    """What the event belongs to, such as the payment of a refund. Deliveries carry it in the header
+    `webhook-object`.
+    """
+    object_sequence: int
+    """Number of the event among those of its object, from 1. Deliveries carry it in the header `webhook-sequence`."""
     payload: Mapping[str, Any]
     """The body that is sent to your endpoint."""
     attempts: tuple[DeliveryAttempt, ...]
     """The newest 100 attempts to deliver it, oldest first."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "event_id": "event_id",
@@ -1480,6 +1486,8 @@ class EventLine(Result):
         "kind": "kind",
         "state": "state",
         "date_created": "dateCreated",
+        "object": "object",
+        "object_sequence": "object_sequence",
         "payload": "payload",
         "attempts": "attempts",
     }
@@ -1495,7 +1503,7 @@ class ExplainReply(Result):
     """The entries, oldest first, at most 1,000. Each has `at` (UTC), `what` (such as `requested`, `hold`, `posting`,
     `event`, `webhook` or `job`), `said`, and fields of its kind.
     """
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -1514,7 +1522,7 @@ class InboundPaymentReply(Result):
     """The payment that the transfer belongs to."""
     message: str
     """What became of the money: paid, how much is still awaited, or returned to the payer."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1536,7 +1544,7 @@ class InstallmentChangedReply(Result):
     """The installment plan."""
     dry_run: bool | None = None
     """True in a dry run: `data` is what the plan would be, and nothing was changed. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1556,7 +1564,7 @@ class InstallmentLine(Result):
     """Amount of the installment, without a fee that the customer bears."""
     paid: bool
     """Whether it was collected."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"date": "date", "amount": "amount", "paid": "paid"}
 
@@ -1589,7 +1597,7 @@ class InstallmentPlan(Result):
     """Time at which the plan began, with the first successful charge or authentication, in UTC."""
     next_charge: dt.datetime | None = None
     """Due time of the installment that comes next or is being retried, in UTC. Null unless the state is `active`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "id": "id",
@@ -1614,7 +1622,7 @@ class InterestReply(Result):
     """Interest in percent per interval of `interestFrequency`."""
     interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
     """The interval that the rate is for; `annualized` means a year."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "interest_rate": "interestRate",
@@ -1632,7 +1640,7 @@ class LoanInstallments(Result):
     """Number of those that are fully paid."""
     late: int
     """Number of those that are late."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"total": "total", "paid": "paid", "late": "late"}
 
@@ -1647,7 +1655,7 @@ class LoanNextDue(Result):
     """Date on which it is due, in Lagos, as YYYY-MM-DD."""
     amount: Decimal
     """Amount that is still owed of it, penalties included, in naira."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"n": "n", "due": "due", "amount": "amount"}
 
@@ -1672,7 +1680,7 @@ class LoanOutstanding(Result):
     """Amount that closes the loan today, in naira. Before the last due date it is less than `total`, because
     interest that is not earned yet is not asked for.
     """
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "principal": "principal",
@@ -1741,7 +1749,7 @@ class LoanRecord(Result):
     """Time at which the loan was paid out, in UTC. Null before."""
     closed_at: dt.datetime | None = None
     """Time at which the loan was closed, in UTC. Null before."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "loan_id": "loan_id",
@@ -1788,7 +1796,7 @@ class LoanReply(Result):
     """True in a dry run: nothing was changed. Else absent."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -1824,7 +1832,7 @@ class LoanScheduleLine(Result):
     """`pending`: nothing was paid yet. `partially_paid`, `paid`. `late`: not fully paid after the due date and the
     tolerance. `written_off`: with its loan.
     """
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "n": "n",
@@ -1856,7 +1864,7 @@ class LoanStatementLine(Result):
     """Amount, in naira: positive if it raises the balance of the part, negative if it lowers it."""
     balance: Decimal
     """Balance of the part after the posting, in naira."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "date_created": "dateCreated",
@@ -1927,7 +1935,7 @@ class LoanSummary(Result):
     """Time at which the loan was closed, in UTC. Null before."""
     next_due: LoanNextDue | None = None
     """The oldest installment that is not fully paid. Null if nothing is owed."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "loan_id": "loan_id",
@@ -1963,7 +1971,7 @@ class NewMerchantReply(Result):
     """Identifier of the merchant, for the header `mid`."""
     key: str = field(repr=False)
     """Key of the merchant, for the header `key`. It is shown this once."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "mid": "mid", "key": "key"}
 
@@ -1986,7 +1994,7 @@ class PayerCard(Result):
     """Name of the bank that issued the card. Null if unknown."""
     country: str | None = None
     """Country of the issuer. Null if unknown: the fee is then that of a local card."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "hash": "hash",
@@ -2083,7 +2091,7 @@ class PaymentReply(Result):
     """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
     charges: Charges | None = None
     """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2207,7 +2215,7 @@ class PaymentState(Result):
     """
     expires_at: dt.datetime | None = None
     """Time at which the payment fails if the payer has not acted, in UTC. Present while the payer must act."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2259,7 +2267,7 @@ class PersonalizedAccount(Result):
     """Bank of the account."""
     reference: str
     """Your reference of the account."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "account_number": "accountNumber",
@@ -2279,7 +2287,7 @@ class PersonalizedReply(Result):
     """The outcome in words."""
     data: PersonalizedAccount
     """The account."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
@@ -2312,7 +2320,7 @@ class PlanRecord(Result):
     """Date of the next cycle, in Lagos, as YYYY-MM-DD; before the plan is full, the first possible one. Null after
     the last cycle and if cancelled.
     """
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "thrift_id": "thrift_id",
@@ -2340,7 +2348,7 @@ class PlanReply(Result):
     """The thrift plan."""
     dry_run: bool | None = None
     """True in a dry run: nothing was changed. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2364,7 +2372,7 @@ class PurchaseReply(Result):
     """Answer of the card's issuer in its own words."""
     message: str | None = None
     """Of a declined purchase, who declined it and why. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2387,7 +2395,7 @@ class RecurrentChangedReply(Result):
     """The recurrent payment."""
     dry_run: bool | None = None
     """True in a dry run: `data` is what the recurrent payment would be, and nothing was changed. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2427,7 +2435,7 @@ class RecurrentPlan(Result):
     """Time of the first successful charge, in UTC."""
     next_charge: dt.datetime | None = None
     """Due time of the charge that comes next or is being retried, in UTC. Null unless the state is `active`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "id": "id",
@@ -2461,7 +2469,7 @@ class RefundLine(Result):
     """The `comment` of the refund request. Empty if there was none."""
     date_created: dt.datetime
     """Time of the refund request, in UTC."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "refund_ref": "refundRef",
@@ -2501,7 +2509,7 @@ class RefundReply(Result):
     """The outcome in words; of a failed refund, the reason."""
     dry_run: bool | None = None
     """True in a dry run: nothing was paid back. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2607,7 +2615,7 @@ class RepayReply(Result):
     """The loan after the repayment. Present for `wallet` and in a dry run."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2661,7 +2669,7 @@ class RepaymentAllocation(Result):
     """Tax on interest that was paid, in naira."""
     principal: Decimal
     """Principal that was repaid, in naira."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "penalty": "penalty",
@@ -2753,7 +2761,7 @@ class RepaymentValidateReply(Result):
     """True in a dry run: nothing was changed, and no rail was asked. Else absent."""
     charges: Charges | None = None
     """What the payment would cost now. Present in a dry run of `initiate` and `charge`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2802,7 +2810,7 @@ class ResendReply(Result):
     """The outcome in words."""
     sent: int
     """Number of events that are sent again."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "sent": "sent"}
 
@@ -2815,7 +2823,7 @@ class SandboxReply(Result):
     """200: it was done."""
     message: str
     """The outcome in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
 
@@ -2848,7 +2856,7 @@ class SavingsCashcodeReply(Result):
     """The code for the cash machine. It is shown this once: absent from a repeated reply."""
     pin: str | None = field(default=None, repr=False)
     """PIN of the code, if the request had none. It is shown this once: absent from a repeated reply."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2898,7 +2906,7 @@ class SavingsRecord(Result):
     """Number of all these thrift plans."""
     savings_id: str | None = None
     """Identifier of the savings account, made by the service. Null in a dry run."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "savings_id": "savings_id",
@@ -2930,7 +2938,7 @@ class SavingsReply(Result):
     """The savings account."""
     dry_run: bool | None = None
     """True in a dry run: nothing was stored. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -2956,7 +2964,7 @@ class SavingsStatementLine(Result):
     """Amount, in naira: positive if it came in, negative if it went out."""
     balance: Decimal
     """Balance after the posting, in naira, held money included."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "date_created": "dateCreated",
@@ -2979,7 +2987,7 @@ class SavingsTotals(Result):
     """Contributions to thrift plans and repaid thrift debts, in naira."""
     thrift_received: Decimal
     """Pots and repaid thrift debts that were received, in naira."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "interest": "interest",
@@ -3003,7 +3011,7 @@ class SavingsViewReply(Result):
     """Totals of all postings other than deposits and cash-outs."""
     dry_run: bool | None = None
     """True in a dry run: nothing was stored. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3026,7 +3034,7 @@ class SettleReply(Result):
     """Reference of the transaction."""
     message: str
     """The state in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3046,7 +3054,7 @@ class SpendingLimitsReply(Result):
     """The outcome in words."""
     data: SpendingLimitsShown
     """The limits."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
@@ -3063,7 +3071,7 @@ class SpendingLimitsShown(Result):
     """Most that may be spent on one day in Lagos. Null: no limit."""
     per_month: Decimal | None = None
     """Most that may be spent in one calendar month in Lagos. Null: no limit."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "per_transaction": "per_transaction",
@@ -3091,7 +3099,7 @@ class SubscriptionRecord(Result):
     """Sum of what the member received from the plan, in naira."""
     owed: Decimal
     """Debts of the member in this plan, in naira: contributions that were short and not paid later."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "savings_id": "savings_id",
@@ -3118,7 +3126,7 @@ class SubscriptionReply(Result):
     """True in a dry run: nothing was changed. Else absent."""
     explained: tuple[DryRunFigure, ...] | None = None
     """The figures of a dry run, each with its calculation. Else absent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3145,7 +3153,7 @@ class TransferReply(Result):
     """Your reference of the order, or the `txnRef` if the request had none."""
     message: str
     """The outcome in words; of a failed transfer, the reason."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3186,7 +3194,7 @@ class TransferState(Result):
     """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
     data: tuple[BulkOrderState, ...] | None = None
     """The orders of a bulk with their current states, in the order of the request. Absent for a single transfer."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3212,7 +3220,7 @@ class Violation(Result):
     """The statement that must hold."""
     place: str
     """The account, posting or reference where it does not."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"invariant": "invariant", "place": "place"}
 
@@ -3257,7 +3265,7 @@ class VirtualCard(Result):
     """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
     same Idempotency-Key.
     """
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "reference": "reference",
@@ -3286,7 +3294,7 @@ class VirtualCardChangedReply(Result):
     """200: the change was made."""
     message: str
     """The outcome in words."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
 
@@ -3303,7 +3311,7 @@ class VirtualCardReply(Result):
     """The card."""
     limits: SpendingLimitsShown | None = None
     """The limits of the card. Absent if it has none."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3325,7 +3333,7 @@ class WalletLine(Result):
     """Money that can be spent: `balance` less `held`."""
     held: Decimal
     """Money reserved for transfers, bills, cashcodes, refunds and fees that are still open."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "currency": "currency",
@@ -3343,6 +3351,6 @@ class WalletReply(Result):
     """200."""
     data: tuple[WalletLine, ...]
     """The wallets."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}

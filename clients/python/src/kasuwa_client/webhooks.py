@@ -9,63 +9,18 @@ import hmac
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import Any, ClassVar
+from functools import partial
 
+from kasuwa_client._json import as_object, is_filled_text
 from kasuwa_client._notation import Decoder
-from kasuwa_client._result import Result
+from kasuwa_client._tables import EVENTS
 from kasuwa_client.errors import InvalidSignature
+from kasuwa_client.events import EVENT_KINDS, Event, UnknownEvent
 
 TOLERANCE_SECONDS = 300.0
 SERVICE_HASH = "service-hash"
-
-
-@dataclass(frozen=True)
-class Event(Result):
-    """An event whose signature is valid: a transaction became final.
-
-    The same event may arrive several times, and events may arrive out of order: remember the `event_id`s that you have
-    handled, and ask `verify` for the state before you fulfill an order.
-    """
-
-    event_id: str | None  # None if the delivery has no webhook-id
-    sent_at: datetime | None
-    status: int
-    txn_status: str  # successful or failed
-    txn_ref: str
-    charged_amount: Decimal | None = None
-    currency: str | None = None
-    payment_method: str | None = None
-    endpoint: str | None = None  # test or live
-    order_ref: str | None = None
-    customer_txnref: str | None = None
-    refund_of: str | None = None
-    loan_id: str | None = None
-    savings_id: str | None = None
-    reference: str | None = None
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "txn_status": "txnStatus",
-        "txn_ref": "txnRef",
-        "charged_amount": "chargedAmount",
-        "currency": "currency",
-        "payment_method": "paymentMethod",
-        "endpoint": "endpoint",
-        "order_ref": "orderRef",
-        "customer_txnref": "customer_txnref",
-        "refund_of": "refundOf",
-        "loan_id": "loan_id",
-        "savings_id": "savings_id",
-        "reference": "reference",
-    }
-
-    @property
-    def is_successful(self) -> bool:
-        return self.txn_status == "successful"
 
 
 def verify_event(
@@ -78,7 +33,7 @@ def verify_event(
     accept_service_hash_alone: bool = False,
     now: float | None = None,
 ) -> Event:
-    """Returns the event of a delivery. Raises InvalidSignature if it was not signed with one of the keys.
+    """Returns the event of a delivery, typed by its kind. Raises InvalidSignature if no key has signed it.
 
     raw_body: the body exactly as it was received. Do not decode and encode it again.
     headers: the headers of the delivery, in any case.
@@ -91,7 +46,7 @@ def verify_event(
     """
     body = raw_body.encode() if isinstance(raw_body, str) else bytes(raw_body)
     keys = [key] if isinstance(key, str) else list(key)
-    if not keys or not all(isinstance(one, str) and one for one in keys):
+    if not keys or not all(map(is_filled_text, keys)):
         raise ValueError("key: must be a text or several texts that are not empty")
     lowered = {str(name).lower(): str(value).strip() for name, value in headers.items()}
     message_id, sent_at = lowered.get("webhook-id"), None
@@ -151,17 +106,15 @@ def _is_service_hash(body: bytes, given: str, keys: list[str]) -> bool:
     return any(matches)
 
 
-EVENT_FIELDS = {
-    name: (wire_name, "amount" if name == "charged_amount" else "any") for name, wire_name in Event.wire_names.items()
-}
-
-
 def _read_event(body: bytes, message_id: str | None, sent_at: datetime | None) -> Event:
     try:
-        payload = json.loads(body, parse_float=Decimal)
+        payload = as_object(json.loads(body, parse_float=Decimal))
     except ValueError:
         raise InvalidSignature("The body is signed, but is not JSON") from None
-    if not isinstance(payload, dict):
+    if payload is None:
         raise InvalidSignature("The body is signed, but is not an object")
-    decoder = Decoder({"Event": EVENT_FIELDS}, {"Event": lambda **fields: fields})
-    return Event(event_id=message_id, sent_at=sent_at, **decoder.decode("Event", payload))
+    kind: object = payload.get("kind")
+    chosen = EVENT_KINDS.get(kind, UnknownEvent) if isinstance(kind, str) else UnknownEvent
+    build = partial(chosen, event_id=message_id, sent_at=sent_at)
+    event: Event = Decoder(EVENTS, {chosen.__name__: build}).decode(chosen.__name__, payload)
+    return event

@@ -6,6 +6,7 @@ import { type Amount, type Decimal } from "../exact.js";
 import { type Named, callAction, waitFor } from "../methods.js";
 import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
+import { type Price, covers } from "../paid.js";
 import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
 import {
@@ -1669,5 +1670,13 @@ export class PaymentMethods {
   ): Promise<PaymentState> {
     const references = { verify: VERIFY, fields: ["refundRef", "txnRef", "customer_txnref"], textField: "txnRef" };
     return waitFor(this.#caller, references, transaction, options);
+  }
+
+  /**
+   * Asks `verify` whether a payment is successful and its payer was charged at least this price. Money that was
+   * refunded does not count. Use it before you fulfill an order, with your own price.
+   */
+  async isPaid(txnRef: string, price: Price, options?: CallOptions): Promise<boolean> {
+    return covers(await this.verify({ txnRef }, options), price);
   }
 }

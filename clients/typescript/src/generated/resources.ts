@@ -139,6 +139,12 @@ export interface EventLine {
   readonly state: "delivered" | "endpoint_off" | "exhausted" | "no_endpoint" | "scheduled";
   /** Time at which the transaction became final, in UTC. */
   readonly dateCreated: Time;
+  /**
+   * What the event belongs to, such as the payment of a refund. Deliveries carry it in the header `webhook-object`.
+   */
+  readonly object: string;
+  /** Number of the event among those of its object, from 1. Deliveries carry it in the header `webhook-sequence`. */
+  readonly object_sequence: number;
   /** The body that is sent to your endpoint. */
   readonly payload: { readonly [name: string]: unknown };
   /** The newest 100 attempts to deliver it, oldest first. */
@@ -741,6 +747,8 @@ export class ResourcesMethods {
    * //       kind: "cashcode",
    * //       state: "no_endpoint",
    * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       object: "<reference>",
+   * //       object_sequence: 1,
    * //       payload: {
    * //         status: 200,
    * //         txnStatus: "failed",
@@ -748,6 +756,7 @@ export class ResourcesMethods {
    * //         chargedAmount: "0.00",
    * //         paymentMethod: "cashcode",
    * //         endpoint: "test",
+   * //         kind: "cashcode",
    * //         currency: "NGN",
    * //         orderRef: "cash-1042",
    * //       },
@@ -760,17 +769,14 @@ export class ResourcesMethods {
    * //       kind: "cashout",
    * //       state: "no_endpoint",
    * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       object: "<reference>",
+   * //       object_sequence: 1,
    * //       payload: {
    * //         status: 200,
    * //         txnStatus: "successful",
    * //         txnRef: "<txnRef>",
    * //         chargedAmount: "2500.00",
    * //         paymentMethod: "cash",
-   * //         endpoint: "test",
-   * //         currency: "NGN",
-   * //         savings_id: "<savings_id>",
-   * //       },
-   * //       attempts: [],
    * // …
    * ```
    */
@@ -801,6 +807,8 @@ export class ResourcesMethods {
    * //       kind: "transfer",
    * //       state: "no_endpoint",
    * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       object: "<reference>",
+   * //       object_sequence: 1,
    * //       payload: {
    * //         status: 200,
    * //         txnStatus: "successful",
@@ -808,6 +816,7 @@ export class ResourcesMethods {
    * //         chargedAmount: "1500.00",
    * //         paymentMethod: "transfer",
    * //         endpoint: "test",
+   * //         kind: "transfer",
    * //         currency: "NGN",
    * //         orderRef: "order-1042",
    * //       },
@@ -820,17 +829,14 @@ export class ResourcesMethods {
    * //       kind: "payment",
    * //       state: "no_endpoint",
    * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       object: "GP49047187020260105B",
+   * //       object_sequence: 1,
    * //       payload: {
    * //         status: 200,
    * //         txnStatus: "successful",
    * //         txnRef: "<txnRef>",
    * //         chargedAmount: "1500.00",
    * //         paymentMethod: "card",
-   * //         endpoint: "test",
-   * //         currency: "NGN",
-   * //         customer_txnref: "basket-77",
-   * //       },
-   * //       attempts: [],
    * // …
    * ```
    */

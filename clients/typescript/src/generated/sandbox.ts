@@ -188,6 +188,12 @@ export interface SandboxNewMerchantRequest {
   readonly balance?: Amount | null | undefined;
   /** URL that the events of the merchant are sent to. A URL of at most 2,048 characters, or empty. */
   readonly webhook?: string | null | undefined;
+  /**
+   * Makes random outcomes the same in every run: whether a `fault` with a `probability` occurs. The same requests in
+   * the same order then have the same outcomes, on every server. References, tokens and numbers stay its own. At most
+   * 200 characters.
+   */
+  readonly seed?: string | null | undefined;
 }
 
 /** Request of sandbox fundWallet. Credits the merchant's own wallet. */

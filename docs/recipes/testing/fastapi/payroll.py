@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from pydantic import BaseModel
 
-from kasuwa_client import AsyncKasuwa, InsufficientFunds, InvalidSignature, OutcomeUnknown, verify_event
+from kasuwa_client import AsyncKasuwa, InsufficientFunds, InvalidSignature, OutcomeUnknown, TransferEvent, verify_event
 
 app = FastAPI()
 
@@ -81,6 +81,6 @@ async def receive_event(request: Request, payroll: PayrollDependency) -> Respons
         event = verify_event(await request.body(), request.headers, payroll.key)
     except InvalidSignature:
         return Response(status_code=400)
-    if event.order_ref in payroll.states:
+    if isinstance(event, TransferEvent) and event.order_ref in payroll.states:
         payroll.set_state(event.order_ref, event.txn_status)
     return Response()

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping
 from decimal import Decimal
 
-from kasuwa_client import InsufficientFunds, InvalidSignature, Kasuwa, OutcomeUnknown, verify_event
+from kasuwa_client import InsufficientFunds, InvalidSignature, Kasuwa, OutcomeUnknown, TransferEvent, verify_event
 
 TABLE = """
     create table payout (
@@ -48,7 +48,7 @@ class Payouts:
             event = verify_event(body, headers, key)
         except InvalidSignature:
             return 400
-        if event.payment_method == "transfer" and event.order_ref:
+        if isinstance(event, TransferEvent):
             # A second delivery of the same event changes nothing.
             self._set_status(int(event.order_ref.removeprefix("payout-")), event.txn_status)
         return 200

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from kasuwa_client import Event, Kasuwa, verify_event
+from kasuwa_client import Kasuwa, PaymentEvent, verify_event
 from kasuwa_client.types import Payer
 
 CUSTOMER: Payer = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
@@ -36,10 +36,11 @@ class Orders:
     def receive_event(self, body: bytes, headers: Mapping[str, str]) -> None:
         """Handles a delivery of the webhook. Raises InvalidSignature."""
         event = verify_event(body, headers, self._key)
-        order = self._orders.get(event.customer_txnref or "")
-        if order is not None and order.state == "open":
-            order.state = "shipped" if self._is_paid(event, order) else "refused"
+        if isinstance(event, PaymentEvent):
+            order = self._orders.get(event.customer_txnref or "")
+            if order is not None and order.state == "open":
+                order.state = "shipped" if self._is_paid(event, order) else "refused"
 
-    def _is_paid(self, event: Event, order: Order) -> bool:
+    def _is_paid(self, event: PaymentEvent, order: Order) -> bool:
         """Compares with what was ordered: the payer may have sent less."""
         return event.txn_status == "successful" and event.currency == "NGN" and event.charged_amount == order.amount

@@ -50,7 +50,7 @@ async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader
 # Contract: resources#attempts
 MOST_ATTEMPTS = 100
 EVENT_COLUMNS = f"""
-    select e.merchant_id, e.seq, e.reference, e.kind, e.payload, e.at,
+    select e.merchant_id, e.seq, e.reference, e.kind, e.object, e.object_seq, e.payload, e.at,
         exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
             and j.reference = e.reference) as waits,
         exists (select 1 from endpoint p where p.merchant_id = e.merchant_id and p.off_at is not null) as off,
@@ -103,7 +103,7 @@ async def feed_events(request: FeedRequest, merchant: Merchant, reader: ReplyRea
 
 
 def event_line(row: Any) -> EventLine:
-    merchant_id, seq, reference, kind, payload, at, waits, off, attempts = row
+    merchant_id, seq, reference, kind, about, about_seq, payload, at, waits, off, attempts = row
     tried = ATTEMPTS.decode(attempts)
     return EventLine(
         event_id=event_id(merchant_id, seq),
@@ -112,6 +112,8 @@ def event_line(row: Any) -> EventLine:
         kind=kind,
         state=delivery_state(tried, waits=waits, off=off),
         date_created=utc_text(at),
+        object=about,
+        object_sequence=about_seq,
         payload=msgspec.json.decode(payload),
         attempts=[
             AttemptLine(number=number, at=utc_text(when), http=http, error=error, ms=ms)

@@ -237,6 +237,11 @@ class EventLine(msgspec.Struct, kw_only=True):
     `endpoint_off`: it waits, because the endpoint was switched off after failing for days."""
     date_created: str = field(name="dateCreated")
     "Time at which the transaction became final, in UTC."
+    object: str
+    """What the event belongs to, such as the payment of a refund. Deliveries carry it in the header
+    `webhook-object`."""
+    object_sequence: int
+    "Number of the event among those of its object, from 1. Deliveries carry it in the header `webhook-sequence`."
     payload: dict[str, Any]
     "The body that is sent to your endpoint."
     attempts: list[AttemptLine]

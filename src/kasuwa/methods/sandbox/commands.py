@@ -45,7 +45,8 @@ async def new_merchant(
 ) -> NewMerchantReply | Refusal:
     now = None if request.now is None else request.now.plain()
     balance = None if request.balance is None else int(request.balance)
-    made = await engine.new_merchant(request.name or "Sandbox merchant", now, balance, request.webhook or "")
+    name, url, seed = request.name or "Sandbox merchant", request.webhook or "", request.seed or ""
+    made = await engine.new_merchant(name, now, balance, webhook_url=url, seed=seed)
     if isinstance(made, str):
         return refuse_fields(FieldError("webhook", made))
     mid, key = made

@@ -26,6 +26,9 @@ class NewMerchantRequest(msgspec.Struct, kw_only=True):
     """Opening balance of the NGN wallet, with no other wallet. Without it, 10,000,000.00 NGN and 10,000.00 USD."""
     webhook: WebhookUrl | None = None
     """URL that the events of the merchant are sent to."""
+    seed: ShortText | None = None
+    """Makes random outcomes the same in every run: whether a `fault` with a `probability` occurs. The same requests in
+    the same order then have the same outcomes, on every server. References, tokens and numbers stay its own."""
 
 
 class NewMerchantReply(msgspec.Struct, kw_only=True):

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
-from kasuwa_client import InvalidSignature, Kasuwa, verify_event
+from kasuwa_client import InvalidSignature, Kasuwa, PaymentEvent, verify_event
 from shop.models import Order
 
 
@@ -35,6 +35,8 @@ def receive_event(request: HttpRequest) -> HttpResponse:
         event = verify_event(request.body, request.headers, settings.KASUWA_KEY)
     except InvalidSignature:
         return HttpResponse(status=400)
+    if not isinstance(event, PaymentEvent):
+        return HttpResponse(status=200)
     with transaction.atomic():
         order = Order.objects.select_for_update().filter(reference=event.customer_txnref, state="open").first()
         if order is not None:

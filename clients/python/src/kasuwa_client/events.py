@@ -1,0 +1,619 @@
+"""The events that the service sends to a merchant's endpoint.
+
+Written by `python -m clients.generate` from the action tables of the service. Do not edit.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, ClassVar, Literal, Union
+
+from kasuwa_client._result import Result, no_fields
+
+
+class EventBase(Result):
+    """The fields of every event whose signature is valid.
+
+    The same event may arrive several times, and events may arrive out of order: remember the `event_id`s that you have
+    handled, and ask `verify` for the state before you fulfill an order.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+
+    @property
+    def is_successful(self) -> bool:
+        return self.txn_status == "successful"
+
+
+@dataclass(frozen=True)
+class PaymentEvent(EventBase):
+    """A payment was completed or has failed, also one of a plan, a loan repayment or a savings deposit."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["payment"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    customer_txnref: str | None = None
+    """Your reference of the payment, if the request had one."""
+    loan_id: str | None = None
+    """The loan that the payment repays. Absent for other payments."""
+    savings_id: str | None = None
+    """The savings account that the payment was deposited into. Absent for other payments."""
+    account_reference: str | None = None
+    """Your reference of the personalized account that received the money. Absent for other payments."""
+    account: str | None = None
+    """Number of the personalized account that received the money. Absent for other payments."""
+    account_details: str | None = None
+    """Name of the personalized account that received the money. Absent for other payments."""
+    bankname: str | None = None
+    """Bank of the personalized account that received the money. Absent for other payments."""
+    unapplied_amount: Decimal | None = None
+    """Part of the payment that its purpose could not use, such as what exceeds the debt of a loan, in major units.
+    It can be refunded. Absent if everything was used.
+    """
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "customer_txnref": "customer_txnref",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+        "account_reference": "accountReference",
+        "account": "account",
+        "account_details": "accountDetails",
+        "bankname": "bankname",
+        "unapplied_amount": "unappliedAmount",
+    }
+
+
+@dataclass(frozen=True)
+class TransferEvent(EventBase):
+    """A transfer was paid out or has failed, also the disbursement of a loan or a cash-out to a bank account."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["transfer"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    order_ref: str
+    """Your reference of the transfer, or its `txnRef` if the request had none."""
+    loan_id: str | None = None
+    """The loan that the transfer disburses. Absent for other transfers."""
+    savings_id: str | None = None
+    """The savings account that the transfer pays out. Absent for other transfers."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "order_ref": "orderRef",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+    }
+
+
+@dataclass(frozen=True)
+class BillEvent(EventBase):
+    """A bill was paid or has failed."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["bill"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    order_ref: str
+    """Your reference of the bill, or its `txnRef` if the request had none."""
+    commission: Decimal
+    """Your commission on the bill, in major units of the currency; 0.00 if the bill failed."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "order_ref": "orderRef",
+        "commission": "commission",
+    }
+
+
+@dataclass(frozen=True)
+class RefundEvent(EventBase):
+    """A refund of a payment was completed or has failed."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["refund"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    refund_of: str
+    """The `txnRef` of the payment that is refunded."""
+    loan_id: str | None = None
+    """The loan that the refunded payment repaid. Absent for other payments."""
+    savings_id: str | None = None
+    """The savings account that the refunded payment was deposited into. Absent for other payments."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "refund_of": "refundOf",
+        "loan_id": "loan_id",
+        "savings_id": "savings_id",
+    }
+
+
+@dataclass(frozen=True)
+class CashcodeEvent(EventBase):
+    """A cashcode was redeemed (`successful`), or has expired or was cancelled (`failed`). Its `txnRef` is the
+    `orderRef` of the cashcode, unless the code cashes out a savings account.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["cashcode"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    order_ref: str | None = None
+    """Your reference of the cashcode. Absent if the code cashes out a savings account."""
+    savings_id: str | None = None
+    """The savings account that the code cashes out. Absent for other cashcodes."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "order_ref": "orderRef",
+        "savings_id": "savings_id",
+    }
+
+
+@dataclass(frozen=True)
+class CardPurchaseEvent(EventBase):
+    """A purchase with a virtual card was authorized or declined."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["card_purchase"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    reference: str
+    """Reference of the virtual card."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "reference": "reference",
+    }
+
+
+@dataclass(frozen=True)
+class CardRefundEvent(EventBase):
+    """A purchase with a virtual card was refunded, in part or in full."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["card_refund"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    reference: str
+    """Reference of the virtual card."""
+    refund_of: str
+    """The `txnRef` of the purchase that is refunded."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "reference": "reference",
+        "refund_of": "refundOf",
+    }
+
+
+@dataclass(frozen=True)
+class RepaymentEvent(EventBase):
+    """A loan was repaid from the wallet. A repayment by a payer has the event of its payment."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["repayment"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    loan_id: str
+    """The loan that was repaid."""
+    order_ref: str | None = None
+    """Reference of the repayment. Absent if the request had a `customer_txnref`."""
+    customer_txnref: str | None = None
+    """Your reference of the repayment, if the request had one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "loan_id": "loan_id",
+        "order_ref": "orderRef",
+        "customer_txnref": "customer_txnref",
+    }
+
+
+@dataclass(frozen=True)
+class SavingsMovementEvent(EventBase):
+    """Money moved between a savings account and the wallet, or was paid in or out as cash. Deposits by a payer have
+    the event of their payment; cash-outs to a bank account that of their transfer.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["cashout", "deposit"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    savings_id: str
+    """The savings account."""
+    customer_txnref: str | None = None
+    """Your reference of the movement, if the request had one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "savings_id": "savings_id",
+        "customer_txnref": "customer_txnref",
+    }
+
+
+@dataclass(frozen=True)
+class EndpointTestEvent(EventBase):
+    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["test"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+    }
+
+
+@dataclass(frozen=True)
+class UnknownEvent(EventBase):
+    """An event of a kind that this version of the client does not know. `raw` has all of its fields."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    sent_kind: str | None = None
+    """The kind as it was sent. None in events of versions that sent none."""
+    kind: Literal["unknown"] = "unknown"
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "sent_kind": "kind",
+    }
+
+
+# An event, typed by its kind: `isinstance(event, TransferEvent)`, or `event.kind == "transfer"`, tells which.
+Event = Union[
+    PaymentEvent,
+    TransferEvent,
+    BillEvent,
+    RefundEvent,
+    CashcodeEvent,
+    CardPurchaseEvent,
+    CardRefundEvent,
+    RepaymentEvent,
+    SavingsMovementEvent,
+    EndpointTestEvent,
+    UnknownEvent,
+]
+
+# The class of each kind. Other kinds are an UnknownEvent.
+EVENT_KINDS: Mapping[str, type[Event]] = {
+    "payment": PaymentEvent,
+    "transfer": TransferEvent,
+    "bill": BillEvent,
+    "refund": RefundEvent,
+    "cashcode": CashcodeEvent,
+    "card_purchase": CardPurchaseEvent,
+    "card_refund": CardRefundEvent,
+    "repayment": RepaymentEvent,
+    "deposit": SavingsMovementEvent,
+    "cashout": SavingsMovementEvent,
+    "test": EndpointTestEvent,
+}
