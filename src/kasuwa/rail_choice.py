@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rails.callbacks import CallbackSource
-from kasuwa.rails.ports import BankRail, BillerRail, IdentityRail
+from kasuwa.rails.ports import BankRail, BillerRail, FundedRail, IdentityRail
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
@@ -94,6 +94,19 @@ class RailChoice:
             yield vtpass.NAME, self.make_vtpass().check_access
         if rail_of_purpose(self._settings, "identity") == dojah.NAME:
             yield dojah.NAME, self.make_dojah().check_access
+
+    def funded_rails(self) -> dict[str, FundedRail]:
+        """Returns the rails in use that are paid from a balance of ours, by their vendor's name."""
+        rails: dict[str, FundedRail] = {}
+        if rail_of_purpose(self._settings, "bank") == paystack.NAME:
+            rails[paystack.NAME] = self.make_paystack()
+        if rail_of_purpose(self._settings, "bank") == monnify.NAME:
+            rails[monnify.NAME] = self.make_monnify()
+        if rail_of_purpose(self._settings, "bills") == vtpass.NAME:
+            rails[vtpass.NAME] = self.make_vtpass()
+        if rail_of_purpose(self._settings, "identity") == dojah.NAME:
+            rails[dojah.NAME] = self.make_dojah()
+        return rails
 
     def callback_sources(self) -> dict[str, CallbackSource]:
         """Returns the rails whose call-backs are received, by the name in their path."""

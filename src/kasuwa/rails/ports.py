@@ -118,6 +118,14 @@ async def send_or_query(
     return await send()
 
 
+class FundedRail(Protocol):
+    """A rail that is paid from a balance of ours with its vendor."""
+
+    async def balance(self) -> Mapping[str, int]:
+        """Returns our balance with the vendor in minor units, by currency. Raises Unavailable or NoAnswer."""
+        ...
+
+
 # --- banks --------------------------------------------------------------------------------------------------
 
 

@@ -119,6 +119,6 @@ def test_access_check() -> None:
         async with twin_of(DojahRules()) as (twin, transport):
             return await DojahIdentity(transport, twin.url, keys, Observed()).check_access()
 
-    assert asyncio.run(check(KEYS)) == "5000.5"
+    assert asyncio.run(check(KEYS)) == "5000.50"
     with pytest.raises(Unavailable):
         asyncio.run(check(DojahKeys("app-1", "other")))

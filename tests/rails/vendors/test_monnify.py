@@ -282,7 +282,7 @@ def test_names() -> None:
 
 
 def test_access_check() -> None:
-    assert at_monnify(lambda harness: harness.rail.check_access()).startswith("10000000.0; ")
+    assert at_monnify(lambda harness: harness.rail.check_access()).startswith("10000000.00; ")
 
 
 # --- call-backs ------------------------------------------------------------------------------------------------

@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.core.money import format_minor
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.amounts import read_balance
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 
 NAME = "dojah"
@@ -49,12 +51,12 @@ class DojahIdentity:
 
     async def check_access(self) -> str:
         """Returns the balance of our account with the vendor. Raises Unavailable if the keys are refused."""
+        return format_minor((await self.balance())["NGN"])
+
+    async def balance(self) -> dict[str, int]:
         reply = await self._client.call("GET", BALANCE, moves_money=False, headers=self._headers)
         entity = reply.body.get("entity")
-        balance = entity.get("wallet_balance") if isinstance(entity, dict) else None
-        if balance is None:
-            raise UnreadableAnswer("the balance has another form than documented")
-        return str(balance)
+        return {"NGN": read_balance(entity.get("wallet_balance") if isinstance(entity, dict) else None)}
 
 
 def read_person(reply: VendorReply, bvn: str) -> Person | None:

@@ -28,11 +28,13 @@ from kasuwa.rails.ports import (
     UnreadableAnswer,
 )
 from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.amounts import read_balance
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
 from kasuwa.rails.vendors.client import CallObserver, RefusedCredentials, VendorClient, VendorReply
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
 NAME = "monnify"
+CURRENCY = "NGN"
 LIVE_URL = "https://api.monnify.com"
 TEST_URL = "https://sandbox.monnify.com"
 
@@ -195,11 +197,12 @@ class MonnifyBank:
 
     async def check_access(self) -> str:
         """Returns the balance of our wallet with the vendor, and how many banks cannot be paid."""
+        balance = (await self.balance())[CURRENCY]
+        return f"{format_minor(balance)}; {len(await self._banks.list_unmapped())} banks cannot be paid there"
+
+    async def balance(self) -> dict[str, int]:
         reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
-        balance = body_of(reply).get("availableBalance")
-        if balance is None:
-            raise UnreadableAnswer("the balance has another form than documented")
-        return f"{balance}; {len(await self._banks.list_unmapped())} banks cannot be paid there"
+        return {CURRENCY: read_balance(body_of(reply).get("availableBalance"))}
 
     # --- transfers -------------------------------------------------------------------------------------------------
 

@@ -135,13 +135,17 @@ class PaystackBank:
 
     async def check_access(self) -> str:
         """Returns the balance of our account with the vendor, and the banks that cannot be paid."""
+        balance = (await self.balance()).get("NGN")
+        unmapped = len(await self._banks.list_unmapped())
+        return f"{'none in NGN' if balance is None else f'{balance} kobo'}; {unmapped} banks cannot be paid there"
+
+    async def balance(self) -> dict[str, int]:
         reply = await self._look_up("/balance", {}, is_throttled=True)
         rows = reply.body.get("data")
         if not isinstance(rows, list):
             raise UnreadableAnswer("the balance has another form than documented")
-        balances = [f"{row['balance']} kobo" for row in rows if isinstance(row, dict) and row.get("currency") == "NGN"]
-        unmapped = len(await self._banks.list_unmapped())
-        return f"{', '.join(balances) or 'none in NGN'}; {unmapped} banks cannot be paid there"
+        found = [(row.get("currency"), row.get("balance")) for row in rows if isinstance(row, dict)]
+        return {name: kobo for name, kobo in found if isinstance(name, str) and isinstance(kobo, int)}
 
     async def _look_up(self, path: str, query: dict[str, str], *, is_throttled: bool) -> VendorReply:
         return await self._client.call(

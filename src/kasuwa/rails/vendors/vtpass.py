@@ -15,7 +15,7 @@ import msgspec
 
 from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, CatalogueEdition
 from kasuwa.core.calendar import LAGOS, lagos_day
-from kasuwa.core.money import MINOR_PER_MAJOR
+from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.references import compact_reference, parse_compact_reference
 from kasuwa.rails import ports
 from kasuwa.rails.callbacks import CallbackRefused
@@ -30,6 +30,7 @@ from kasuwa.rails.ports import (
     UnreadableAnswer,
 )
 from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.amounts import read_balance
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.vtpass_catalogue import read_catalogue, split_paycode
 
@@ -132,11 +133,11 @@ class VtpassBiller:
 
     async def check_access(self) -> str:
         """Returns the balance of our account with the vendor, in naira."""
+        return format_minor((await self.balance())["NGN"])
+
+    async def balance(self) -> dict[str, int]:
         contents = (await self._read("/balance", {})).get("contents")
-        balance = contents.get("balance") if isinstance(contents, dict) else None
-        if balance is None:
-            raise UnreadableAnswer("the balance has another form than documented")
-        return str(balance)
+        return {"NGN": read_balance(contents.get("balance") if isinstance(contents, dict) else None)}
 
     async def _read(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         reply = await self._client.call("GET", path, moves_money=False, headers=self._reading, query=query)
