@@ -26,11 +26,12 @@ FaultKind = Literal[
 
 
 class Fault(msgspec.Struct):
-    """A fault of the next calls whose path begins with `path`."""
+    """A fault of the next calls whose path begins with `path`, and have the HTTP method."""
 
     kind: FaultKind
     path: str = "/"
     count: int = 1
+    method: str = ""  # of HTTP; empty for any
 
 
 class SeenRequest(msgspec.Struct, frozen=True):
@@ -65,8 +66,8 @@ class Twin:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def add_fault(self, kind: FaultKind, path: str = "/", count: int = 1) -> None:
-        self._faults.append(Fault(kind, path, count))
+    def add_fault(self, kind: FaultKind, path: str = "/", count: int = 1, method: str = "") -> None:
+        self._faults.append(Fault(kind, path, count, method))
 
     def count(self, path: str) -> int:
         """Returns how many requests of a path the vendor has looked at."""
@@ -85,9 +86,9 @@ class Twin:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def _take_fault(self, path: str) -> FaultKind | None:
+    def _take_fault(self, path: str, method: str) -> FaultKind | None:
         for fault in self._faults:
-            if path.startswith(fault.path):
+            if path.startswith(fault.path) and fault.method in ("", method):
                 fault.count -= 1
                 if not fault.count:
                     self._faults.remove(fault)
@@ -96,7 +97,7 @@ class Twin:
 
     @web.middleware
     async def _serve(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        fault = self._take_fault(request.path)
+        fault = self._take_fault(request.path, request.method)
         if fault == "too_many":
             return web.json_response({"message": "Too many requests"}, status=429, headers={"Retry-After": "7"})
         if fault == "drop":

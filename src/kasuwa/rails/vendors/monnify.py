@@ -81,6 +81,7 @@ class MonnifyKeys(msgspec.Struct, frozen=True):
     api_key: str
     secret_key: str
     wallet_account: str
+    contract_code: str = ""  # of the contract under which money is collected
 
     def __repr__(self) -> str:
         return "MonnifyKeys(…)"
@@ -90,8 +91,8 @@ def is_envelope(body: dict[str, Any]) -> bool:
     return isinstance(body.get("requestSuccessful"), bool) and "responseMessage" in body
 
 
-class MonnifyBank:
-    """The bank rail."""
+class MonnifySession:
+    """Calls of the vendor with a token, which it renews. The rails of the vendor extend it."""
 
     def __init__(
         self,
@@ -104,12 +105,9 @@ class MonnifyBank:
         self._client = VendorClient(NAME, base_url, transport, is_envelope, observe)
         self._keys = keys
         self._clock = clock
-        self._banks = BankList(self._read_banks, {}, clock)
         self._token = ""
         self._token_until = float("-inf")
         self._logging_in = asyncio.Lock()
-
-    # --- calls with a token --------------------------------------------------------------------------------------
 
     async def _call(
         self,
@@ -164,6 +162,21 @@ class MonnifyBank:
             self._token = token
             self._token_until = self._clock() + min(seconds * TOKEN_LIFE_PART, seconds - TOKEN_MARGIN_SECONDS)
             return token
+
+
+class MonnifyBank(MonnifySession):
+    """The bank rail."""
+
+    def __init__(
+        self,
+        transport: HttpTransport,
+        base_url: str,
+        keys: MonnifyKeys,
+        observe: CallObserver,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(transport, base_url, keys, observe, clock)
+        self._banks = BankList(self._read_banks, {}, clock)
 
     # --- banks and names -----------------------------------------------------------------------------------------
 
