@@ -32,6 +32,8 @@ MAY_IMPORT = {
         "rails.ports",
         "rails.transport",
         "rails.callbacks",
+        "rails.feeds",
+        "rails.hints",
         "observe",
     },
     "pages": {"pages", "core", "db", "ledger", "methods", "observe"},

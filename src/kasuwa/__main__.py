@@ -27,6 +27,7 @@ COMMANDS = {
     "client": ("client:command", "Export, find and erase the personal data of a client."),
     "loan": ("loan:command", "Write off loans."),
     "rates": ("rates:command", "Show and set exchange rates."),
+    "reconcile": ("reconcile:command", "Show disputes, settlements and unclaimed money of the rails."),
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),
     "split": ("split:command", "Manage the beneficiaries of split payments."),
 }

@@ -22,6 +22,7 @@ from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
+    account_terms_of,
     issuing_of,
     loopback_allowed,
     public_url_of,
@@ -51,6 +52,7 @@ def rails_of(
             biller=choice.make_biller(),
             catalogue_cache=catalogue_cache,
             issuer=issuer,
+            accounts=choice.make_accounts(),
         )
     unconfigured = NoCollection()
     return Rails(
@@ -62,16 +64,21 @@ def rails_of(
         biller=choice.make_biller(),
         catalogue_cache=catalogue_cache,
         issuer=issuer,
+        accounts=choice.make_accounts(),
     )
 
 
 def make_deployment(vault: Vault, settings: Settings) -> Deployment:
     """Returns the constants of the deployment. With a seed, references and entropy are the same in every run."""
-    seed, issuing = settings.sandbox_seed, issuing_of(settings)
+    seed = settings.sandbox_seed
     if seed is None:
-        return Deployment(vault, Permutation(vault.reference_key), None, PURPOSES, public_url_of(settings), issuing)
-    key = derive(seed.encode()[:64], "seed")
-    return Deployment(vault.with_replay_secret(key), Permutation(key), key, PURPOSES, public_url_of(settings), issuing)
+        key, permutation = None, Permutation(vault.reference_key)
+    else:
+        key = derive(seed.encode()[:64], "seed")
+        vault, permutation = vault.with_replay_secret(key), Permutation(key)
+    return Deployment(
+        vault, permutation, key, PURPOSES, public_url_of(settings), issuing_of(settings), account_terms_of(settings)
+    )
 
 
 class Services:

@@ -5,13 +5,20 @@ from collections.abc import Awaitable, Callable, Iterator
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rails.callbacks import CallbackSource
-from kasuwa.rails.ports import BankRail, BillerRail, FundedRail, IdentityRail
+from kasuwa.rails.feeds import FeedRail
+from kasuwa.rails.hints import ReadHint
+from kasuwa.rails.ports import AccountRail, BankRail, BillerRail, FundedRail, IdentityRail
+from kasuwa.rails.sandbox.accounts import SandboxAccounts
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoIdentity
-from kasuwa.rails.vendors import dojah, monnify, paystack, vtpass
-from kasuwa.settings import Settings, rail_loopback_allowed, rail_of_purpose
+from kasuwa.rails.vendors import dojah, monnify, monnify_hints, paystack, paystack_hints, vtpass
+from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
+from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
+from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
+from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
+from kasuwa.settings import RAIL_VENDORS, Settings, is_configured, rail_loopback_allowed, rail_of_purpose
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
 
@@ -53,7 +60,10 @@ class RailChoice:
     def _monnify_keys(self) -> monnify.MonnifyKeys:
         settings = self._settings
         return monnify.MonnifyKeys(
-            settings.monnify_api_key or "", settings.monnify_secret_key or "", settings.monnify_wallet_account or ""
+            settings.monnify_api_key or "",
+            settings.monnify_secret_key or "",
+            settings.monnify_wallet_account or "",
+            settings.monnify_contract_code or "",
         )
 
     def make_identity(self) -> IdentityRail:
@@ -84,6 +94,45 @@ class RailChoice:
         base_url, phone = self._base_url(vtpass.NAME), settings.vtpass_phone or ""
         return vtpass.VtpassBiller(self._transport, base_url, keys, phone, self._observe, self._clock.now)
 
+    def make_accounts(self) -> dict[str, AccountRail]:
+        """Returns every rail that may have opened accounts: the sandbox in test, and the vendors whose keys are set."""
+        sandbox: dict[str, AccountRail] = {"sandbox": SandboxAccounts()} if self._settings.environment == "test" else {}
+        return {**sandbox, **self.make_vendor_accounts()}
+
+    def make_vendor_accounts(self) -> dict[str, AccountRail]:
+        settings, rails = self._settings, dict[str, AccountRail]()
+        if is_configured(settings, "accounts", paystack.NAME):
+            base_url, domain = self._base_url(paystack.NAME), settings.environment
+            bank = settings.paystack_account_bank or ("wema-bank" if domain == "live" else "test-bank")
+            terms = PaystackAccountTerms(settings.paystack_phone or "", settings.paystack_email_domain or "", bank)
+            keys = self._paystack_keys()
+            rails[paystack.NAME] = PaystackAccounts(self._transport, base_url, keys, domain, terms, self._observe)
+        if is_configured(settings, "accounts", monnify.NAME):
+            base_url = self._base_url(monnify.NAME)
+            rails[monnify.NAME] = MonnifyAccounts(self._transport, base_url, self._monnify_keys(), self._observe)
+        return rails
+
+    def make_feeds(self) -> dict[str, FeedRail]:
+        """Returns the vendors in use that tell of disputes and settlements."""
+        feeds: dict[str, FeedRail] = {}
+        if self._is_used(paystack.NAME):
+            base_url = self._base_url(paystack.NAME)
+            feeds[paystack.NAME] = PaystackFeeds(self._transport, base_url, self._paystack_keys(), self._observe)
+        if self._is_used(monnify.NAME):
+            base_url = self._base_url(monnify.NAME)
+            feeds[monnify.NAME] = MonnifyFeeds(self._transport, base_url, self._monnify_keys(), self._observe)
+        return feeds
+
+    def _is_used(self, vendor: str) -> bool:
+        """Tells whether a vendor serves a purpose, or may have opened accounts before."""
+        is_chosen = any(rail_of_purpose(self._settings, purpose) == vendor for purpose in RAIL_VENDORS)
+        return is_chosen or (vendor in RAIL_VENDORS["accounts"] and is_configured(self._settings, "accounts", vendor))
+
+    def callback_hints(self) -> dict[str, ReadHint]:
+        """Returns what reads hints from call-backs, by the name of the rail in their path."""
+        readers: dict[str, ReadHint] = {paystack.NAME: paystack_hints.read_hint, monnify.NAME: monnify_hints.read_hint}
+        return {name: read for name, read in readers.items() if self._is_used(name)}
+
     def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
         """Yields the vendors in use, each with a call that returns our balance there."""
         if rail_of_purpose(self._settings, "bank") == paystack.NAME:
@@ -112,9 +161,9 @@ class RailChoice:
         """Returns the rails whose call-backs are received, by the name in their path."""
         settings = self._settings
         sources: dict[str, CallbackSource] = {}
-        if rail_of_purpose(settings, "bank") == paystack.NAME:
+        if self._is_used(paystack.NAME):
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
-        if rail_of_purpose(settings, "bank") == monnify.NAME:
+        if self._is_used(monnify.NAME):
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if rail_of_purpose(settings, "bills") == vtpass.NAME and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)

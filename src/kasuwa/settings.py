@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from kasuwa.core.account_terms import AccountTerms
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
@@ -70,12 +71,18 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bank: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_accounts: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, none in live
+    suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
+    paystack_phone: str | None = None  # the operator's telephone number, which the vendor requires with every account
+    paystack_email_domain: str | None = None  # the operator's domain, of the addresses that name accounts to the vendor
+    paystack_account_bank: str | None = None  # the vendor's name of the bank of accounts; None: its usual one
     monnify_api_key: str | None = None
     monnify_secret_key: str | None = None
     monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
+    monnify_contract_code: str | None = None  # digits: the contract under which money is collected
     monnify_base_url: str | None = None  # None: the vendor's address for the environment
     vtpass_api_key: str | None = None
     vtpass_public_key: str | None = None
@@ -165,6 +172,11 @@ def rail_of_purpose(settings: Settings, purpose: str) -> str:
     return chosen or ("sandbox" if settings.environment == "test" else "")
 
 
+def is_configured(settings: Settings, purpose: str, vendor: str) -> bool:
+    """Tells whether every setting that a vendor needs for a purpose is there, also if another one is chosen."""
+    return all(getattr(settings, name) is not None for name in RAIL_VENDORS[purpose][vendor])
+
+
 def rail_loopback_allowed(settings: Settings) -> bool:
     """Tells whether rails may be called on loopback addresses, without TLS: a simulator, or a proxy on this machine."""
     return settings.environment == "test" or settings.rail_loopback == "on"
@@ -200,18 +212,28 @@ def check_rails(settings: Settings) -> None:
         prefix = "MK_PROD" if settings.environment == "live" else "MK_TEST"
         if not settings.monnify_api_key.startswith(prefix):
             raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
-    wallet = settings.monnify_wallet_account
-    if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
-        raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
+    check_forms(settings)
     for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
-    if settings.vtpass_phone is not None and not re.fullmatch("0[789][01][0-9]{8}", settings.vtpass_phone, re.ASCII):
-        raise SettingsError(f"KASUWA_VTPASS_PHONE must be a Nigerian mobile number, not {settings.vtpass_phone!r}")
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
+
+
+def check_forms(settings: Settings) -> None:
+    """Raises SettingsError if a setting of a rail has another form than its vendor takes."""
+    for name, (pattern, meaning) in RAIL_FORMS.items():
+        value = getattr(settings, name)
+        if value is not None and not re.fullmatch(pattern, value, re.ASCII):
+            raise SettingsError(f"{PREFIX}{name.upper()} must {meaning}, not {value!r}")
+
+
+def account_terms_of(settings: Settings) -> AccountTerms:
+    """Returns how the deployment opens the accounts that customers pay into."""
+    rail = rail_of_purpose(settings, "accounts")
+    return AccountTerms(rail, is_bvn_required=rail == "monnify")
 
 
 def check_invitations(settings: Settings) -> None:
@@ -245,6 +267,21 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
     "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
+    "accounts": {
+        "paystack": ("paystack_secret_key", "paystack_phone", "paystack_email_domain"),
+        "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_contract_code"),
+    },
+}
+
+PHONE_FORM = ("0[789][01][0-9]{8}", "be a Nigerian mobile number")
+RAIL_FORMS = {
+    "suspense_mid": ("GP[0-9]{7}", "be the mid of a merchant of the operator's own"),
+    "monnify_wallet_account": ("[0-9]{10}", "have ten digits"),
+    "monnify_contract_code": ("[0-9]{6,20}", "have 6 to 20 digits"),
+    "vtpass_phone": PHONE_FORM,
+    "paystack_phone": PHONE_FORM,
+    "paystack_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
+    "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
 }
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)

@@ -161,7 +161,7 @@ async def list_failing_endpoints(reader: Reader) -> list[Any]:
 # --- notices and audit trail --------------------------------------------------------------------------------------
 
 NOTICES = """
-    select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n join merchant m
+    select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n left join merchant m
         on m.merchant_id = n.merchant_id
     where n.notice_id < $1 order by n.notice_id desc limit $2
 """

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -87,6 +88,7 @@ class Deployment(msgspec.Struct, frozen=True):
     purposes: Mapping[str, PurposeRules] = {}  # by purpose name
     public_url: str = ""  # address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
@@ -230,6 +232,7 @@ class BatchState:
             purposes=deployment.purposes,
             public_url=deployment.public_url,
             issuing=deployment.issuing,
+            account_terms=deployment.account_terms,
         )
 
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:
