@@ -33,6 +33,8 @@ MAY_IMPORT = {
         "rails.ports",
         "rails.transport",
         "rails.callbacks",
+        "rails.feeds",
+        "rails.hints",
         "observe",
         "owners",
     },

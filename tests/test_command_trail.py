@@ -18,6 +18,7 @@ from tests.running import Deployment
 # What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
 # nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
 ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
+ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"status", "merchant list", "rail shadow", "rates list", "split list", "split statement", "user list"}
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "loan": ("loan:command", "Write off loans."),
     "rail": ("rail:command", "Report on the rails."),
     "rates": ("rates:command", "Show and set exchange rates."),
+    "reconcile": ("reconcile:command", "Show disputes, settlements and unclaimed money of the rails."),
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),
     "split": ("split:command", "Manage the beneficiaries of split payments."),
 }

@@ -25,13 +25,16 @@ from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT
+from kasuwa.methods.payment.rules import rail_receipt
 from kasuwa.methods.payment.rules.refund import REFUND
 from kasuwa.methods.resources.actions import RESOURCES
+from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
+from kasuwa.work.rail_inbox import ReceiptRules
 
 # Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
 ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
@@ -60,6 +63,10 @@ ISSUER_RULES = IssuerRules(
     refund_needs=issuer_port.need_refund_order,
     decide_refund=issuer_port.decide_refund_order,
 )
+
+# The rule that books money which a rail received on an account, and the jobs that open accounts.
+RECEIPT_RULES = ReceiptRules(rail_receipt.need_receipt_rows, rail_receipt.decide_receipt)
+ACCOUNT_JOB_KINDS = (OPEN_ACCOUNT, QUERY_ACCOUNT)
 
 # Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.
 QUERY_ENDED = {

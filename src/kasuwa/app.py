@@ -8,7 +8,7 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,9 +18,10 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
 from kasuwa import __version__
-from kasuwa.api_methods import QUERY_ENDED, methods_of, steps_of
+from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, RECEIPT_RULES, methods_of, steps_of
 from kasuwa.app_rails import start_rail_tasks
 from kasuwa.composition import Services
+from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.db import backlog, connections, deliveries, presence, reading
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.migrate import newest_known_version
@@ -33,6 +34,8 @@ from kasuwa.owners.listener import OwnerListener
 from kasuwa.owners.sockets import OwnerSockets
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
+from kasuwa.rails.feeds import FeedRail
+from kasuwa.rails.ports import AccountRail
 from kasuwa.readiness import Readiness
 from kasuwa.settings import (
     Settings,
@@ -50,6 +53,8 @@ from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.forwarded_jobs import JobInbox
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
+from kasuwa.work.rail_inbox import InboxServices, RailInbox
+from kasuwa.work.rail_listings import RailListings
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
 from kasuwa.work.steps import lanes_of, rail_kinds_of
 from kasuwa.work.worker import Worker
@@ -184,8 +189,9 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
         rails=services.rails,
         rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
         query_ended=QUERY_ENDED,
+        account_job_kinds=ACCOUNT_JOB_KINDS,
     )
-    return RailCallbacks(used, services.rail_choice.callback_sources())
+    return RailCallbacks(used, services.rail_choice.callback_sources(), services.rail_choice.callback_hints())
 
 
 def make_server(
@@ -251,18 +257,38 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
     background = start_rail_tasks(services, claims, "worker")
     refresher = CatalogueRefresher(dsn, services.rails.biller)
+    accounts = {name: rail for name, rail in services.rails.accounts.items() if name != SANDBOX_RAIL}
+    feeds = services.rail_choice.make_feeds()
+    records = services.use_pool(await connections.open_rail_pool(dsn))
+    inbox = RailInbox(make_inbox_services(services, records, accounts, feeds))
+    listings = RailListings(records, accounts, feeds)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
-    running = [asyncio.create_task(loop) for loop in loops]
+    running = [asyncio.create_task(loop) for loop in (*loops, inbox.run(), listings.run())]
     await stopping.wait()
-    worker.stop()
-    services.webhook_sender.stop()
-    refresher.stop()
+    for part in (worker, services.webhook_sender, refresher, inbox, listings):
+        part.stop()
     await asyncio.gather(*running)
     if links is not None:
         links.close()
     cancel_all((announcing, *background))
     await claims.close()
+    await records.close()
     await services.close()
+
+
+def make_inbox_services(
+    services: Services, records: Pool, accounts: Mapping[str, AccountRail], feeds: Mapping[str, FeedRail]
+) -> InboxServices:
+    return InboxServices(
+        pool=records,
+        writer=services.writer,
+        directory=services.merchant_directory,
+        vault=services.vault,
+        accounts=accounts,
+        feeds=feeds,
+        receipt_rules=RECEIPT_RULES,
+        suspense_mid=services.settings.suspense_mid,
+    )
 
 
 # --- the console process --------------------------------------------------------------------------------------

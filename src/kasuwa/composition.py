@@ -22,6 +22,7 @@ from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.settings import (
     Settings,
+    account_terms_of,
     issuing_of,
     loopback_allowed,
     public_url_of,
@@ -52,6 +53,7 @@ def rails_of(
         catalogue_cache=catalogue_cache,
         issuer=issuer,
         vendors=collection_vendors_of(settings),
+        accounts=choice.make_accounts(),
     )
 
 
@@ -67,6 +69,7 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
         issuing=issuing_of(settings),
         rail_chooser=rail_chooser,
         vendors=collection_vendors_of(settings),
+        account_terms=account_terms_of(settings),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from kasuwa.db import connections, embedded, migrate
+from kasuwa.db import connections, embedded, migrate, rail_inbox
 from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
@@ -96,6 +96,7 @@ async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
         await examine_jobs(connection),
         await examine_notices(connection),
         *await examine_open_orders(settings, connection),
+        await examine_unclaimed(connection),
     ]
 
 
@@ -150,3 +151,11 @@ async def examine_notices(connection: Any) -> Finding:
             f"{count} notices wait for an operator", "read the table `operator_notice`: rails that contradict us"
         )
     return passed("no notice waits for an operator")
+
+
+async def examine_unclaimed(connection: Any) -> Finding:
+    count = await connection.fetchval(rail_inbox.COUNT_UNCLAIMED)
+    if count:
+        mend = "see `kasuwa reconcile unclaimed`; KASUWA_SUSPENSE_MID names a merchant whose books can take it"
+        return problem(f"{count} payments came into accounts that are nobody's", mend)
+    return passed("no money came into accounts that are nobody's")

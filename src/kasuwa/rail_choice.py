@@ -11,7 +11,9 @@ from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.collection_routing import RoutedCollection
-from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
+from kasuwa.rails.feeds import FeedRail
+from kasuwa.rails.hints import ReadHint
+from kasuwa.rails.ports import AccountRail, BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.routing import (
     KnownBalances,
     NameComparison,
@@ -21,16 +23,31 @@ from kasuwa.rails.routing import (
     RoutedIdentity,
     Router,
 )
+from kasuwa.rails.sandbox.accounts import SandboxAccounts
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoCollection
-from kasuwa.rails.vendors import dojah, monnify, monnify_collection, paystack, paystack_collection, vtpass
+from kasuwa.rails.vendors import (
+    dojah,
+    monnify,
+    monnify_collection,
+    monnify_hints,
+    paystack,
+    paystack_collection,
+    paystack_hints,
+    vtpass,
+)
 from kasuwa.rails.vendors.client import VendorClient, VendorLimits, VendorMonitor
+from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
+from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
+from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
+from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.settings import (
-    COLLECTION_VENDORS,
+    RAIL_VENDORS,
     Settings,
+    is_configured,
     rail_loopback_allowed,
     rail_of_purpose,
     rails_of_purpose,
@@ -148,14 +165,11 @@ class RailChoice:
 
     def _make_collection_vendors(self) -> dict[str, CollectionRail]:
         vendors: dict[str, CollectionRail] = {}
-        if self._can_collect(paystack.NAME):
+        if is_configured(self._settings, "collect", paystack.NAME):
             vendors[paystack.NAME] = self._make_paystack_collection()
-        if self._can_collect(monnify.NAME):
+        if is_configured(self._settings, "collect", monnify.NAME):
             vendors[monnify.NAME] = self._make_monnify_collection()
         return vendors
-
-    def _can_collect(self, vendor: str) -> bool:
-        return all(getattr(self._settings, name) is not None for name in COLLECTION_VENDORS[vendor])
 
     def _make_paystack_collection(self) -> paystack_collection.PaystackCollection:
         settings = self._settings
@@ -179,6 +193,59 @@ class RailChoice:
         monitor = self._monitor(monnify.NAME)
         return monnify_collection.MonnifyCollection(self._transport, base_url, self._monnify_keys(), monitor, domain)
 
+    # --- accounts and feeds --------------------------------------------------------------------------------------
+
+    def make_accounts(self) -> dict[str, AccountRail]:
+        """Returns every rail that may have opened accounts: the sandbox in test, and the vendors whose keys are set."""
+        sandbox: dict[str, AccountRail] = {"sandbox": SandboxAccounts()} if self._settings.environment == "test" else {}
+        return {**sandbox, **self.make_vendor_accounts()}
+
+    def make_vendor_accounts(self) -> dict[str, AccountRail]:
+        settings, rails = self._settings, dict[str, AccountRail]()
+        if is_configured(settings, "accounts", paystack.NAME):
+            base_url, domain = self._base_url(paystack.NAME), settings.environment
+            bank = settings.paystack_account_bank or ("wema-bank" if domain == "live" else "test-bank")
+            terms = PaystackAccountTerms(settings.paystack_phone or "", settings.rail_email_domain or "", bank)
+            keys = self._paystack_keys()
+            rails[paystack.NAME] = PaystackAccounts(
+                self._transport, base_url, keys, domain, terms, self._monitor(paystack.NAME)
+            )
+        if is_configured(settings, "accounts", monnify.NAME):
+            base_url = self._base_url(monnify.NAME)
+            rails[monnify.NAME] = MonnifyAccounts(
+                self._transport, base_url, self._monnify_keys(), self._monitor(monnify.NAME)
+            )
+        return rails
+
+    def make_feeds(self) -> dict[str, FeedRail]:
+        """Returns the vendors in use that tell of disputes and settlements."""
+        feeds: dict[str, FeedRail] = {}
+        if self._is_used(paystack.NAME):
+            base_url = self._base_url(paystack.NAME)
+            feeds[paystack.NAME] = PaystackFeeds(
+                self._transport, base_url, self._paystack_keys(), self._monitor(paystack.NAME)
+            )
+        if self._is_used(monnify.NAME):
+            base_url = self._base_url(monnify.NAME)
+            feeds[monnify.NAME] = MonnifyFeeds(
+                self._transport, base_url, self._monnify_keys(), self._monitor(monnify.NAME)
+            )
+        return feeds
+
+    def _is_used(self, vendor: str) -> bool:
+        """Whether a vendor serves a purpose, or may have orders and accounts from earlier settings."""
+        return any(
+            vendor in vendors and is_configured(self._settings, purpose, vendor)
+            for purpose, vendors in RAIL_VENDORS.items()
+        )
+
+    def callback_hints(self) -> dict[str, ReadHint]:
+        """Returns what reads hints from call-backs, by the name of the rail in their path."""
+        readers: dict[str, ReadHint] = {paystack.NAME: paystack_hints.read_hint, monnify.NAME: monnify_hints.read_hint}
+        return {name: read for name, read in readers.items() if self._is_used(name)}
+
+    # --- what all share --------------------------------------------------------------------------------------------
+
     def funded_rails(self) -> dict[str, FundedRail]:
         """Returns the configured rails that are paid from a balance of ours, by their vendor's name."""
         return {name: rail for _, name, rail in self.router.list_rails() if isinstance(rail, FundedRail)}
@@ -187,17 +254,13 @@ class RailChoice:
         """Returns the rails whose call-backs are received, by the name in their path."""
         settings = self._settings
         sources: dict[str, CallbackSource] = {}
-        if self._uses(paystack.NAME):
+        if self._is_used(paystack.NAME):
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
-        if self._uses(monnify.NAME):
+        if self._is_used(monnify.NAME):
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
         return sources
-
-    def _uses(self, vendor: str) -> bool:
-        """Whether a vendor serves transfers or payments, or may have payments from earlier settings."""
-        return vendor in self.banks.rails or self._can_collect(vendor)
 
     async def close(self) -> None:
         await self._egress.close()

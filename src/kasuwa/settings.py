@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from kasuwa.core.account_terms import AccountTerms
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
@@ -74,6 +75,8 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_identity: str | None = None  # dojah or, in test, sandbox
     rail_card: str | None = None  # paystack, monnify or, in test, sandbox: cards and saved cards; one rail
     rail_collect: str | None = None  # paystack, monnify or, in test, sandbox: all other payments; one rail
+    rail_accounts: str | None = None  # paystack, monnify or, in test, sandbox: accounts to pay into; one rail
+    suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
     rail_email_domain: str | None = None  # the operator's domain, of the e-mail addresses of payers who gave none
     rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
     rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
@@ -83,6 +86,8 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
+    paystack_phone: str | None = None  # the operator's telephone number, which the vendor requires with every account
+    paystack_account_bank: str | None = None  # the vendor's name of the bank of accounts; None: its usual one
     monnify_api_key: str | None = None
     monnify_secret_key: str | None = None
     monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
@@ -200,6 +205,11 @@ def shadow_of(settings: Settings, purpose: str) -> str:
     return (settings.rail_bank_shadow or "") if purpose == "bank" else ""
 
 
+def is_configured(settings: Settings, purpose: str, vendor: str) -> bool:
+    """Tells whether every setting that a vendor needs for a purpose is there, also if another one is chosen."""
+    return all(getattr(settings, name) is not None for name in RAIL_VENDORS[purpose][vendor])
+
+
 def rail_loopback_allowed(settings: Settings) -> bool:
     """Tells whether rails may be called on loopback addresses, without TLS: a simulator, or a proxy on this machine."""
     return settings.environment == "test" or settings.rail_loopback == "on"
@@ -237,21 +247,11 @@ def check_rails(settings: Settings) -> None:
         prefix = "MK_PROD" if settings.environment == "live" else "MK_TEST"
         if not settings.monnify_api_key.startswith(prefix):
             raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
-    wallet = settings.monnify_wallet_account
-    if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
-        raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
-    contract = settings.monnify_contract_code
-    if contract is not None and not re.fullmatch("[0-9]{6,20}", contract, re.ASCII):
-        raise SettingsError(f"KASUWA_MONNIFY_CONTRACT_CODE must have 6 to 20 digits, not {contract!r}")
-    domain = settings.rail_email_domain
-    if domain is not None and not EMAIL_DOMAIN.fullmatch(domain):
-        raise SettingsError(f"KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not {domain!r}")
+    check_forms(settings)
     for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
-    if settings.vtpass_phone is not None and not re.fullmatch("0[789][01][0-9]{8}", settings.vtpass_phone, re.ASCII):
-        raise SettingsError(f"KASUWA_VTPASS_PHONE must be a Nigerian mobile number, not {settings.vtpass_phone!r}")
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
@@ -268,6 +268,20 @@ def check_rail(settings: Settings, purpose: str, chosen: str, variable: str) -> 
     if missing:
         names = ", ".join(f"{PREFIX}{name.upper()}" for name in missing)
         raise SettingsError(f"{variable} is {chosen}, which needs {names}")
+
+
+def check_forms(settings: Settings) -> None:
+    """Raises SettingsError if a setting of a rail has another form than its vendor takes."""
+    for name, (pattern, meaning) in RAIL_FORMS.items():
+        value = getattr(settings, name)
+        if value is not None and not re.fullmatch(pattern, value, re.ASCII):
+            raise SettingsError(f"{PREFIX}{name.upper()} must {meaning}, not {value!r}")
+
+
+def account_terms_of(settings: Settings) -> AccountTerms:
+    """Returns how the deployment opens the accounts that customers pay into."""
+    rail = rail_of_purpose(settings, "accounts")
+    return AccountTerms(rail, is_bvn_required=rail == "monnify")
 
 
 def check_invitations(settings: Settings) -> None:
@@ -311,12 +325,26 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
     "card": COLLECTION_VENDORS,
     "collect": COLLECTION_VENDORS,
+    "accounts": {
+        "paystack": ("paystack_secret_key", "paystack_phone", "rail_email_domain"),
+        "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_contract_code"),
+    },
+}
+
+PHONE_FORM = ("0[789][01][0-9]{8}", "be a Nigerian mobile number")
+RAIL_FORMS = {
+    "suspense_mid": ("GP[0-9]{7}", "be the mid of a merchant of the operator's own"),
+    "monnify_wallet_account": ("[0-9]{10}", "have ten digits"),
+    "monnify_contract_code": ("[0-9]{6,20}", "have 6 to 20 digits"),
+    "vtpass_phone": PHONE_FORM,
+    "paystack_phone": PHONE_FORM,
+    "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
+    "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
 }
 # Purposes whose orders may have a second choice of rail, and rails of a merchant's own.
 ROUTED_PURPOSES = ("bank", "bills", "identity")
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
-EMAIL_DOMAIN = re.compile(r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 

@@ -93,7 +93,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update client set bvn_mask = '222******78' where merchant_id = $1 and erased_at is not null",
     ),
     "whoever has an open loan or savings is active": ("update client set status = 'inactive' where merchant_id = $1",),
-    "a personalized account is in the directory": (
+    "a personalized account that was opened is in the directory": (
         "delete from token_index where merchant_id = $1 and kind = 'account'",
     ),
     "a cashcode stands as its transaction does": (

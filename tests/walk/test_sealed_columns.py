@@ -18,7 +18,7 @@ from kasuwa.db.migrate import open_vault
 from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client
-from kasuwa.methods.resources import rules as personalized
+from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.virtualcard.model import pan_aad
 from kasuwa.settings import read_settings, secret_key_of
 from tests.merchant_client import MerchantClient

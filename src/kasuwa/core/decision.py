@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic
 import msgspec
 from typing_extensions import TypeVar
 
+from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.exchange_rates import ExchangeRate
@@ -93,6 +94,7 @@ class Context(msgspec.Struct):
     purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
+    account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS
     vendors: CollectionVendors = NO_VENDORS  # that collect payments
     rail_chooser: RailChooser = NO_ROUTING
 

@@ -1,11 +1,15 @@
 """Inbound account numbers that customers pay into: one per bank-transfer payment and per personalized account.
 
-They are numbers of the operator's collecting bank, with its check digit. The token index maps them to their owners.
+A rail opens them. Only the sandbox invents numbers: of the bank that is asked for, with its check digit. The token
+index maps numbers to their owners.
 """
 
 from datetime import datetime
 from typing import ClassVar
 
+import msgspec
+
+from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.core.banks import MAGIC_PREFIX, Bank, nuban_check_digit
 from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Row
 from kasuwa.core.references import row_key
@@ -16,6 +20,9 @@ from kasuwa.core.vault import derive
 ACCOUNT = "account"
 PAYMENT = "payment"
 PERSONALIZED = "personalized"
+
+# States of an account.
+OPENING, OPEN, FAILED, CLOSED = "opening", "open", "failed", "closed"
 
 SERIALS = 10**9
 # Numbers tried to find a free one. Of a billion numbers, three taken in a row are practically impossible.
@@ -47,25 +54,68 @@ def free_number(bank: Bank, context: Context, seen: LoadedRows) -> str | NeedsMo
 
 
 class PersonalizedAccountRow(Row):
-    """An account number made for a merchant's own reference.
+    """An account that a rail opens for a merchant's own reference.
 
     Its entry in the token index has the reference `personalized <reference>`.
     """
 
     table: ClassVar[str] = "personalized_account"
+    mutable_columns: ClassVar[tuple[str, ...]] = (
+        *("account_number", "bank_code", "bank_name", "account_name", "email", "bvn_sealed"),
+        *("state", "rail", "rail_reference", "facts", "message"),
+    )
 
     reference: str
-    account_number: str
+    account_number: str  # empty until the account is open, as are the code and name of its bank
     bank_code: str
     bank_name: str
     account_name: str
     email: str
     bvn_sealed: bytes | None  # the account holder's BVN, if the merchant gave it
     created_at: datetime
+    state: str = OPEN
+    rail: str = SANDBOX_RAIL  # that opened the account
+    rail_reference: str = ""  # ours, by which the rail knows the account
+    facts: str = "{}"  # the rail's identifiers of the account, as JSON
+    message: str = ""  # the rail's words, if it did not open the account
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == OPENING
+
+
+class ArrivedReceipt(msgspec.Struct, frozen=True):
+    """Money that a rail received, as the rail told it when asked."""
+
+    rail: str
+    rail_reference: str
+    account_number: str
+    account_reference: str  # the merchant's, of the personalized account; empty if there is none
+    amount: int
+    currency: str
+    sender_name: str = ""
+
+
+class InboundReceipt(Row):
+    """Money that a rail received on an account, booked once by the rail's own reference."""
+
+    table: ClassVar[str] = "inbound_receipt"
+
+    rail: str
+    rail_reference: str
+    account_number: str
+    amount: int
+    currency: str
+    txn_ref: str  # of the payment; empty if the money is in suspense
+    booked_at: datetime
 
     @property
     def is_open(self) -> bool:
         return False
+
+
+def receipt_key(merchant_id: int, rail: str, rail_reference: str) -> bytes:
+    return row_key(merchant_id, InboundReceipt.table, f"{rail} {rail_reference}")
 
 
 def personalized_key(merchant_id: int, reference: str) -> bytes:

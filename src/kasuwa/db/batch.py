@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import (
@@ -91,6 +92,7 @@ class Deployment(msgspec.Struct, frozen=True):
     issuing: CardIssuingSettings = DEFAULT_ISSUING
     rail_chooser: RailChooser = NO_ROUTING
     vendors: CollectionVendors = NO_VENDORS  # that collect payments
+    account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
@@ -235,6 +237,7 @@ class BatchState:
             issuing=deployment.issuing,
             rail_chooser=deployment.rail_chooser,
             vendors=deployment.vendors,
+            account_terms=deployment.account_terms,
         )
 
     def entropy_for(self, submission: Submission, merchant_state: MerchantState) -> bytes:

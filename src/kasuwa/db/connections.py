@@ -176,6 +176,11 @@ async def open_claim_pool(dsn: str) -> Pool:
     return await open_pool("claims", dsn, {"application_name": "kasuwa worker"}, max_size=3)
 
 
+async def open_rail_pool(dsn: str) -> Pool:
+    """Opens the pool for what rails announce and list. It has no connection while there is nothing to do."""
+    return await open_pool("rails", dsn, {"application_name": "kasuwa worker rails"}, max_size=3)
+
+
 async def open_metrics_pool(dsn: str) -> Pool:
     """Opens the pool for the queries of /metrics."""
     return await open_pool("metrics", dsn, {"application_name": "kasuwa metrics"}, max_size=1, statement_seconds=3)

@@ -31,6 +31,7 @@ ACCOUNT_KINDS = {
     "tax": AccountKind(None, "tax collected and not yet paid over"),
     "settling": AccountKind(0, "collected for the merchant, and its own from a day on"),
     "unapplied": AccountKind(0, "paid in by customers, not yet enough for what it was meant for"),
+    "suspense": AccountKind(0, "received from a rail for nobody who is known, until an operator decides"),
     "beneficiary": AccountKind(0, "somebody else's part of split payments, until it is paid out"),
     # What a client owes is a positive balance, so that the floor refuses a repayment of more than is owed.
     "loan_principal": AccountKind(0, "what a client owes of a loan's principal"),
@@ -45,7 +46,17 @@ ACCOUNT_KINDS = {
 
 
 # Accounts that every merchant may have in each currency. The others belong to one loan, card, savings account or rail.
-COMMON = frozenset({"wallet:main", "outside:funding", "fx:position", "unapplied:main", "income:write_off", "tax:vat"})
+COMMON = frozenset(
+    {
+        "wallet:main",
+        "outside:funding",
+        "fx:position",
+        "unapplied:main",
+        "suspense:inbound",
+        "income:write_off",
+        "tax:vat",
+    }
+)
 
 
 def is_common(name: str) -> bool:
@@ -100,6 +111,10 @@ def open_account(merchant_id: int, name: str) -> Account:
 
 def wallet(currency: str) -> str:
     return f"wallet:main:{currency}"
+
+
+def suspense(currency: str) -> str:
+    return f"suspense:inbound:{currency}"
 
 
 def outside(what: str, currency: str) -> str:

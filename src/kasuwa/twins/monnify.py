@@ -1,5 +1,7 @@
 """The twin of Monnify: transfers from a wallet, with tokens that expire, and signed call-backs.
 
+monnify_accounts.py has its reserved accounts.
+
 It is as strict as the vendor: a token before every call, references that are used once, amounts of two decimals, the
 wallet's own number, and no two transfers of one amount to one account within two minutes. The last digits of the
 account number choose the outcome:
@@ -22,6 +24,9 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+
+from kasuwa.twins.monnify_accounts import MonnifyAccountRules
+from kasuwa.twins.monnify_envelope import good, refused
 
 AMOUNT = re.compile(r'"amount":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
 BANKS = (
@@ -64,6 +69,7 @@ class MonnifyRules:
         self.token_number = 0
         self.tokens: set[str] = set()
         self.are_twins_held_apart = True
+        self.accounts = MonnifyAccountRules(self.refuse, self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
@@ -73,6 +79,7 @@ class MonnifyRules:
             web.get("/api/v2/disbursements/wallet-balance", self.tell_balance),
             web.post("/api/v2/disbursements/single", self.transfer),
             web.get("/api/v2/disbursements/single/summary", self.summarize),
+            *self.accounts.routes(),
         ]
 
     def end_token(self) -> None:
@@ -166,14 +173,3 @@ class MonnifyRules:
         if request.headers.get("Authorization") in self.tokens:
             return None
         return refused(401, "99", "Access token is expired or invalid")
-
-
-def good(body: Any) -> web.Response:
-    return web.json_response(
-        {"requestSuccessful": True, "responseMessage": "success", "responseCode": "0", "responseBody": body}
-    )
-
-
-def refused(http: int, code: str, words: str) -> web.Response:
-    body = {"requestSuccessful": False, "responseMessage": words, "responseCode": code}
-    return web.json_response(body, status=http)

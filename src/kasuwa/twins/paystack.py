@@ -1,4 +1,4 @@
-"""The twin of Paystack: transfers to bank accounts, and signed call-backs.
+"""The twin of Paystack: transfers to bank accounts, and signed call-backs. paystack_accounts.py has its accounts.
 
 It is as strict as the vendor: recipients before transfers, references of 16 to 50 lower-case letters, digits, dashes
 and underscores that are used once, whole kobo, and its balance. The last digits of the account number choose the
@@ -19,6 +19,9 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+
+from kasuwa.twins.paystack_accounts import PaystackAccountRules
+from kasuwa.twins.paystack_envelope import good, refused
 
 REFERENCE = re.compile(r"[a-z0-9_-]{16,50}", re.ASCII)
 BANKS = (
@@ -53,6 +56,7 @@ class PaystackRules:
         self.balance = 10_000_000_00
         self.recipients: dict[str, tuple[str, str]] = {}
         self.transfers: dict[str, PaidTransfer] = {}
+        self.accounts = PaystackAccountRules(self.domain, self.refuse, self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
@@ -62,6 +66,7 @@ class PaystackRules:
             web.post("/transferrecipient", self.make_recipient),
             web.post("/transfer", self.transfer),
             web.get("/transfer/verify/{reference}", self.verify),
+            *self.accounts.routes(),
         ]
 
     def settle(self, reference: str, status: str) -> tuple[bytes, dict[str, str]]:
@@ -163,11 +168,3 @@ class PaystackRules:
         if request.headers.get("Authorization") == f"Bearer {self.secret_key}":
             return None
         return refused(401, "Invalid key", code="invalid_Key")
-
-
-def good(words: str, data: Any, http: int = 200) -> web.Response:
-    return web.json_response({"status": True, "message": words, "data": data}, status=http)
-
-
-def refused(http: int, words: str, **more: str) -> web.Response:
-    return web.json_response({"status": False, "message": words, **more}, status=http)

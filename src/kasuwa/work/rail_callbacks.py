@@ -1,7 +1,8 @@
 """Receives the call-backs of rails: makes the job of the named order due now, so that the worker queries the rail.
 
 The rail's answer to the query is recorded, never the call-back. If the order has ended already, the rail is queried
-too, and an answer that contradicts the books becomes a notice to the operator.
+too, and an answer that contradicts the books becomes a notice to the operator. What names no order of ours (money that
+came into an account, a dispute) goes to the inbox of rails: work/rail_inbox.py.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,11 +13,12 @@ import structlog
 from kasuwa.core.callback import CallbackReply
 from kasuwa.core.decision import Decision, Needs
 from kasuwa.core.transactions import FAILED, FINAL, Transaction, contradiction_notices
-from kasuwa.db import billers, jobs
+from kasuwa.db import billers, jobs, rail_accounts, rail_inbox
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
 from kasuwa.rails.callbacks import CallbackRefused, CallbackSource, CatalogueSource
+from kasuwa.rails.hints import Hint, ReadHint
 from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
 from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
 
@@ -44,12 +46,16 @@ class CallbackServices(msgspec.Struct, frozen=True):
     rails: Rails
     rail_job_kinds: list[str]
     query_ended: Mapping[str, QueryEnded]  # by kind of transaction: queries the rail for one that has ended
+    account_job_kinds: tuple[str, ...] = ()  # of the jobs that open accounts
 
 
 class RailCallbacks:
-    def __init__(self, services: CallbackServices, sources: Mapping[str, CallbackSource]) -> None:
+    def __init__(
+        self, services: CallbackServices, sources: Mapping[str, CallbackSource], hints: Mapping[str, ReadHint] = {}
+    ) -> None:
         self._services = services
         self._sources = sources
+        self._hints = hints
 
     async def receive(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> CallbackReply:
         name, _, rest = path.removeprefix("/rails/").partition("/")
@@ -67,7 +73,20 @@ class RailCallbacks:
         elif isinstance(source, CatalogueSource) and source.is_catalogue_change(body):
             async with self._services.operators.acquire() as connection:
                 await billers.request_refresh(connection)
+        hint = self._hints[name](body) if name in self._hints else None
+        if hint is not None:
+            await self._keep_hint(name, hint)
         return CallbackReply(200, source.accepted_body)
+
+    async def _keep_hint(self, rail: str, hint: Hint) -> None:
+        """Writes what a call-back names to the inbox, so that it is not lost once the call-back is answered."""
+        async with self._services.operators.acquire() as connection:
+            if hint.kind == "account":
+                merchant_id, _, reference = hint.reference.partition(" ")
+                kinds = self._services.account_job_kinds
+                await rail_accounts.run_opening_now(connection, int(merchant_id), reference, kinds)
+            else:
+                await rail_inbox.announce(connection, rail, hint.kind, hint.reference)
 
     async def _query_soon(self, merchant_id: int, reference: str) -> None:
         services = self._services

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.bulk_sql import columns_of
@@ -13,7 +13,7 @@ TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 
 
 async def submit_rule(
-    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Decision]
+    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Outcome]
 ) -> Decision:
     result = await writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
     if isinstance(result, RuleFailure):

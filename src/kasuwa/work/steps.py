@@ -40,10 +40,12 @@ def rail_kinds_of(steps: Iterable[Step]) -> list[str]:
 def decide_and_notify(
     decide: Callable[[Context, LoadedRows], Outcome], job: Job, notice: str, context: Context, seen: LoadedRows
 ) -> Outcome:
-    """Decides on a rail's answer that has a notice to the operator, and adds the notice."""
-    earlier = seen.get(Transaction, job.subject)
+    """Decides on a rail's answer that has a notice to the operator, and adds the notice if it is about a transaction.
+    Other rules add it themselves."""
     outcome = decide(context, seen)
-    return add_rail_notice(outcome, earlier, notice) if isinstance(outcome, Decision) else outcome
+    if isinstance(outcome, Decision) and any(isinstance(row, Transaction) for row in outcome.rows):
+        return add_rail_notice(outcome, seen.get(Transaction, job.subject), notice)
+    return outcome
 
 
 class StepRunner:

@@ -3,58 +3,98 @@
 Contract: resources#personalized-accounts
 """
 
+import asyncio
 from typing import Any
 
 import msgspec
 import pytest
 
-from kasuwa.core.banks import banks_by_code
-from kasuwa.core.decision import Decision, LoadedRows, NeedsMore
+from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
+from kasuwa.core.banks import banks_by_code, is_account_of
+from kasuwa.core.decision import Decision, Job, LoadedRows, NeedsMore, Refusal, Row
 from kasuwa.core.inbound_accounts import ACCOUNT, PersonalizedAccountRow, personalized_key
-from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.methods.resources.rules import bvn_aad, choose_bank, decide_personalized
+from kasuwa.core.references import job_key
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
+from kasuwa.methods.resources.rules import NO_ACCOUNTS, choose_bank, decide_account_answer, decide_personalized
+from kasuwa.methods.resources.steps import call_account_rail, restore_bvn
 from kasuwa.methods.resources.wire import PersonalizedRequest
-from tests.rule_context import MERCHANT, VAULT, context, merchant
+from kasuwa.rails import ports
+from kasuwa.rails.ports import AccountOrder, Answer, Rails
+from kasuwa.rails.sandbox.accounts import SandboxAccounts
+from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 
 REQUEST = PersonalizedRequest(name="Ada Obi", reference="r 1", email="ada@example.com")
 NO_BANKS: tuple[Any, ...] = ("no such bank", "999", True, 5.5, {}, [], -1, 10**30, "x" * 10_000, "bank")
 KEY = personalized_key(MERCHANT.merchant_id, "r 1")
+MONNIFY, MONNIFY_WITH_BVN = AccountTerms("monnify"), AccountTerms("monnify", is_bvn_required=True)
+NUMBER = "9912345678"
+OPENED = Answer(ports.SUCCESSFUL, "00", "open", {"account_number": NUMBER, "bank_name": "Wema bank"})
 
 
-def decide(kept: PersonalizedAccountRow | None = None, request: PersonalizedRequest = REQUEST) -> Decision:
-    outcome = decide_personalized(request, context(), LoadedRows({KEY: kept}))
+def request_account(
+    kept: PersonalizedAccountRow | None = None,
+    request: PersonalizedRequest = REQUEST,
+    terms: AccountTerms = DEFAULT_ACCOUNT_TERMS,
+) -> Decision | Refusal:
+    given = context()
+    given.account_terms = terms
+    return decide_personalized(request, given, LoadedRows({KEY: kept}))
+
+
+def begin(request: PersonalizedRequest = REQUEST, terms: AccountTerms = MONNIFY) -> tuple[PersonalizedAccountRow, Job]:
+    decision = request_account(request=request, terms=terms)
+    assert isinstance(decision, Decision)
+    [row], [job] = decision.rows, decision.jobs
+    assert isinstance(row, PersonalizedAccountRow)
+    assert decision.follow_up is job
+    return row, job
+
+
+def answer_account(
+    row: PersonalizedAccountRow, job: Job | None, answer: Answer, entry: TokenIndexEntry | None = None
+) -> Decision:
+    """Decides on the rail's answer. `entry` is what the token index has for the number in it."""
+    rows: dict[bytes, Row | None] = {KEY: row, job_key(KEY): job}
+    sent = msgspec.structs.replace(begin()[1], reference=row.rail_reference) if job is None else job
+    outcome = decide_account_answer(sent, answer, context(), LoadedRows(rows))
     if isinstance(outcome, NeedsMore):
-        seen = LoadedRows({KEY: kept, **{key: None for _, key in outcome.needs.rows}})
-        outcome = decide_personalized(request, context(), seen)
+        rows |= {key: entry for _, key in outcome.needs.rows}
+        outcome = decide_account_answer(sent, answer, context(), LoadedRows(rows))
     assert isinstance(outcome, Decision)
     return outcome
 
 
-def made(request: PersonalizedRequest = REQUEST) -> tuple[PersonalizedAccountRow, TokenIndexEntry]:
-    row, entry = decide(request=request).rows
-    assert isinstance(row, PersonalizedAccountRow)
+def open_in_sandbox(request: PersonalizedRequest = REQUEST) -> tuple[PersonalizedAccountRow, TokenIndexEntry]:
+    row, job = begin(request, DEFAULT_ACCOUNT_TERMS)
+    rails = Rails(bank=ports.NOT_CONFIGURED, accounts={"sandbox": SandboxAccounts()})
+    answer = asyncio.run(call_account_rail(rails, job, NOW, restore_bvn(job, VAULT)))
+    opened, entry = answer_account(row, job, answer).rows
+    assert isinstance(opened, PersonalizedAccountRow)
     assert isinstance(entry, TokenIndexEntry)
-    return row, entry
+    return opened, entry
 
 
 def test_an_account_is_kept_under_its_reference() -> None:
-    row, _ = made()
+    row, _ = open_in_sandbox()
     assert (row.key, row.reference, row.account_name, row.email, row.bank_code, row.bank_name) == (
         *(KEY, "r 1", "Ada Obi", "ada@example.com", "035", "Wema Bank"),
     )
 
 
 def test_the_token_index_leads_back_to_the_account() -> None:
-    row, entry = made()
+    row, entry = open_in_sandbox()
     assert (entry.kind, entry.key) == (ACCOUNT, token_key(VAULT, ACCOUNT, row.account_number))
     what, _, reference = entry.reference.partition(" ")
     assert (what, personalized_key(entry.merchant_id, reference)) == ("personalized", row.key)
 
 
 def test_the_same_reference_answers_the_same_account() -> None:
-    row, _ = made()
-    again = decide(row, PersonalizedRequest(name="Other", reference="r 1", email="o@example.com"))
-    assert (again.rows, again.numbers_used, again.reply) == ((), 0, decide().reply)
+    row, _ = open_in_sandbox()
+    again = request_account(row, PersonalizedRequest(name="Other", reference="r 1", email="o@example.com"))
+    assert isinstance(again, Decision)
+    assert (again.rows, again.numbers_used, again.in_progress) == ((), 0, False)
+    assert (again.reply.status, again.reply.data.account_number) == (200, row.account_number)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +122,115 @@ def test_a_wallet_provider_without_numbers_of_its_own_is_not_chosen() -> None:
 
 
 def test_a_bvn_is_sealed_for_its_account() -> None:
-    row, _ = made(msgspec.structs.replace(REQUEST, bvn="22212345678"))
+    row, _ = open_in_sandbox(msgspec.structs.replace(REQUEST, bvn="22212345678"))
     assert row.bvn_sealed is not None
     assert context().unseal(bvn_aad(KEY), row.bvn_sealed) == b"22212345678"
+
+
+# --- opened by a rail ----------------------------------------------------------------------------------------------
+
+
+def test_a_deployment_without_an_account_rail_refuses_and_invents_no_number() -> None:
+    assert request_account(terms=AccountTerms("")) == NO_ACCOUNTS
+
+
+def test_a_rail_that_needs_a_bvn_is_not_ordered_an_account_without() -> None:
+    refused = request_account(terms=MONNIFY_WITH_BVN)
+    assert isinstance(refused, Refusal)
+    assert [error.field for error in refused.field_errors] == ["bvn"]
+    row, job = begin(msgspec.structs.replace(REQUEST, bvn="22212345678"), MONNIFY_WITH_BVN)
+    assert (row.state, row.rail, row.account_number) == ("opening", "monnify", "")
+    assert "22212345678" not in job.work
+    assert restore_bvn(job, VAULT) == "22212345678"
+
+
+def test_a_copy_of_a_request_waits_until_the_rail_has_answered() -> None:
+    row, job = begin()
+    copy = request_account(row)
+    assert isinstance(copy, Decision)
+    assert (copy.in_progress, copy.reply.status, copy.jobs) == (True, 202, ())
+    [waiting] = answer_account(row, job, Answer(ports.PROCESSING, "09", "The bank is opening it")).rows
+    assert isinstance(waiting, PersonalizedAccountRow)
+    later = request_account(waiting)
+    assert isinstance(later, Decision)
+    assert (later.in_progress, later.reply.status, later.reply.data) == (False, 202, msgspec.UNSET)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (ports.UNAVAILABLE, OPEN_ACCOUNT),
+        (ports.NOT_FOUND, OPEN_ACCOUNT),
+        (ports.UNKNOWN, QUERY_ACCOUNT),
+        (ports.PROCESSING, QUERY_ACCOUNT),
+        (ports.UNREADABLE, QUERY_ACCOUNT),
+    ],
+)
+def test_an_answer_that_is_not_final_is_asked_after_under_the_same_reference(status: str, kind: str) -> None:
+    row, job = begin()
+    decision = answer_account(row, job, Answer(status, None, "words"))
+    [next_job] = decision.jobs
+    assert (next_job.kind, next_job.reference, next_job.due > job.due) == (kind, row.rail_reference, True)
+    assert decision.reply.status == 202
+
+
+def test_an_unavailable_rail_that_is_queried_is_queried_again() -> None:
+    row, job = begin()
+    querying = msgspec.structs.replace(job, kind=QUERY_ACCOUNT)
+    [next_job] = answer_account(row, querying, ports.RAIL_UNAVAILABLE).jobs
+    assert next_job.kind == QUERY_ACCOUNT
+
+
+def test_a_refused_account_fails_and_is_ordered_anew_when_asked_again() -> None:
+    row, job = begin()
+    decision = answer_account(row, job, Answer(ports.FAILED, "05", "Invalid BVN supplied", notice="look"))
+    [failed] = decision.rows
+    assert isinstance(failed, PersonalizedAccountRow)
+    assert (failed.state, decision.jobs_done, len(decision.notices)) == ("failed", (job,), 1)
+    assert decision.reply == Refusal(204, "The account could not be opened: Invalid BVN supplied")
+    again = request_account(failed, terms=MONNIFY)
+    assert isinstance(again, Decision)
+    assert len(again.jobs) == 1
+
+
+def test_a_notice_is_given_once_while_the_rail_says_the_same() -> None:
+    row, job = begin()
+    answer = Answer(ports.NOT_FOUND, None, "Something went wrong", notice="the rail opens no account")
+    first = answer_account(row, job, answer)
+    [waiting], [next_job] = first.rows, first.jobs
+    assert isinstance(waiting, PersonalizedAccountRow)
+    assert [notice.message for notice in first.notices] == ["the rail opens no account"]
+    assert answer_account(waiting, next_job, answer).notices == ()
+
+
+def test_a_number_of_another_account_is_not_taken() -> None:
+    row, job = begin()
+    other = make_token_entry(context(), ACCOUNT, NUMBER, "personalized other")
+    decision = answer_account(row, job, OPENED, other)
+    [waiting], [notice] = decision.rows, decision.notices
+    assert isinstance(waiting, PersonalizedAccountRow)
+    assert (waiting.state, "belongs to another account" in notice.message) == ("opening", True)
+
+
+def test_a_number_that_is_none_is_not_taken() -> None:
+    row, job = begin()
+    bad = msgspec.structs.replace(OPENED, facts={**OPENED.facts, "account_number": "12345"})
+    assert answer_account(row, job, bad).reply.status == 202
+
+
+def test_a_late_second_answer_changes_nothing() -> None:
+    row, job = begin()
+    opened = answer_account(row, job, OPENED).rows[0]
+    assert isinstance(opened, PersonalizedAccountRow)
+    late = answer_account(opened, None, Answer(ports.FAILED, "05", "no"))
+    assert (late.rows, late.jobs, late.reply.data.account_number) == ((), (), NUMBER)
+
+
+def test_the_sandbox_gives_another_number_if_the_first_is_taken() -> None:
+    order = AccountOrder("7 GP|PA|1", "Ada Obi", "a@b.co", "035", seed="00" * 32)
+    numbers = {
+        asyncio.run(SandboxAccounts().open(msgspec.structs.replace(order, attempt=attempt))).facts["account_number"]
+        for attempt in range(5)
+    }
+    assert len(numbers) == 5
+    assert all(is_account_of(banks_by_code()["035"], number) for number in numbers)

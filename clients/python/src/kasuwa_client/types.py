@@ -2282,12 +2282,12 @@ class PersonalizedReply(Result):
     """The account number of a reference, new or made before."""
 
     status: int
-    """200: the account can be paid into."""
+    """200: the account can be paid into. 202: it is being opened; ask again with the same reference."""
     message: str
     """The outcome in words."""
-    data: PersonalizedAccount
-    """The account."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+    data: PersonalizedAccount | None = None
+    """The account. Absent while it is being opened."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 

@@ -179,12 +179,12 @@ export interface PersonalizedAccount {
 
 /** The account number of a reference, new or made before. */
 export interface PersonalizedReply {
-  /** 200: the account can be paid into. */
-  readonly status: 200;
+  /** 200: the account can be paid into. 202: it is being opened; ask again with the same reference. */
+  readonly status: 200 | 202;
   /** The outcome in words. */
   readonly message: string;
-  /** The account. */
-  readonly data: PersonalizedAccount;
+  /** The account. Absent while it is being opened. */
+  readonly data?: PersonalizedAccount;
 }
 
 /** The events that are sent again. */

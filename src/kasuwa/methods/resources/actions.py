@@ -10,13 +10,14 @@ from kasuwa.core.action import (
     Lookup,
     MemoryRead,
     Read,
+    Step,
     Write,
     one_of,
 )
 from kasuwa.core.banks import check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.people import check_bvn
-from kasuwa.methods.resources import commands, lookups, rules, store, wire
+from kasuwa.methods.resources import commands, lookups, model, rules, steps, store, wire
 
 PERSONALIZED_RULES = (FieldRule(("bvn",), check_bvn), REFUSE_DRY_RUN)
 
@@ -124,5 +125,17 @@ RESOURCES = ApiMethod(
             summary="Send one event again, or a range of them",
             example={"request": "resend", "from": 1, "to": 5},
         ),
+    ),
+    steps=tuple(
+        Step(
+            kind=kind,
+            lane=model.LANE,
+            call=steps.call_account_rail,
+            needs=rules.need_account_answer,
+            decide=rules.decide_account_answer,
+            restore_secrets=steps.restore_bvn,
+            accepts_callback=False,
+        )
+        for kind in (model.OPEN_ACCOUNT, model.QUERY_ACCOUNT)
     ),
 )

@@ -1,20 +1,71 @@
 """Personalized accounts: one account number per reference of the merchant, to receive money on.
 
-The same reference always returns the same account, whatever name and email come with it later. An inbound payment finds
-its account through the token index: see core/inbound_accounts.py.
+The same reference always returns the same account, whatever name and email come with it later. A rail opens the
+account: the request waits for its answer, and says so if there is none yet. An inbound payment finds its account
+through the token index: see core/inbound_accounts.py.
 
 Contract: resources#personalized-accounts
 """
 
+import re
+from base64 import b64encode
 from typing import Any
 
+import msgspec
+
 from kasuwa.core.banks import Bank, banks_by_code, find_bank
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore
-from kasuwa.core.inbound_accounts import ACCOUNT, PERSONALIZED, PersonalizedAccountRow, free_number, personalized_key
-from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.codes import ERROR
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    OperatorNotice,
+    Refusal,
+    refuse_fields,
+)
+from kasuwa.core.inbound_accounts import (
+    ACCOUNT,
+    FAILED,
+    OPEN,
+    OPENING,
+    PERSONALIZED,
+    PersonalizedAccountRow,
+    personalized_key,
+)
+from kasuwa.core.references import job_key, movement_reference
+from kasuwa.core.requery import next_requery_at
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.core.transactions import encode_text
+from kasuwa.core.vault import derive
+from kasuwa.methods.resources.model import (
+    ACCOUNT_JOB_DECODER,
+    LANE,
+    OPEN_ACCOUNT,
+    QUERY_ACCOUNT,
+    REFERENCE_KIND,
+    AccountJobData,
+    bvn_aad,
+)
 from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer
 
 MAX_BANK_TEXT_LENGTH = 200
+ACCOUNT_NUMBER = re.compile("[0-9]{10}", re.ASCII)
+
+# Refusals, in order of precedence.
+NO_ACCOUNTS = Refusal(ERROR, "This deployment opens no accounts; nothing was changed. The operator can set it up")
+BVN_REQUIRED = refuse_fields(FieldError("bvn", "required: the bank opens no account without it"))
+
+IN_PROGRESS = "The account is being opened; ask again with the same reference"
+READY = "Personalized account ready"
+TAKEN = "the number that {rail} gave for an account belongs to another account: ask {rail} about it"
 
 
 def choose_bank(merchant: Merchant, requested: Any) -> Bank:
@@ -33,46 +84,85 @@ def choose_bank(merchant: Merchant, requested: Any) -> Bank:
     return bank if merchant.environment == "test" else inbound_bank
 
 
+# --- the request ---------------------------------------------------------------------------------------------------
+
+
 def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs:
     return Needs(((PersonalizedAccountRow, personalized_key(merchant.merchant_id, request.reference)),))
 
 
 def decide_personalized(
     request: PersonalizedRequest, context: Context, seen: LoadedRows
-) -> Decision[PersonalizedReply] | NeedsMore:
-    merchant = context.merchant
-    key = personalized_key(merchant.merchant_id, request.reference)
+) -> Decision[PersonalizedReply] | Refusal:
+    """Returns the account of a reference, or begins to open it. One that could not be opened is tried again."""
+    key = personalized_key(context.merchant.merchant_id, request.reference)
     first = seen.get(PersonalizedAccountRow, key)
+    if first is not None and first.state != FAILED:
+        is_unanswered = first.state == OPENING and not first.message
+        return Decision(reply=reply_personalized(first), in_progress=is_unanswered)
+    terms = context.account_terms
+    if not terms.rail:
+        return NO_ACCOUNTS
+    if terms.is_bvn_required and request.bvn is None:
+        return BVN_REQUIRED
+    row = make_account(key, request, context)
     if first is not None:
-        return Decision(reply=reply_personalized(first))
-    bank = choose_bank(merchant, request.bank)
-    assert bank.cbn_code is not None
-    number = free_number(bank, context, seen)
-    if isinstance(number, NeedsMore):
-        return number
-    row = PersonalizedAccountRow(
+        row = msgspec.structs.replace(row, created_at=first.created_at)
+    job = make_opening_job(row, choose_bank(context.merchant, request.bank), context)
+    return Decision(reply=reply_personalized(row), rows=(row,), jobs=(job,), numbers_used=1, follow_up=job)
+
+
+def make_account(key: bytes, request: PersonalizedRequest, context: Context) -> PersonalizedAccountRow:
+    return PersonalizedAccountRow(
         key=key,
-        merchant_id=merchant.merchant_id,
+        merchant_id=context.merchant.merchant_id,
         reference=request.reference,
-        account_number=number,
-        bank_code=bank.cbn_code,
-        bank_name=bank.name,
+        account_number="",
+        bank_code="",
+        bank_name="",
         account_name=request.name,
         email=request.email,
         bvn_sealed=None if request.bvn is None else context.seal(bvn_aad(key), request.bvn.encode()),
         created_at=context.now,
+        state=OPENING,
+        rail=context.account_terms.rail,
+        rail_reference=movement_reference(REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)),
     )
-    entry = make_token_entry(context, ACCOUNT, number, f"{PERSONALIZED} {request.reference}")
-    return Decision(reply=reply_personalized(row), rows=(row, entry), numbers_used=1)
 
 
-def bvn_aad(key: bytes) -> str:
-    return f"personalized_account.bvn_sealed {key.hex()}"
+def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) -> Job:
+    assert bank.cbn_code is not None
+    work = AccountJobData(
+        rail=row.rail,
+        name=row.account_name,
+        email=row.email,
+        bank_code=bank.cbn_code,
+        sent_at=context.now.timestamp(),
+        sealed_bvn="" if row.bvn_sealed is None else b64encode(row.bvn_sealed).decode(),
+        seed=derive(context.entropy, "account").hex(),
+    )
+    return Job(
+        key=job_key(row.key),
+        merchant_id=row.merchant_id,
+        kind=OPEN_ACCOUNT,
+        lane=LANE,
+        reference=row.rail_reference,
+        subject=row.key,
+        due=context.now,
+        run_at=context.now,
+        leased_until=None,
+        claims=0,
+        attempt=0,
+        idempotency_claim=None,
+        work=encode_text(work),
+    )
 
 
 def reply_personalized(row: PersonalizedAccountRow) -> PersonalizedReply:
+    if row.state == OPENING:
+        return PersonalizedReply(status=202, message=IN_PROGRESS)
     return PersonalizedReply(
-        message="Personalized account ready",
+        message=READY,
         data=PersonalizedAccount(
             account_number=row.account_number,
             account_name=row.account_name,
@@ -80,3 +170,66 @@ def reply_personalized(row: PersonalizedAccountRow) -> PersonalizedReply:
             reference=row.reference,
         ),
     )
+
+
+# --- the rail's answer ---------------------------------------------------------------------------------------------
+
+
+def need_account_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return Needs(((PersonalizedAccountRow, job.subject), (Job, job.key)))
+
+
+def decide_account_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Applies the rail's answer: the account is open with its number, or failed, or is asked after again."""
+    row, current = seen.get(PersonalizedAccountRow, job.subject), seen.get(Job, job.key)
+    assert row is not None
+    if row.state != OPENING or current is None or current.reference != job.reference:
+        return Decision(reply=reply_personalized(row))
+    if answer.status == ports.FAILED:
+        failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
+        refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
+        return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=notices_of(row, answer))
+    number = answer.facts.get(ports.ACCOUNT_NUMBER, "")
+    if answer.status != ports.SUCCESSFUL or not ACCOUNT_NUMBER.fullmatch(number):
+        return ask_again(row, current, answer, context)
+    key = token_key(context.vault, ACCOUNT, number)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((TokenIndexEntry, key),)))
+    if seen.get(TokenIndexEntry, key) is not None:
+        taken = "" if row.rail == "sandbox" else TAKEN.format(rail=row.rail)
+        return ask_again(row, current, msgspec.structs.replace(answer, notice=taken), context)
+    opened = msgspec.structs.replace(
+        row,
+        state=OPEN,
+        message="",
+        account_number=number,
+        bank_code=answer.facts.get(ports.BANK_CODE, ""),
+        bank_name=answer.facts.get(ports.BANK_NAME, ""),
+        account_name=answer.facts.get(ports.ACCOUNT_NAME) or row.account_name,
+        facts=encode_text(dict(answer.facts)),
+    )
+    entry = make_token_entry(context, ACCOUNT, number, f"{PERSONALIZED} {row.reference}")
+    return Decision(reply=reply_personalized(opened), rows=(opened, entry), jobs_done=(current,))
+
+
+def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Context) -> Decision:
+    """Keeps the account opening and reschedules its job: to open it if the rail has done nothing, else to query."""
+    is_unsent = answer.status == ports.UNAVAILABLE and job.kind == OPEN_ACCOUNT
+    # Opening again under the same key is harmless, so an account that the rail does not know is ordered again. The
+    # sandbox is ordered another number if the first is taken.
+    is_ordered_again = answer.status in (ports.NOT_FOUND, ports.SUCCESSFUL)
+    kind = OPEN_ACCOUNT if is_unsent or is_ordered_again else QUERY_ACCOUNT
+    now = context.now
+    due = next_requery_at(now, now.timestamp() - ACCOUNT_JOB_DECODER.decode(job.work).sent_at)
+    waiting = msgspec.structs.replace(row, message=answer.message or IN_PROGRESS)
+    next_job = msgspec.structs.replace(job, kind=kind, due=due, attempt=job.attempt + 1)
+    return Decision(
+        reply=reply_personalized(waiting), rows=(waiting,), jobs=(next_job,), notices=notices_of(row, answer)
+    )
+
+
+def notices_of(row: PersonalizedAccountRow, answer: Answer) -> tuple[OperatorNotice, ...]:
+    """Returns the notice of an answer. Rails repeat themselves: it is given when the words change."""
+    if not answer.notice or answer.message == row.message:
+        return ()
+    return (OperatorNotice(row.rail_reference, answer.notice),)

@@ -163,12 +163,12 @@ class PersonalizedAccount(msgspec.Struct, kw_only=True):
 class PersonalizedReply(msgspec.Struct, kw_only=True):
     """The account number of a reference, new or made before."""
 
-    status: Literal[200] = 200
-    "200: the account can be paid into."
+    status: Literal[200, 202] = 200
+    "200: the account can be paid into. 202: it is being opened; ask again with the same reference."
     message: str
     "The outcome in words."
-    data: PersonalizedAccount
-    "The account."
+    data: PersonalizedAccount | UnsetType = UNSET
+    "The account. Absent while it is being opened."
 
 
 # --- balances -------------------------------------------------------------------------------------------------

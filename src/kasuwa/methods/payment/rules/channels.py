@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from kasuwa.core.banks import Bank, banks_by_code, can_account_exist
+from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -44,6 +45,9 @@ from kasuwa.methods.payment.wire_reply import PaymentReply
 CHARGEABLE_KINDS = frozenset({"commercial"})
 # The USSD bank that requires the payer's phone and account number. Contract: payment#ussd
 USSD_BANK_NEEDING_PAYER = "zenith"
+
+# Only the sandbox invents account numbers: in live nobody could pay into them.
+NO_TRANSFER_ACCOUNTS = Refusal(ERROR, "This deployment opens no accounts for bank transfers; nothing was changed")
 
 # Country and currency of each mobile-money provider.
 MOBILE_MONEY_PROVIDERS = {
@@ -210,6 +214,8 @@ def build_bank_transfer_order(
         return build_order(
             OrderDraft("bank_transfer", "bank_transfer", detail, home_faults(request)), request, context, seen
         )
+    if context.merchant.environment == "live":
+        return NO_TRANSFER_ACCOUNTS
     bank = banks_by_code()[context.merchant.inbound_bank]
     number = free_number(bank, context, seen)
     if isinstance(number, NeedsMore):

@@ -76,7 +76,8 @@ def decide_inbound(
         return UNKNOWN_ACCOUNT
     target, _, reference = entry.reference.partition(" ")
     if target == PERSONALIZED:
-        return receive_personalized(reference, request, context, seen)
+        arrived = ArrivedTransfer(int(request.amount), request.sender_name or "")
+        return receive_personalized(reference, arrived, context, seen)
     assert target == PAYMENT, target
     return receive_transfer(reference, int(request.amount), context, seen)
 
@@ -150,17 +151,26 @@ def apply_transfer(
 # --- into a personalized account ------------------------------------------------------------------------------------
 
 
+class ArrivedTransfer(msgspec.Struct, frozen=True):
+    """A transfer that arrived: its amount in minor units, and who sent it."""
+
+    amount: int
+    sender_name: str = ""
+    rail_reference: str = ""  # the rail's own, if a rail announced it
+
+
 def receive_personalized(
-    reference: str, request: PayAccountRequest, context: Context, seen: LoadedRows
-) -> Decision | Refusal | NeedsMore:
+    reference: str, arrived: ArrivedTransfer, context: Context, seen: LoadedRows
+) -> Decision[InboundReply] | NeedsMore:
+    """Books a transfer into a personalized account as a successful payment."""
     key = personalized_key(context.merchant.merchant_id, reference)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((PersonalizedAccountRow, key),), accounts_of_transfer()))
     account = seen.get(PersonalizedAccountRow, key)
     assert account is not None, "the token index entry and the account are written together"
-    order = build_personalized_order(account, request, context)
+    order = build_personalized_order(account, arrived, context)
     row = make_transaction(order, context.number, context)
-    payment = make_payment(order, row, CHARGE, context)
+    payment = msgspec.structs.replace(make_payment(order, row, CHARGE, context), session=arrived.rail_reference)
     decision = end_payment(row, payment, None, PAID, context, seen)
     if isinstance(decision, NeedsMore):
         return decision
@@ -170,7 +180,7 @@ def receive_personalized(
 
 
 def build_personalized_order(
-    account: PersonalizedAccountRow, request: PayAccountRequest, context: Context
+    account: PersonalizedAccountRow, arrived: ArrivedTransfer, context: Context
 ) -> PaymentOrder:
     """Builds the payment order of a transfer into a personalized account.
 
@@ -181,11 +191,9 @@ def build_personalized_order(
     return PaymentOrder(
         method="bank_transfer",
         currency=HOME_CURRENCY,
-        price=price_collection(
-            context.merchant.tariff, "bank_transfer", HOME_CURRENCY, int(request.amount), "merchant"
-        ),
+        price=price_collection(context.merchant.tariff, "bank_transfer", HOME_CURRENCY, arrived.amount, "merchant"),
         detail=PaymentDetail(
-            fullname=request.sender_name or account.account_name,
+            fullname=arrived.sender_name or account.account_name,
             email=account.email,
             business_name=account.account_name,
             provider=account.bank_name,

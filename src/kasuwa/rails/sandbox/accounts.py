@@ -1,0 +1,38 @@
+"""The account rail of the test environment: every account is opened at once, with a number of the preferred bank.
+
+It keeps no state: the number follows from the order. The `pay_account` action of the sandbox pays into accounts, so
+the rail itself has no receipts to tell of. (data/magic_values.md)
+"""
+
+from datetime import datetime
+
+from kasuwa.core.banks import banks_by_code
+from kasuwa.core.inbound_accounts import account_number
+from kasuwa.core.vault import derive
+from kasuwa.rails import ports
+from kasuwa.rails.ports import AccountOrder, Answer, Receipt
+
+
+class SandboxAccounts:
+    async def open(self, order: AccountOrder) -> Answer:
+        bank = banks_by_code()[order.bank_code]
+        number = account_number(bank, derive(bytes.fromhex(order.seed), f"account {order.key} {order.attempt}"))
+        facts = {
+            ports.ACCOUNT_NUMBER: number,
+            ports.ACCOUNT_NAME: order.name,
+            ports.BANK_NAME: bank.name,
+            ports.BANK_CODE: bank.cbn_code or "",
+        }
+        return Answer(ports.SUCCESSFUL, "00", "The account is open", facts)
+
+    async def query(self, order: AccountOrder) -> Answer:
+        return await self.open(order)
+
+    async def close(self, order: AccountOrder) -> Answer:
+        return Answer(ports.SUCCESSFUL, "00", "The account is closed")
+
+    async def find_receipt(self, reference: str) -> Receipt | None:
+        return None
+
+    async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]:
+        return []

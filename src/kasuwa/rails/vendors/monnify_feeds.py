@@ -1,0 +1,64 @@
+"""Monnify: settlements, which a call-back announces. The vendor lists neither settlements nor disputes."""
+
+from datetime import datetime
+from typing import Any
+
+from kasuwa.core.rail_feeds import Dispute, Settlement
+from kasuwa.rails.ports import Unavailable, UnreadableAnswer
+from kasuwa.rails.vendors.amounts import read_major
+from kasuwa.rails.vendors.monnify import CURRENCY, MonnifySession, body_of, words_of
+from kasuwa.rails.vendors.monnify_accounts import is_unknown
+
+BY_SETTLEMENT = "/api/v1/transactions/find-by-settlement-reference"
+PER_PAGE = 100
+MOST_PAGES = 100
+
+
+class MonnifyFeeds(MonnifySession):
+    async def list_disputes(self, since: datetime) -> list[Dispute]:
+        return []
+
+    async def find_dispute(self, dispute_id: str) -> Dispute | None:
+        return None
+
+    async def list_settlements(self, since: datetime) -> list[Settlement]:
+        return []
+
+    async def find_settlement(self, settlement_id: str) -> Settlement | None:
+        """Returns the sum of the payments that a settlement consists of."""
+        rows: list[Any] = []
+        for page in range(MOST_PAGES):
+            query = {"reference": settlement_id, "page": str(page), "size": str(PER_PAGE)}
+            reply = await self._call("GET", BY_SETTLEMENT, query=query, is_throttled=True)
+            if not reply.body["requestSuccessful"]:
+                if is_unknown(reply):
+                    return None
+                raise Unavailable(words_of(reply))
+            content = body_of(reply).get("content")
+            if not isinstance(content, list):
+                raise UnreadableAnswer("a settlement has another form than documented")
+            rows += content
+            if len(content) < PER_PAGE:
+                break
+        return sum_settlement(settlement_id, rows) if rows else None
+
+
+def sum_settlement(settlement_id: str, rows: list[Any]) -> Settlement:
+    gross = [read_major(row.get("amountPaid", row.get("amount"))) if isinstance(row, dict) else None for row in rows]
+    net = [read_major(row.get("settlementAmount")) if isinstance(row, dict) else None for row in rows]
+    whole, arrived = (
+        [amount for amount in gross if amount is not None],
+        [amount for amount in net if amount is not None],
+    )
+    if len(whole) != len(rows) or len(arrived) != len(rows):
+        raise UnreadableAnswer("a payment of a settlement has another form than documented")
+    total, amount = sum(whole), sum(arrived)
+    return Settlement(
+        settlement_id=settlement_id,
+        status="settled",
+        currency=CURRENCY,
+        amount=amount,
+        gross=total,
+        fees=total - amount,
+        payments=len(rows),
+    )

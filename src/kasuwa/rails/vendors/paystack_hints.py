@@ -1,0 +1,47 @@
+"""Paystack: call-backs about money that came into accounts, about accounts, and about disputes."""
+
+import msgspec
+
+from kasuwa.core.references import parse_wire_reference
+from kasuwa.rails.hints import Hint
+from kasuwa.rails.vendors.paystack_accounts import CHANNEL
+
+MAX_REFERENCE = 200
+
+
+class HintCustomer(msgspec.Struct):
+    email: str = ""
+
+
+class HintData(msgspec.Struct):
+    id: int | str = ""
+    reference: str = ""
+    channel: str = ""
+    email: str = ""
+    customer: HintCustomer = msgspec.field(default_factory=HintCustomer)
+
+
+class HintEvent(msgspec.Struct):
+    event: str = ""
+    data: HintData = msgspec.field(default_factory=HintData)
+
+
+DECODER = msgspec.json.Decoder(HintEvent)
+
+
+def read_hint(body: bytes) -> Hint | None:
+    """Returns what a call-back names besides orders of ours, or None."""
+    try:
+        event = DECODER.decode(body)
+    except msgspec.DecodeError:
+        return None
+    data = event.data
+    if event.event == "charge.success" and data.channel == CHANNEL and 0 < len(data.reference) <= MAX_REFERENCE:
+        return Hint("receipt", data.reference)
+    if event.event.startswith("charge.dispute.") and 0 < len(str(data.id)) <= MAX_REFERENCE:
+        return Hint("dispute", str(data.id))
+    if event.event.startswith(("dedicatedaccount.assign.", "customeridentification.")):
+        # The customer's address is made of the key of the account.
+        key = parse_wire_reference((data.customer.email or data.email).partition("@")[0].lower())
+        return None if key is None else Hint("account", key)
+    return None

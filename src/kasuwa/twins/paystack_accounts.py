@@ -1,0 +1,321 @@
+"""Accounts, disputes and settlements of the twin of Paystack.
+
+An account needs a customer with a name and a telephone number, and a bank that the vendor offers. A customer who has an
+account gets the same one again. `pay_into` is a stranger who pays; the returned call-back need not be delivered. A test
+may change `holds_assignments`: accounts then have no number until `assign` is called.
+
+The last name of a customer chooses the outcome: `Refused` is refused for want of an identity, `Limited` because of our
+own limit, `Vague` without a reason.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from kasuwa.twins.paystack_envelope import good, refused
+
+BANKS = {"wema-bank": "Wema Bank", "titan-paystack": "Paystack-Titan", "test-bank": "Test Bank"}
+
+
+class Customer(msgspec.Struct):
+    """A customer, with the account that was opened for them."""
+
+    id: int
+    code: str
+    email: str
+    first_name: str
+    last_name: str
+    phone: str
+    account: "Account | None" = None
+
+
+class Account(msgspec.Struct):
+    """A dedicated account."""
+
+    id: int
+    number: str
+    bank: str
+    is_assigned: bool = True
+    is_active: bool = True
+
+
+class Payment(msgspec.Struct):
+    """Money that a stranger paid into an account."""
+
+    reference: str
+    amount: int  # in kobo
+    number: str
+    sender: str
+    status: str
+    at: datetime
+    currency: str = "NGN"
+    channel: str = "dedicated_nuban"
+
+
+class Dispute(msgspec.Struct):
+    """A payment that the payer's bank disputes."""
+
+    id: int
+    payment: str
+    amount: int
+    due_at: datetime
+    status: str = "awaiting-merchant-feedback"
+    resolution: str | None = None
+
+
+class PaystackAccountRules:
+    """The part of the vendor that knows customers, accounts, disputes and settlements."""
+
+    def __init__(
+        self,
+        domain: str,
+        refuse: Callable[[web.Request], web.Response | None],
+        sign: Callable[[dict[str, Any]], tuple[bytes, dict[str, str]]],
+    ) -> None:
+        self.domain = domain
+        self.refuse = refuse
+        self.sign = sign
+        self.holds_assignments = False
+        self.customers: dict[str, Customer] = {}  # by e-mail address
+        self.payments: dict[str, Payment] = {}
+        self.disputes: dict[int, Dispute] = {}
+        self.settlements: list[dict[str, Any]] = []
+
+    def routes(self) -> Iterable[web.RouteDef]:
+        return [
+            web.post("/customer", self.make_customer),
+            web.get("/customer/{customer}", self.show_customer),
+            web.post("/dedicated_account", self.open_account),
+            web.get("/dedicated_account", self.list_accounts),
+            web.delete("/dedicated_account/{id}", self.close_account),
+            web.get("/transaction", self.list_payments),
+            web.get("/transaction/verify/{reference}", self.verify),
+            web.get("/dispute", self.list_disputes),
+            web.get("/dispute/{id}", self.show_dispute),
+            web.get("/settlement", self.list_settlements),
+        ]
+
+    # --- what happens outside ----------------------------------------------------------------------------------
+
+    def pay_into(self, number: str, amount: int, sender: str = "CHIDI EZE") -> tuple[bytes, dict[str, str]]:
+        """Pays into an account. Returns the body and the headers of the call-back."""
+        reference = f"{1_700_000_000_000 + len(self.payments)}{number}"
+        self.payments[reference] = Payment(reference, amount, number, sender, "success", datetime.now(UTC))
+        return self.announce(reference)
+
+    def announce(self, reference: str) -> tuple[bytes, dict[str, str]]:
+        return self.sign({"event": "charge.success", "data": self.describe_payment(self.payments[reference])})
+
+    def assign(self, email: str) -> tuple[bytes, dict[str, str]]:
+        """Gives an account its number. Returns the body and the headers of the call-back."""
+        customer = self.customers[email]
+        assert customer.account is not None
+        customer.account.is_assigned = True
+        data = {"customer": self.describe_customer(customer), "dedicated_account": self.describe_account(customer)}
+        return self.sign({"event": "dedicatedaccount.assign.success", "data": data})
+
+    def dispute(self, payment: str, amount: int) -> tuple[bytes, dict[str, str]]:
+        """Disputes a payment. Returns the body and the headers of the call-back."""
+        number = 358_950 + len(self.disputes)
+        self.disputes[number] = Dispute(number, payment, amount, datetime.now(UTC) + timedelta(hours=16))
+        return self.sign({"event": "charge.dispute.create", "data": self.describe_dispute(self.disputes[number])})
+
+    def resolve(self, number: int, resolution: str) -> tuple[bytes, dict[str, str]]:
+        """Ends a dispute. Returns the body and the headers of the call-back."""
+        found = self.disputes[number]
+        found.status, found.resolution = "resolved", resolution
+        return self.sign({"event": "charge.dispute.resolve", "data": self.describe_dispute(found)})
+
+    def settle_payments(self) -> None:
+        """Pays out what came in."""
+        total = sum(payment.amount for payment in self.payments.values() if payment.status == "success")
+        self.settlements.append(
+            {
+                "id": 3_090_024 + len(self.settlements),
+                "domain": self.domain,
+                "status": "success",
+                "currency": "NGN",
+                "total_amount": total - 5000,
+                "effective_amount": total - 5000,
+                "total_fees": 5000,
+                "total_processed": total,
+                "settlement_date": "2026-01-06T00:00:00.000Z",
+            }
+        )
+
+    # --- customers and accounts ----------------------------------------------------------------------------------
+
+    async def make_customer(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        body = await request.json()
+        email = str(body.get("email", "")).lower()
+        if "@" not in email or "." not in email.partition("@")[2]:
+            return refused(400, "Email is invalid", type="validation_error")
+        if email not in self.customers:
+            number = 90_758_908 + len(self.customers)
+            first, last, phone = (str(body.get(name) or "") for name in ("first_name", "last_name", "phone"))
+            self.customers[email] = Customer(number, f"CUS_{number}", email, first, last, phone)
+        return good("Customer created", self.describe_customer(self.customers[email]))
+
+    async def show_customer(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        found = self.customers.get(request.match_info["customer"].lower())
+        if found is None:
+            return refusal or refused(404, "Customer not found", type="validation_error", code="customer_not_found")
+        return refusal or good("Customer retrieved", self.describe_customer(found))
+
+    async def open_account(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        body = await request.json()
+        customer = next((found for found in self.customers.values() if found.code == body.get("customer")), None)
+        if customer is None:
+            return refused(404, "Customer not found", type="validation_error")
+        if not customer.first_name or not customer.last_name or not customer.phone:
+            return refused(400, "Customer phone number and names are required", type="validation_error")
+        bank = body.get("preferred_bank")
+        if bank not in BANKS or (bank == "test-bank") != (self.domain == "test"):
+            return refused(400, "Preferred bank is invalid", type="validation_error")
+        match customer.last_name:
+            case "Refused":
+                return refused(400, "Customer must be identified before an account is created", type="api_error")
+            case "Limited":
+                return refused(400, "You have reached the limit of dedicated accounts", type="api_error")
+            case "Vague":
+                return refused(400, "Something is wrong", type="api_error", code="unknown")
+        if customer.account is None:
+            number = f"99{60_000_000 + customer.id % 10_000_000:08d}"
+            is_assigned = not self.holds_assignments
+            customer.account = Account(customer.id - 90_000_000, number, bank, is_assigned)
+        return good("NUBAN successfully created", self.describe_account(customer))
+
+    async def list_accounts(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        wanted = request.query.get("customer")
+        rows = [
+            self.describe_account(customer)
+            for customer in self.customers.values()
+            if customer.account is not None and (wanted is None or str(customer.id) == wanted)
+        ]
+        return refusal or good("Managed accounts successfully retrieved", rows)
+
+    async def close_account(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        if refusal is not None:
+            return refusal
+        for customer in self.customers.values():
+            if customer.account is not None and str(customer.account.id) == request.match_info["id"]:
+                customer.account.is_active = False
+                return good("Managed Account Successfully Unassigned", self.describe_account(customer))
+        return refused(404, "Dedicated account not found", type="validation_error")
+
+    # --- payments, disputes, settlements ---------------------------------------------------------------------------
+
+    async def verify(self, request: web.Request) -> web.Response:
+        refusal = self.refuse(request)
+        found = self.payments.get(request.match_info["reference"])
+        if found is None:
+            words = "Transaction reference not found"
+            return refusal or refused(400, words, type="validation_error", code="transaction_not_found")
+        return refusal or good("Verification successful", self.describe_payment(found))
+
+    async def list_payments(self, request: web.Request) -> web.Response:
+        refusal, query = self.refuse(request), request.query
+        since = datetime.fromisoformat(query["from"]) if "from" in query else datetime.min.replace(tzinfo=UTC)
+        number = query.get("virtual_account_number")
+        rows = [
+            self.describe_payment(payment)
+            for payment in reversed(self.payments.values())
+            if payment.at >= since and number in (None, payment.number)
+        ]
+        return refusal or paged("Transactions retrieved", rows, query)
+
+    async def list_disputes(self, request: web.Request) -> web.Response:
+        rows = [self.describe_dispute(dispute) for dispute in reversed(self.disputes.values())]
+        return self.refuse(request) or paged("Disputes retrieved", rows, request.query)
+
+    async def show_dispute(self, request: web.Request) -> web.Response:
+        refusal, number = self.refuse(request), request.match_info["id"]
+        found = self.disputes.get(int(number)) if number.isdigit() else None
+        if found is None:
+            return refusal or refused(404, "Dispute not found")
+        return refusal or good("Dispute retrieved", self.describe_dispute(found))
+
+    async def list_settlements(self, request: web.Request) -> web.Response:
+        return self.refuse(request) or paged("Settlements retrieved", self.settlements[::-1], request.query)
+
+    # --- forms -------------------------------------------------------------------------------------------------------
+
+    def describe_customer(self, customer: Customer) -> dict[str, Any]:
+        return {
+            "id": customer.id,
+            "customer_code": customer.code,
+            "email": customer.email,
+            "first_name": customer.first_name,
+            "last_name": customer.last_name,
+            "phone": customer.phone,
+            "domain": self.domain,
+        }
+
+    def describe_account(self, customer: Customer) -> dict[str, Any]:
+        account = customer.account
+        assert account is not None
+        return {
+            "id": account.id,
+            "account_number": account.number if account.is_assigned else "",
+            "account_name": f"KASUWA/{customer.first_name} {customer.last_name}".upper(),
+            "bank": {"id": 20, "name": BANKS[account.bank], "slug": account.bank},
+            "assigned": account.is_assigned,
+            "active": account.is_active,
+            "currency": "NGN",
+            "customer": self.describe_customer(customer),
+        }
+
+    def describe_payment(self, payment: Payment) -> dict[str, Any]:
+        return {
+            "id": int(payment.reference[:13]),
+            "domain": self.domain,
+            "status": payment.status,
+            "reference": payment.reference,
+            "amount": payment.amount,
+            "currency": payment.currency,
+            "channel": payment.channel,
+            "paid_at": payment.at.isoformat(),
+            "metadata": {"receiver_account_number": payment.number},
+            "authorization": {
+                "channel": payment.channel,
+                "receiver_bank_account_number": payment.number,
+                "receiver_bank": "Wema Bank",
+                "sender_name": payment.sender,
+                "sender_bank": "Access Bank",
+                "sender_bank_account_number": "XXXXXX4321",
+                "narration": "NIP transfer",
+            },
+        }
+
+    def describe_dispute(self, dispute: Dispute) -> dict[str, Any]:
+        return {
+            "id": dispute.id,
+            "domain": self.domain,
+            "refund_amount": dispute.amount,
+            "currency": "NGN",
+            "status": dispute.status,
+            "resolution": dispute.resolution,
+            "dueAt": dispute.due_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "transaction": {"reference": dispute.payment, "amount": dispute.amount, "currency": "NGN"},
+        }
+
+
+def paged(words: str, rows: list[dict[str, Any]], query: Any) -> web.Response:
+    """Returns one page of a list."""
+    page, size = int(query.get("page", 1)), min(int(query.get("perPage", 50)), 100)
+    meta = {"total": len(rows), "page": page, "perPage": size, "pageCount": -(-len(rows) // size)}
+    return web.json_response(
+        {"status": True, "message": words, "data": rows[(page - 1) * size : page * size], "meta": meta}
+    )

@@ -1,0 +1,229 @@
+"""Works on the inbox of rails: fetches what was announced from the rail, and records what the rail answers.
+
+Nothing is booked from an announcement. Money is booked in the books of the merchant whose account received it, once by
+the rail's own reference, whoever works on it how often. Money for nobody known goes to the suspense account of the
+operator's own merchant, if one is set; else it stays in the inbox, is shown as unclaimed and is looked at again daily.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+
+import msgspec
+import structlog
+
+from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
+from kasuwa.core.inbound_accounts import ACCOUNT, PERSONALIZED, ArrivedReceipt, InboundReceipt
+from kasuwa.core.money import CURRENCIES, format_minor
+from kasuwa.core.vault import Vault
+from kasuwa.db import connections, rail_accounts, rail_inbox, token_index
+from kasuwa.db.connection_pool import Pool
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.rail_inbox import UNCLAIMED, InboxEntry
+from kasuwa.db.writer import Writer
+from kasuwa.db.writer_session import DatabaseUnreachable
+from kasuwa.observe.log import describe_error
+from kasuwa.rails import ports
+from kasuwa.rails.feeds import FeedRail
+from kasuwa.rails.ports import AccountRail, NoAnswer, Receipt, Unavailable
+from kasuwa.work.rail_feeds import FeedRecorder
+from kasuwa.work.rule_submission import submit_rule
+
+log = structlog.get_logger("kasuwa.work")
+
+POLL_SECONDS = 1.0
+MAX_CLAIMED = 16
+CLEANUP_SECONDS = 3600.0
+# Waits before the next attempt: rails need a moment until they know what they announced.
+DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
+# Attempts after which a receipt that the rail does not know is given up, and one for nobody known is unclaimed.
+LAST_ATTEMPT = 6
+UNCLAIMED_ATTEMPT = 3
+UNCLAIMED_DELAY = timedelta(days=1)
+
+
+class ReceiptRules(msgspec.Struct, frozen=True):
+    """The rule that books a receipt."""
+
+    needs: Callable[[ArrivedReceipt, Merchant], Needs]
+    decide: Callable[[ArrivedReceipt, Context, LoadedRows], Outcome]
+
+
+class InboxServices(msgspec.Struct, frozen=True):
+    """The services that the inbox uses."""
+
+    pool: Pool
+    writer: Writer
+    directory: MerchantDirectory
+    vault: Vault
+    accounts: Mapping[str, AccountRail]
+    feeds: Mapping[str, FeedRail]
+    receipt_rules: ReceiptRules
+    suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
+
+
+class RailInbox:
+    def __init__(self, services: InboxServices) -> None:
+        self._services = services
+        self._recorder = FeedRecorder(services.pool)
+        self._rails = sorted({*services.accounts, *services.feeds})
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    async def run(self) -> None:
+        if self._rails:
+            await asyncio.gather(self._work(), self._clean_up())
+
+    async def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                while not self._stopping.is_set() and await self.run_once():
+                    pass
+            except Exception as error:
+                self._log_failure("the inbox of rails failed", error)
+            await self._pause(POLL_SECONDS)
+
+    async def _clean_up(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                await rail_inbox.delete_old(self._services.pool)
+            except Exception as error:
+                self._log_failure("cleaning the inbox of rails failed", error)
+            await self._pause(CLEANUP_SECONDS)
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    async def run_once(self) -> int:
+        """Works on the entries that are due, concurrently, and returns their number."""
+        entries = await rail_inbox.claim(self._services.pool, self._rails, MAX_CLAIMED)
+        await asyncio.gather(*(self._run_entry(entry) for entry in entries))
+        return len(entries)
+
+    async def _run_entry(self, entry: InboxEntry) -> None:
+        try:
+            await self._record(entry)
+        except (Unavailable, NoAnswer) as trouble:
+            notice = trouble.notice if isinstance(trouble, Unavailable) else ""
+            if notice:
+                await rail_inbox.add_notice(self._services.pool, entry.rail, notice)
+            await self._postpone(entry, "the rail did not answer")
+        except Exception as error:
+            # The entry is due again when its lease has expired.
+            self._log_failure("an entry of the inbox of rails failed", error, entry)
+
+    async def _record(self, entry: InboxEntry) -> None:
+        pool, account_rail = self._services.pool, self._services.accounts.get(entry.rail)
+        feed = self._services.feeds.get(entry.rail)
+        if entry.kind == "receipt" and account_rail is not None:
+            await self._record_receipt(entry, await account_rail.find_receipt(entry.reference))
+            return
+        is_recorded = False
+        if entry.kind == "dispute" and feed is not None:
+            dispute = await feed.find_dispute(entry.reference)
+            is_recorded = dispute is not None
+            if dispute is not None:
+                await self._recorder.record_dispute(entry.rail, dispute)
+        elif entry.kind == "settlement" and feed is not None:
+            settlement = await feed.find_settlement(entry.reference)
+            is_recorded = settlement is not None
+            if settlement is not None:
+                await self._recorder.record_settlement(entry.rail, settlement)
+        if is_recorded:
+            await rail_inbox.finish(pool, entry, "recorded")
+        else:
+            await self._give_up_or_postpone(entry)
+
+    # --- receipts ------------------------------------------------------------------------------------------------
+
+    async def _record_receipt(self, entry: InboxEntry, receipt: Receipt | None) -> None:
+        pool = self._services.pool
+        if receipt is None:
+            await self._give_up_or_postpone(entry)
+        elif receipt.status == ports.FAILED:
+            await rail_inbox.finish(pool, entry, "failed at the rail", receipt)
+        elif receipt.status == ports.UNREADABLE or receipt.currency not in CURRENCIES:
+            message = f"{entry.rail} tells of a payment into an account that cannot be read: look at it there"
+            await rail_inbox.add_notice(pool, entry.reference, message)
+            await self._postpone(entry, "unreadable")
+        elif receipt.status != ports.SUCCESSFUL:
+            await self._postpone(entry, "in progress at the rail")
+        else:
+            await self._book(entry, receipt)
+
+    async def _book(self, entry: InboxEntry, receipt: Receipt) -> None:
+        pool = self._services.pool
+        merchant_id, account_reference = await self._find_owner(receipt)
+        if merchant_id is None and entry.attempts < UNCLAIMED_ATTEMPT:
+            # The answer that tells the account's number may be on its way.
+            await self._postpone(entry, "the account is not known")
+            return
+        if merchant_id is None:
+            merchant_id = await self._find_suspense_merchant()
+        if merchant_id is None:
+            amount = f"{receipt.currency} {format_minor(receipt.amount)}"
+            number = receipt.account_number or "unknown"
+            message = f"{amount} came into account {number} at {entry.rail}, which is nobody's: see `kasuwa reconcile`"
+            await rail_inbox.add_notice(pool, entry.reference, message)
+            await rail_inbox.postpone(pool, entry, UNCLAIMED_DELAY, UNCLAIMED, receipt)
+            return
+        arrived = ArrivedReceipt(
+            rail=entry.rail,
+            rail_reference=entry.reference,
+            account_number=receipt.account_number,
+            account_reference=account_reference,
+            amount=receipt.amount,
+            currency=receipt.currency,
+            sender_name=receipt.sender_name,
+        )
+        merchant, rules = await self._services.directory.get_by_id(merchant_id), self._services.receipt_rules
+        decide = partial(rules.decide, arrived)
+        booked = await submit_rule(self._services.writer, merchant, rules.needs(arrived, merchant), decide)
+        row = booked.reply
+        assert isinstance(row, InboundReceipt)
+        await rail_inbox.finish(pool, entry, "booked" if row.txn_ref else "in suspense", {"txn_ref": row.txn_ref})
+
+    async def _find_owner(self, receipt: Receipt) -> tuple[int | None, str]:
+        """Returns the merchant of an account, and the merchant's reference of it if it is a personalized account."""
+        services = self._services
+        if receipt.account_number:
+            found = await token_index.find_owner(services.pool, services.vault, ACCOUNT, receipt.account_number)
+            if found is not None:
+                target, _, reference = found[1].partition(" ")
+                return found[0], reference if target == PERSONALIZED else ""
+        merchant, _, rail_reference = receipt.account_key.partition(" ")
+        if merchant:
+            owned = await rail_accounts.find_reference(services.pool, int(merchant), rail_reference)
+            if owned is not None:
+                return int(merchant), owned
+        return None, ""
+
+    async def _find_suspense_merchant(self) -> int | None:
+        mid = self._services.suspense_mid
+        if mid is None:
+            return None
+        found = await self._services.directory.load(mid)
+        return None if found.merchant is None else found.merchant.merchant_id
+
+    # --- later ---------------------------------------------------------------------------------------------------
+
+    async def _give_up_or_postpone(self, entry: InboxEntry) -> None:
+        if entry.attempts >= LAST_ATTEMPT:
+            await rail_inbox.finish(self._services.pool, entry, "unknown at the rail")
+        else:
+            await self._postpone(entry, "not found at the rail")
+
+    async def _postpone(self, entry: InboxEntry, outcome: str) -> None:
+        delay = DELAYS[min(entry.attempts, len(DELAYS)) - 1]
+        await rail_inbox.postpone(self._services.pool, entry, delay, outcome)
+
+    def _log_failure(self, what: str, error: Exception, entry: InboxEntry | None = None) -> None:
+        if not (connections.is_connection_error(error) or isinstance(error, DatabaseUnreachable)):
+            where = {} if entry is None else {"rail": entry.rail, "kind": entry.kind, "reference": entry.reference}
+            log.error(what, **where, **describe_error(error))
