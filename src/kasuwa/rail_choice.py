@@ -108,9 +108,11 @@ class RailChoice:
             keys = self._paystack_keys()
             rails[paystack.NAME] = PaystackAccounts(self._transport, base_url, keys, domain, terms, self._observe)
         if is_configured(settings, "accounts", monnify.NAME):
-            base_url = self._base_url(monnify.NAME)
-            rails[monnify.NAME] = MonnifyAccounts(self._transport, base_url, self._monnify_keys(), self._observe)
+            rails[monnify.NAME] = self._make_monnify_accounts()
         return rails
+
+    def _make_monnify_accounts(self) -> MonnifyAccounts:
+        return MonnifyAccounts(self._transport, self._base_url(monnify.NAME), self._monnify_keys(), self._observe)
 
     def make_feeds(self) -> dict[str, FeedRail]:
         """Returns the vendors in use that tell of disputes and settlements."""
@@ -135,10 +137,12 @@ class RailChoice:
 
     def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
         """Yields the vendors in use, each with a call that returns our balance there."""
-        if rail_of_purpose(self._settings, "bank") == paystack.NAME:
+        if self._is_used(paystack.NAME):
             yield paystack.NAME, self.make_paystack().check_access
         if rail_of_purpose(self._settings, "bank") == monnify.NAME:
             yield monnify.NAME, self.make_monnify().check_access
+        elif is_configured(self._settings, "accounts", monnify.NAME):
+            yield monnify.NAME, self._make_monnify_accounts().check_access
         if rail_of_purpose(self._settings, "bills") == vtpass.NAME:
             yield vtpass.NAME, self.make_vtpass().check_access
         if rail_of_purpose(self._settings, "identity") == dojah.NAME:

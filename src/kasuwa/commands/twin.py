@@ -43,20 +43,29 @@ def simulate_dojah(port: PortOption = 0) -> None:
 
 @command.command(name="paystack")
 def simulate_paystack(port: PortOption = 0) -> None:
-    """Simulate Paystack: it pays transfers and keeps them in memory."""
+    """Simulate Paystack: it pays transfers, opens accounts and keeps them in memory."""
     rules = PaystackRules()
-    run_twin(Twin(rules), port, {"RAIL_BANK": "paystack", "PAYSTACK_SECRET_KEY": rules.secret_key})
+    settings = {
+        "RAIL_BANK": "paystack",
+        "RAIL_ACCOUNTS": "paystack",
+        "PAYSTACK_SECRET_KEY": rules.secret_key,
+        "PAYSTACK_PHONE": "08039999999",
+        "PAYSTACK_EMAIL_DOMAIN": "pay.example.com",
+    }
+    run_twin(Twin(rules), port, settings)
 
 
 @command.command(name="monnify")
 def simulate_monnify(port: PortOption = 0) -> None:
-    """Simulate Monnify: it pays transfers from a wallet and keeps them in memory."""
+    """Simulate Monnify: it pays transfers from a wallet, reserves accounts and keeps them in memory."""
     rules = MonnifyRules()
     settings = {
         "RAIL_BANK": "monnify",
+        "RAIL_ACCOUNTS": "monnify",
         "MONNIFY_API_KEY": rules.api_key,
         "MONNIFY_SECRET_KEY": rules.secret_key,
         "MONNIFY_WALLET_ACCOUNT": rules.wallet_account,
+        "MONNIFY_CONTRACT_CODE": rules.accounts.contract_code,
     }
     run_twin(Twin(rules), port, settings)
 

@@ -16,6 +16,7 @@ import msgspec
 from aiohttp import web
 
 from kasuwa.twins.paystack_envelope import good, refused
+from kasuwa.twins.server import deliver
 
 BANKS = {"wema-bank": "Wema Bank", "titan-paystack": "Paystack-Titan", "test-bank": "Test Bank"}
 
@@ -86,6 +87,7 @@ class PaystackAccountRules:
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
+            web.post("/_twin/pay_into", self.pay_on_request),
             web.post("/customer", self.make_customer),
             web.get("/customer/{customer}", self.show_customer),
             web.post("/dedicated_account", self.open_account),
@@ -105,6 +107,13 @@ class PaystackAccountRules:
         reference = f"{1_700_000_000_000 + len(self.payments)}{number}"
         self.payments[reference] = Payment(reference, amount, number, sender, "success", datetime.now(UTC))
         return self.announce(reference)
+
+    async def pay_on_request(self, request: web.Request) -> web.Response:
+        """Pays into an account for a person who tries the twin: `account_number`, `amount` in kobo, `callback_url`."""
+        asked = await request.json()
+        event = self.pay_into(asked["account_number"], int(asked["amount"]))
+        status = await deliver(asked["callback_url"], event) if asked.get("callback_url") else None
+        return web.json_response({"event": event[0].decode(), "headers": event[1], "answer": status})
 
     def announce(self, reference: str) -> tuple[bytes, dict[str, str]]:
         return self.sign({"event": "charge.success", "data": self.describe_payment(self.payments[reference])})
