@@ -92,7 +92,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "monnify_contract_code": "4934121686",
         "rail_accounts": "paystack",
         "paystack_phone": "08031234567",
-        "paystack_email_domain": "pay.example.com",
+        "rail_email_domain": "pay.example.com",
         "paystack_account_bank": "wema-bank",
         "suspense_mid": "GP0000009",
         "rail_bills": "vtpass",
@@ -194,15 +194,15 @@ VTPASS = {
         ({"KASUWA_MONNIFY_WALLET_ACCOUNT": "1"}, "KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not '1'"),
         (
             {"KASUWA_RAIL_ACCOUNTS": "paystack", "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1"},
-            "KASUWA_RAIL_ACCOUNTS is paystack, which needs KASUWA_PAYSTACK_PHONE, KASUWA_PAYSTACK_EMAIL_DOMAIN",
+            "KASUWA_RAIL_ACCOUNTS is paystack, which needs KASUWA_PAYSTACK_PHONE, KASUWA_RAIL_EMAIL_DOMAIN",
         ),
         (
             {"KASUWA_RAIL_ACCOUNTS": "sandbox", "KASUWA_ENVIRONMENT": "live"},
             "KASUWA_RAIL_ACCOUNTS must not be sandbox in live: no money would move",
         ),
         (
-            {"KASUWA_PAYSTACK_EMAIL_DOMAIN": "nowhere"},
-            "KASUWA_PAYSTACK_EMAIL_DOMAIN must be a domain such as pay.example.com, not 'nowhere'",
+            {"KASUWA_RAIL_EMAIL_DOMAIN": "nowhere"},
+            "KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not 'nowhere'",
         ),
         (
             {"KASUWA_SUSPENSE_MID": "1"},

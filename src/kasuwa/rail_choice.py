@@ -104,7 +104,7 @@ class RailChoice:
         if is_configured(settings, "accounts", paystack.NAME):
             base_url, domain = self._base_url(paystack.NAME), settings.environment
             bank = settings.paystack_account_bank or ("wema-bank" if domain == "live" else "test-bank")
-            terms = PaystackAccountTerms(settings.paystack_phone or "", settings.paystack_email_domain or "", bank)
+            terms = PaystackAccountTerms(settings.paystack_phone or "", settings.rail_email_domain or "", bank)
             keys = self._paystack_keys()
             rails[paystack.NAME] = PaystackAccounts(self._transport, base_url, keys, domain, terms, self._observe)
         if is_configured(settings, "accounts", monnify.NAME):

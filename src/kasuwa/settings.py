@@ -72,12 +72,12 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_accounts: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, none in live
+    rail_email_domain: str | None = None  # the operator's domain, of e-mail addresses that rails require
     suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
     paystack_phone: str | None = None  # the operator's telephone number, which the vendor requires with every account
-    paystack_email_domain: str | None = None  # the operator's domain, of the addresses that name accounts to the vendor
     paystack_account_bank: str | None = None  # the vendor's name of the bank of accounts; None: its usual one
     monnify_api_key: str | None = None
     monnify_secret_key: str | None = None
@@ -268,7 +268,7 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
     "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
     "accounts": {
-        "paystack": ("paystack_secret_key", "paystack_phone", "paystack_email_domain"),
+        "paystack": ("paystack_secret_key", "paystack_phone", "rail_email_domain"),
         "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_contract_code"),
     },
 }
@@ -280,7 +280,7 @@ RAIL_FORMS = {
     "monnify_contract_code": ("[0-9]{6,20}", "have 6 to 20 digits"),
     "vtpass_phone": PHONE_FORM,
     "paystack_phone": PHONE_FORM,
-    "paystack_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
+    "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
     "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
 }
 

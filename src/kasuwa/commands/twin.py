@@ -50,7 +50,7 @@ def simulate_paystack(port: PortOption = 0) -> None:
         "RAIL_ACCOUNTS": "paystack",
         "PAYSTACK_SECRET_KEY": rules.secret_key,
         "PAYSTACK_PHONE": "08039999999",
-        "PAYSTACK_EMAIL_DOMAIN": "pay.example.com",
+        "RAIL_EMAIL_DOMAIN": "pay.example.com",
     }
     run_twin(Twin(rules), port, settings)
 

@@ -8,7 +8,7 @@ BVNs choose the outcome:
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -59,6 +59,8 @@ class MonnifyAccountRules:
         self.refuse = refuse
         self.sign = sign
         self.contract_code = contract_code
+        # Answers for transactions that are no payments into accounts, if another part of the API has them.
+        self.show_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
         self.accounts: dict[str, Account] = {}
         self.payments: dict[str, Payment] = {}
         self.settlements: dict[str, list[str]] = {}
@@ -160,6 +162,8 @@ class MonnifyAccountRules:
 
     async def show_payment(self, request: web.Request) -> web.Response:
         refusal, found = self.refuse(request), self.payments.get(request.match_info["reference"])
+        if found is None and self.show_other is not None:
+            return await self.show_other(request)
         if found is None:
             return refusal or refused(404, "99", "Could not find a transaction with this reference")
         return refusal or good(self.describe_payment(found))

@@ -8,7 +8,7 @@ The last name of a customer chooses the outcome: `Refused` is refused for want o
 own limit, `Vague` without a reason.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -80,6 +80,8 @@ class PaystackAccountRules:
         self.refuse = refuse
         self.sign = sign
         self.holds_assignments = False
+        # Answers for transactions that are no payments into accounts, if another part of the API has them.
+        self.verify_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
         self.customers: dict[str, Customer] = {}  # by e-mail address
         self.payments: dict[str, Payment] = {}
         self.disputes: dict[int, Dispute] = {}
@@ -229,6 +231,8 @@ class PaystackAccountRules:
     async def verify(self, request: web.Request) -> web.Response:
         refusal = self.refuse(request)
         found = self.payments.get(request.match_info["reference"])
+        if found is None and self.verify_other is not None:
+            return await self.verify_other(request)
         if found is None:
             words = "Transaction reference not found"
             return refusal or refused(400, words, type="validation_error", code="transaction_not_found")

@@ -121,7 +121,7 @@ class AccountTwins:
             "KASUWA_PAYSTACK_BASE_URL": self.paystack.url,
             "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1",
             "KASUWA_PAYSTACK_PHONE": "08031234567",
-            "KASUWA_PAYSTACK_EMAIL_DOMAIN": "pay.example.com",
+            "KASUWA_RAIL_EMAIL_DOMAIN": "pay.example.com",
             "KASUWA_MONNIFY_BASE_URL": self.monnify.url,
             "KASUWA_MONNIFY_API_KEY": "MK_PROD_1",
             "KASUWA_MONNIFY_SECRET_KEY": "secret-1",
