@@ -19,6 +19,9 @@ NOWHERE = ("--server", "http://127.0.0.1:9")
 
 # A call of every command that does not create a database. serve and migrate do.
 CALLS: dict[str, Sequence[str]] = {
+    "reconcile disputes": (),
+    "reconcile settlements": (),
+    "reconcile unclaimed": (),
     "status": (),
     "migrate": ("--dry-run",),
     "doctor": (),

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from kasuwa.core.account_terms import AccountTerms
 from kasuwa.processors import default_workers
 from kasuwa.settings import (
     SECRET_FILE,
     Settings,
     SettingsError,
+    account_terms_of,
     decode_key,
+    is_configured,
     make_secret,
     public_url_of,
     rail_loopback_allowed,
@@ -93,7 +96,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "rail_timeout": "5",
         "rail_float_least": "NGN:5.00",
         "rail_balance_seconds": "30",
-        "monnify_contract_code": "4934121693",
+        "monnify_contract_code": "4934121686",
         "rail_card": "paystack",
         "rail_collect": "monnify",
         "rail_email_domain": "pay.example.com",
@@ -224,6 +227,22 @@ VTPASS = {
             "KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not 'ada@example.com'",
         ),
         ({"KASUWA_MONNIFY_CONTRACT_CODE": "x"}, "KASUWA_MONNIFY_CONTRACT_CODE must have 6 to 20 digits, not 'x'"),
+        (
+            {"KASUWA_RAIL_ACCOUNTS": "paystack", "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1"},
+            "KASUWA_RAIL_ACCOUNTS is paystack, which needs KASUWA_PAYSTACK_PHONE, KASUWA_RAIL_EMAIL_DOMAIN",
+        ),
+        (
+            {"KASUWA_RAIL_ACCOUNTS": "sandbox", "KASUWA_ENVIRONMENT": "live"},
+            "KASUWA_RAIL_ACCOUNTS must not be sandbox in live: no money would move",
+        ),
+        (
+            {"KASUWA_RAIL_EMAIL_DOMAIN": "nowhere"},
+            "KASUWA_RAIL_EMAIL_DOMAIN must be a domain such as pay.example.com, not 'nowhere'",
+        ),
+        (
+            {"KASUWA_SUSPENSE_MID": "1"},
+            "KASUWA_SUSPENSE_MID must be the mid of a merchant of the operator's own, not '1'",
+        ),
         ({"KASUWA_RAIL_LOOPBACK": "yes"}, "KASUWA_RAIL_LOOPBACK must be on or off, not 'yes'"),
         (
             {**VTPASS, "KASUWA_VTPASS_BASE_URL": "ftp://x"},
@@ -259,6 +278,21 @@ def test_rails_that_cannot_be_used_are_refused(environ: dict[str, str], refusal:
     with pytest.raises(SettingsError) as error:
         read_settings(environ)
     assert one_line(error) == refusal
+
+
+def test_terms_of_accounts_follow_from_their_rail() -> None:
+    monnify = {
+        "KASUWA_RAIL_ACCOUNTS": "monnify",
+        "KASUWA_MONNIFY_API_KEY": "MK_TEST_1",
+        "KASUWA_MONNIFY_SECRET_KEY": "s",
+        "KASUWA_MONNIFY_CONTRACT_CODE": "4934121686",
+    }
+    assert account_terms_of(read_settings({})) == AccountTerms("sandbox")
+    assert account_terms_of(read_settings({"KASUWA_ENVIRONMENT": "live"})) == AccountTerms("")
+    assert account_terms_of(read_settings(monnify)) == AccountTerms("monnify", is_bvn_required=True)
+    # A rail that may have opened accounts before is asked for their payments, also if another one is chosen.
+    assert is_configured(read_settings({**monnify, "KASUWA_RAIL_ACCOUNTS": "sandbox"}), "accounts", "monnify")
+    assert not is_configured(read_settings({}), "accounts", "monnify")
 
 
 def test_rails_of_purposes_by_environment() -> None:

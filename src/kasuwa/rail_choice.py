@@ -211,11 +211,12 @@ class RailChoice:
                 self._transport, base_url, keys, domain, terms, self._monitor(paystack.NAME)
             )
         if is_configured(settings, "accounts", monnify.NAME):
-            base_url = self._base_url(monnify.NAME)
-            rails[monnify.NAME] = MonnifyAccounts(
-                self._transport, base_url, self._monnify_keys(), self._monitor(monnify.NAME)
-            )
+            rails[monnify.NAME] = self._make_monnify_accounts()
         return rails
+
+    def _make_monnify_accounts(self) -> MonnifyAccounts:
+        base_url, monitor = self._base_url(monnify.NAME), self._monitor(monnify.NAME)
+        return MonnifyAccounts(self._transport, base_url, self._monnify_keys(), monitor)
 
     def make_feeds(self) -> dict[str, FeedRail]:
         """Returns the vendors in use that tell of disputes and settlements."""

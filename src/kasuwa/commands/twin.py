@@ -45,29 +45,30 @@ def simulate_dojah(port: PortOption = 0) -> None:
 
 @command.command(name="paystack")
 def simulate_paystack(port: PortOption = 0) -> None:
-    """Simulate Paystack: it pays transfers and collects payments, and keeps them in memory."""
+    """Simulate Paystack: it pays transfers, collects payments, opens accounts, and keeps all in memory."""
     rules = PaystackRules()
     collection = PaystackCollectionRules(rules)
     settings = {
-        **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT"), "paystack"),
+        **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT", "RAIL_ACCOUNTS"), "paystack"),
         "RAIL_EMAIL_DOMAIN": "payers.example.com",
         "PAYSTACK_SECRET_KEY": rules.secret_key,
+        "PAYSTACK_PHONE": "08039999999",
     }
     run_twin(Twin(rules, collection), port, settings, collection)
 
 
 @command.command(name="monnify")
 def simulate_monnify(port: PortOption = 0) -> None:
-    """Simulate Monnify: it pays transfers from a wallet and collects payments, and keeps them in memory."""
+    """Simulate Monnify: it pays transfers, collects payments, reserves accounts, and keeps all in memory."""
     rules = MonnifyRules()
     collection = MonnifyCollectionRules(rules)
     settings = {
-        **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT"), "monnify"),
+        **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT", "RAIL_ACCOUNTS"), "monnify"),
         "RAIL_EMAIL_DOMAIN": "payers.example.com",
-        "MONNIFY_CONTRACT_CODE": collection.contract_code,
         "MONNIFY_API_KEY": rules.api_key,
         "MONNIFY_SECRET_KEY": rules.secret_key,
         "MONNIFY_WALLET_ACCOUNT": rules.wallet_account,
+        "MONNIFY_CONTRACT_CODE": rules.accounts.contract_code,
     }
     run_twin(Twin(rules, collection), port, settings, collection)
 

@@ -6,13 +6,17 @@ later ones get it as their reply.
 posting      debit → credit                  any two accounts of one merchant and currency
 write-off    a claim that will not be paid   income:write_off → account
              a debt nobody will claim        account → income:write_off
+reversal     a transfer or bill came back    rail → the account that paid it
+             a payment was taken back        wallet → rail
+
+A reversal is booked once for a transaction, whose own state stays final. Fees stay as they are.
 """
 
 from typing import ClassVar, Literal
 
 import msgspec
 
-from kasuwa.core.codes import INSUFFICIENT_FUNDS
+from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     AuditEntry,
     Context,
@@ -34,13 +38,17 @@ INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The debited account do
 MAX_ACCOUNT_NAME_LENGTH = 120
 
 
-class ProposedPosting(msgspec.Struct, frozen=True):
+ALREADY_REVERSED = Refusal(INVALID_REQUEST, "The reversal of this transaction is booked already. Reject the proposal.")
+
+
+class ProposedPosting(msgspec.Struct, frozen=True, omit_defaults=True):
     """A proposed posting, in minor units. Stored as JSON in approval.proposal."""
 
     debit: str
     credit: str
     amount: int
     kind: str
+    reverses: str = ""  # the transaction that its rail reversed
 
 
 VerdictState = Literal["approved", "rejected"]
@@ -57,6 +65,19 @@ class ManualPosting(Row):
     approval_id: int
     state: str = "approved"
     decided_by: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+class RailReversal(Row):
+    """Marks a transaction whose reversal is booked."""
+
+    table: ClassVar[str] = "rail_reversal"
+
+    txn_ref: str
+    approval_id: int
 
     @property
     def is_open(self) -> bool:
@@ -107,10 +128,17 @@ def posting_key(merchant_id: int, approval_id: int) -> bytes:
     return row_key(merchant_id, "manual_posting", str(approval_id))
 
 
+def reversal_key(merchant_id: int, txn_ref: str) -> bytes:
+    return row_key(merchant_id, RailReversal.table, txn_ref)
+
+
 def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
     key = posting_key(merchant.merchant_id, verdict.approval_id)
     accounts = (verdict.posting.debit, verdict.posting.credit) if verdict.state == "approved" else ()
-    return Needs(((ManualPosting, key),), accounts)
+    if not verdict.posting.reverses:
+        return Needs(((ManualPosting, key),), accounts)
+    reversal = (RailReversal, reversal_key(merchant.merchant_id, verdict.posting.reverses))
+    return Needs(((ManualPosting, key), reversal), accounts)
 
 
 def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -123,6 +151,12 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
     if verdict.state == "rejected":
         return Decision(reply=row, rows=(row,), audit_entries=(verdict.audit_entry,))
     proposed = verdict.posting
+    rows: tuple[Row, ...] = (row,)
+    if proposed.reverses:
+        mark = reversal_key(row.merchant_id, proposed.reverses)
+        if seen.get(RailReversal, mark) is not None:
+            return ALREADY_REVERSED
+        rows = (row, RailReversal(mark, row.merchant_id, proposed.reverses, verdict.approval_id))
     posting = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(posting,))
-    return Decision(reply=row, groups=(group,), rows=(row,), audit_entries=(verdict.audit_entry,))
+    return Decision(reply=row, groups=(group,), rows=rows, audit_entries=(verdict.audit_entry,))

@@ -1,4 +1,4 @@
-"""The approvals page: manual postings, write-offs, tariffs and exchange rates need two operators.
+"""The approvals page: manual postings, write-offs, reversals, tariffs and exchange rates need two operators.
 
 One operator proposes, another approves or rejects. A posting is decided in the merchant's books by the writer, all
 other proposals in the transaction that closes the approval.
@@ -40,15 +40,28 @@ MAX_REASON_LENGTH = 500
 PROPOSAL_TITLES = {
     "posting": "Manual posting",
     "write_off": "Write-off",
+    "reversal": "Reversal by a rail",
     "tariff": "Tariff",
     "rate": "Exchange rate",
 }
 # Kinds that move money. They are decided in the merchant's books.
-POSTING_KINDS = frozenset({"posting", "write_off"})
+POSTING_KINDS = frozenset({"posting", "write_off", "reversal"})
 ALREADY_POSTED = "The posting was made already. Approve it to close the approval."
 # Changes of operators are proposed on the team page.
 APPROVAL_TITLES = {**PROPOSAL_TITLES, operator_user_proposals.USER_PROPOSAL_KIND: "Change of operator"}
-FORM_FIELDS = ("mid", "debit", "credit", "account", "amount", "tariff", "currency", "buy", "sell", "reason")
+FORM_FIELDS = (
+    "mid",
+    "reference",
+    "debit",
+    "credit",
+    "account",
+    "amount",
+    "tariff",
+    "currency",
+    "buy",
+    "sell",
+    "reason",
+)
 
 
 class ProposedRate(msgspec.Struct, frozen=True):
@@ -121,6 +134,8 @@ async def read_proposal(visit: Visit, kind: str, submitted: dict[str, str]) -> P
         return (FieldError("mid", "no merchant has this mid"),)
     if kind == "tariff":
         return read_tariff(submitted["tariff"])
+    if kind == "reversal":
+        return await read_reversal(visit, summary.merchant_id, submitted["reference"])
     if kind == "posting":
         posting = parse_posting(submitted["debit"], submitted["credit"], submitted["amount"], "manual posting")
         unknown = () if isinstance(posting, tuple) else await unknown_accounts(visit, summary.merchant_id, posting)
@@ -132,6 +147,18 @@ async def read_proposal(visit: Visit, kind: str, submitted: dict[str, str]) -> P
     if isinstance(posting, ProposedPosting) and posting.amount > abs(account.posted):
         return (FieldError("amount", "must not exceed the account's balance"),)
     return posting
+
+
+async def read_reversal(visit: Visit, merchant_id: int, reference: str) -> ProposedPosting | tuple[FieldError, ...]:
+    """Returns the posting that books what a rail reversed: all that the transaction moved through the rail."""
+    movement = await operator_reads.find_rail_movement(visit.reader, merchant_id, reference)
+    if movement is None:
+        return (FieldError("reference", "no successful transfer, bill or payment of this merchant has it"),)
+    if movement.is_reversed:
+        return (FieldError("reference", "its reversal is proposed or booked already"),)
+    return ProposedPosting(
+        movement.rail_or_wallet, movement.returned_to, movement.amount, "reversed by the rail", reference
+    )
 
 
 async def unknown_accounts(visit: Visit, merchant_id: int, posting: ProposedPosting) -> tuple[FieldError, ...]:

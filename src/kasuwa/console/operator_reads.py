@@ -158,6 +158,44 @@ async def list_failing_endpoints(reader: Reader) -> list[Any]:
     return list(await reader.fetch(ENDPOINTS))
 
 
+# --- reversals ----------------------------------------------------------------------------------------------------
+
+# A transfer or bill moved its amount to a rail: a reversal brings it back to the account that paid. A payment moved its
+# amount from a rail: a reversal takes what was not refunded from the wallet.
+RAIL_MOVEMENT = """
+    with moved as (
+        select case when p.credit like 'rail:%' then p.credit else 'wallet:main:' || t.currency end as debit,
+            p.debit as credit,
+            p.amount, t.kind, t.txn_ref
+        from transaction t join posting p on p.merchant_id = t.merchant_id and p.reference = t.txn_ref
+        where t.merchant_id = $1 and t.txn_ref = $2 and t.status = 'successful'
+          and ((t.kind in ('transfer', 'bill') and p.credit like 'rail:%')
+            or (t.kind = 'payment' and p.debit like 'rail:%')))
+    select m.debit, m.credit,
+        sum(m.amount)::bigint - coalesce((select y.refunded + y.refunding from payment y
+            where y.merchant_id = $1 and y.txn_ref = $2), 0),
+        exists (select 1 from rail_reversal r where r.merchant_id = $1 and r.txn_ref = $2)
+            or exists (select 1 from approval a join merchant h on h.mid = a.mid and h.merchant_id = $1
+                where a.kind = 'reversal' and a.state = 'open' and a.proposal ->> 'reverses' = $2)
+    from moved m group by m.debit, m.credit
+"""
+
+
+class RailMovement(NamedTuple):
+    """The posting that reverses what a transaction moved through its rail."""
+
+    rail_or_wallet: str  # the account that is debited
+    returned_to: str
+    amount: int
+    is_reversed: bool  # booked, or proposed
+
+
+async def find_rail_movement(reader: Reader, merchant_id: int, txn_ref: str) -> RailMovement | None:
+    """Returns None if there is no such transaction, or nothing of it that could be reversed."""
+    rows = await reader.fetch(RAIL_MOVEMENT, merchant_id, txn_ref)
+    return RailMovement(*rows[0]) if len(rows) == 1 and rows[0][2] > 0 else None
+
+
 # --- notices and audit trail --------------------------------------------------------------------------------------
 
 NOTICES = """

@@ -8,7 +8,7 @@ BVNs choose the outcome:
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +17,7 @@ import msgspec
 from aiohttp import web
 
 from kasuwa.twins.monnify_envelope import good, refused
+from kasuwa.twins.server import deliver
 
 BANKS = {"50515": "Moniepoint Microfinance Bank", "035": "Wema bank", "232": "Sterling bank"}
 BVN = re.compile("[0-9]{11}", re.ASCII)
@@ -58,6 +59,8 @@ class MonnifyAccountRules:
         self.refuse = refuse
         self.sign = sign
         self.contract_code = contract_code
+        # Answers for transactions that are no payments into accounts, if another part of the API has them.
+        self.show_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
         self.accounts: dict[str, Account] = {}
         self.payments: dict[str, Payment] = {}
         self.settlements: dict[str, list[str]] = {}
@@ -65,6 +68,7 @@ class MonnifyAccountRules:
     def routes(self) -> Iterable[web.RouteDef]:
         reserved = "/api/v2/bank-transfer/reserved-accounts"
         return [
+            web.post("/_twin/pay_into", self.pay_on_request),
             web.post(reserved, self.reserve),
             web.get(reserved + "/{reference}", self.show_account),
             web.delete("/api/v1/bank-transfer/reserved-accounts/reference/{reference}", self.release),
@@ -83,6 +87,13 @@ class MonnifyAccountRules:
             reference, account.reference, number, amount, "PAID", datetime.now(UTC), sender
         )
         return self.announce(reference)
+
+    async def pay_on_request(self, request: web.Request) -> web.Response:
+        """Pays into an account for a person who tries the twin: `account_number`, `amount` in naira, `callback_url`."""
+        asked = await request.json()
+        event = self.pay_into(asked["account_number"], Decimal(str(asked["amount"])))
+        status = await deliver(asked["callback_url"], event) if asked.get("callback_url") else None
+        return web.json_response({"event": event[0].decode(), "headers": event[1], "answer": status})
 
     def announce(self, reference: str) -> tuple[bytes, dict[str, str]]:
         payment = self.payments[reference]
@@ -151,6 +162,8 @@ class MonnifyAccountRules:
 
     async def show_payment(self, request: web.Request) -> web.Response:
         refusal, found = self.refuse(request), self.payments.get(request.match_info["reference"])
+        if found is None and self.show_other is not None:
+            return await self.show_other(request)
         if found is None:
             return refusal or refused(404, "99", "Could not find a transaction with this reference")
         return refusal or good(self.describe_payment(found))

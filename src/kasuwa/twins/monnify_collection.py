@@ -16,7 +16,7 @@ from urllib.parse import quote
 import msgspec
 from aiohttp import web
 
-from kasuwa.twins.monnify import good, refused
+from kasuwa.twins.monnify_envelope import good, refused
 
 AMOUNT = re.compile(r'"(?:amount|refundAmount)":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.ASCII)
@@ -62,7 +62,7 @@ class MonnifyAccess(Protocol):
 class MonnifyCollectionRules:
     """The collections of a twin."""
 
-    def __init__(self, access: MonnifyAccess, contract_code: str = "4934121693") -> None:
+    def __init__(self, access: MonnifyAccess, contract_code: str = "4934121686") -> None:
         self.access = access
         self.contract_code = contract_code
         self.payments: dict[str, CollectedPayment] = {}

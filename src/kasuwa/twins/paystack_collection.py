@@ -21,7 +21,8 @@ from typing import Any, Protocol
 import msgspec
 from aiohttp import web
 
-from kasuwa.twins.paystack import good, refused
+from kasuwa.twins.paystack_accounts import PaystackAccountRules
+from kasuwa.twins.paystack_envelope import good, refused
 
 REFERENCE = re.compile(r"[A-Za-z0-9.=-]{1,100}", re.ASCII)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.ASCII)
@@ -67,6 +68,7 @@ class PaystackAccess(Protocol):
 
     domain: str
     balance: int
+    accounts: PaystackAccountRules  # answers for payments into accounts, and asks collections for all others
 
     def refuse(self, request: web.Request) -> web.Response | None: ...
 
@@ -78,6 +80,7 @@ class PaystackCollectionRules:
 
     def __init__(self, access: PaystackAccess) -> None:
         self.access = access
+        access.accounts.verify_other = self.verify
         self.payments: dict[str, CollectedPayment] = {}
         self.refunds: list[PaidRefund] = []
         self.saved_cards: dict[str, str] = {}  # the address that each authorization is bound to
@@ -88,7 +91,6 @@ class PaystackCollectionRules:
     def routes(self) -> Iterable[web.RouteDef]:
         return [
             web.post("/transaction/initialize", self.initialize),
-            web.get("/transaction/verify/{reference}", self.verify),
             web.post("/transaction/charge_authorization", self.charge_authorization),
             web.post("/charge", self.charge),
             web.post("/charge/submit_otp", self.submit_otp),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, Protocol
 
 import msgspec
-from aiohttp import web
+from aiohttp import ClientSession, web
 
 FaultKind = Literal[
     "drop",  # the connection is closed before the request is looked at
@@ -42,6 +42,13 @@ class SeenRequest(msgspec.Struct, frozen=True):
     query: dict[str, str]
     headers: dict[str, str]
     body: Any
+
+
+async def deliver(url: str, event: tuple[bytes, dict[str, str]]) -> int:
+    """Sends a call-back. Returns the HTTP status of the answer."""
+    body, headers = event
+    async with ClientSession() as session, session.post(url, data=body, headers=headers) as answer:
+        return answer.status
 
 
 class VendorPart(Protocol):

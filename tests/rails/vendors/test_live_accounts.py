@@ -7,10 +7,12 @@ import asyncio
 import base64
 import contextlib
 import signal
+import urllib.request
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from kasuwa.api_methods import RECEIPT_RULES
@@ -186,7 +188,7 @@ def test_lost_answer_to_the_opening_is_asked_after_and_one_account_is_opened(har
     harness.wait_for_booking(number, 700)
 
 
-def test_refused_account_is_told_with_the_banks_words(harness: AccountHarness) -> None:
+def test_refused_account_is_answered_with_the_banks_words(harness: AccountHarness) -> None:
     refused = harness.request_account("refused", "Ada Refused")
     assert refused["status"] == 204
     assert "must be identified" in refused["message"]
@@ -241,6 +243,18 @@ def test_payment_that_was_never_announced_is_found_by_the_daily_list(harness: Ac
     assert harness.booked(number) == [320_000]
 
 
+def test_person_who_tries_the_twin_can_pay_into_an_account(harness: AccountHarness) -> None:
+    number = harness.wait_for_account("tried")
+    url = f"http://127.0.0.1:{harness.deployment.port}/rails/paystack"
+    asked = {"account_number": number, "amount": 2_222, "callback_url": url}
+    request = urllib.request.Request(
+        f"{harness.twins.paystack.url}/_twin/pay_into", msgspec.json.encode(asked), method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert msgspec.json.decode(answer.read())["answer"] == 200
+    harness.wait_for_booking(number, 2_222)
+
+
 def test_the_rails_word_is_booked_and_not_the_call_backs(harness: AccountHarness) -> None:
     rules, number = harness.twins.bank.accounts, harness.wait_for_account("differs")
     rules.pay_into(number, 5_000)
@@ -292,14 +306,27 @@ def test_two_processes_book_the_same_receipts_once(harness: AccountHarness) -> N
     for amount in range(1_000, 1_005):
         rules.pay_into(number, amount)
     entries = [InboxEntry("paystack", "receipt", reference, 1, "") for reference in list(rules.payments)[-5:]]
-    asyncio.run(book_twice(harness, entries))
+    asyncio.run(book_at_once(harness, entries, processes=2))
     assert harness.booked(number) == list(range(1_000, 1_005))
 
 
-async def book_twice(harness: AccountHarness, entries: list[InboxEntry]) -> None:
-    """Books the same entries in two processes' services at once."""
+def test_money_for_nobody_known_goes_to_the_suspense_of_the_operators_merchant(harness: AccountHarness) -> None:
+    harness.twins.bank.accounts.pay_into("9900000010", 33_300)
+    entry = InboxEntry("paystack", "receipt", list(harness.twins.bank.accounts.payments)[-1], 3, "")
+    query = "select coalesce(sum(posted), 0)::bigint from account where name = 'suspense:inbound:NGN'"
+    before = harness.deployment.fetch(query)[0][0]
+    for _ in range(2):
+        asyncio.run(book_at_once(harness, [entry], processes=1, suspense_mid=harness.shop.mid))
+    assert harness.deployment.fetch(query)[0][0] == before + 33_300
+    assert any("NGN 333.00 came into account 9900000010" in message for message in harness.notices())
+
+
+async def book_at_once(
+    harness: AccountHarness, entries: list[InboxEntry], *, processes: int, suspense_mid: str | None = None
+) -> None:
+    """Books the same entries in the services of several processes at once."""
     settings = read_settings(harness.settings)
-    built = [await Services.build(settings, harness.deployment.dsn) for _ in range(2)]
+    built = [await Services.build(settings, harness.deployment.dsn) for _ in range(processes)]
     pool = await connections.open_rail_pool(harness.deployment.dsn)
     inboxes = []
     for services in built:
@@ -312,6 +339,7 @@ async def book_twice(harness: AccountHarness, entries: list[InboxEntry]) -> None
             accounts=services.rails.accounts,
             feeds={},
             receipt_rules=RECEIPT_RULES,
+            suspense_mid=suspense_mid,
         )
         inboxes.append(RailInbox(used))
     try:
@@ -335,22 +363,22 @@ def test_dispute_is_a_notice_at_once_and_again_when_it_is_resolved(harness: Acco
     for _ in range(2):
         assert harness.call_back("paystack", event) == 200
 
-    def told(text: str) -> list[str]:
+    def notices_of_dispute(text: str) -> list[str]:
         return [
             message
             for message in harness.notices()
             if f"dispute {dispute_id} of NGN 900.00" in message and text in message
         ]
 
-    wait_until("the dispute is told", lambda: told("answer it there by"))
+    wait_until("the dispute is told", lambda: notices_of_dispute("answer it there by"))
     shown = harness.deployment.run_command("reconcile", "disputes")
     assert f"paystack {dispute_id}" in shown
     assert harness.shop.mid in shown
     harness.call_back("paystack", rules.resolve(dispute_id, "merchant-accepted"))
-    wait_until("its end is told", lambda: told("merchant-accepted"))
+    wait_until("its end is told", lambda: notices_of_dispute("merchant-accepted"))
     harness.list_again()
     wait_until("the account is listed", lambda: is_listed(harness))
-    assert (len(told("answer it there by")), len(told("merchant-accepted"))) == (1, 1)
+    assert (len(notices_of_dispute("answer it there by")), len(notices_of_dispute("merchant-accepted"))) == (1, 1)
 
 
 def test_disputes_and_settlements_that_nobody_announced_are_listed(harness: AccountHarness) -> None:
@@ -366,7 +394,7 @@ def test_disputes_and_settlements_that_nobody_announced_are_listed(harness: Acco
     assert len(harness.deployment.fetch("select 1 from rail_settlement")) == 1
 
 
-def test_transfer_that_waits_for_an_otp_is_told_at_once_and_stays_open(harness: AccountHarness) -> None:
+def test_transfer_that_waits_for_an_otp_is_a_notice_at_once_and_stays_open(harness: AccountHarness) -> None:
     asyncio.run(fund(harness))
     order = "waits-for-an-otp"
     sent = harness.shop.transfer(bankcode="058", accountnumber=OTP_ACCOUNT, orderRef=order)

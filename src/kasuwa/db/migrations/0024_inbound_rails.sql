@@ -91,3 +91,16 @@ create table rail_listing (
     listed_at timestamptz,
     leased_until timestamptz not null
 );
+
+-- Money that a rail gave back, or took back, after it had said that a transaction was successful. Two operators decide
+-- that it is booked, once for a transaction.
+create table rail_reversal (
+    key bytea not null,
+    merchant_id bigint not null,
+    txn_ref text not null,
+    approval_id bigint not null,
+    primary key (key, merchant_id)
+);
+alter table approval drop constraint approval_kind_check;
+alter table approval add constraint approval_kind_check
+    check (kind in ('posting', 'write_off', 'tariff', 'rate', 'person', 'reversal'));

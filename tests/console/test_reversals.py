@@ -1,0 +1,82 @@
+"""Reversals: money that a rail gave or took back after success is booked by two operators, once."""
+
+import pytest
+
+from kasuwa.console.manual_posting import (
+    ALREADY_REVERSED,
+    ManualPosting,
+    ProposedPosting,
+    RailReversal,
+    Verdict,
+    decide_verdict,
+    need_verdict,
+    posting_key,
+    reversal_key,
+)
+from kasuwa.core.decision import AuditEntry, Decision, LoadedRows, Row
+from tests.console.test_operator_pages import propose
+from tests.console.visitor import sign_in_as
+from tests.merchant_client import MerchantClient
+from tests.rule_context import MERCHANT, context
+from tests.running import Deployment
+
+pytestmark = pytest.mark.xdist_group("console")
+
+RETURNED = ProposedPosting("rail:bank:NGN", "wallet:main:NGN", 10_000, "reversed by the rail", "GP|FD|1")
+VERDICT = Verdict(7, "approved", 3, RETURNED, AuditEntry("ada@example.com", "approved", "approval 7"))
+
+
+def test_a_second_approval_of_the_same_reversal_books_nothing() -> None:
+    key, mark = posting_key(MERCHANT.merchant_id, 7), reversal_key(MERCHANT.merchant_id, "GP|FD|1")
+    assert need_verdict(VERDICT, MERCHANT).rows == ((ManualPosting, key), (RailReversal, mark))
+    rows: dict[bytes, Row | None] = {key: None, mark: None}
+    first = decide_verdict(VERDICT, context(), LoadedRows(rows))
+    assert isinstance(first, Decision)
+    reversal = first.rows[1]
+    assert isinstance(reversal, RailReversal)
+    assert (reversal.txn_ref, reversal.approval_id) == ("GP|FD|1", 7)
+    other = Verdict(8, "approved", 3, RETURNED, VERDICT.audit_entry)
+    known: dict[bytes, Row | None] = {posting_key(MERCHANT.merchant_id, 8): None, mark: reversal}
+    assert decide_verdict(other, context(), LoadedRows(known)) == ALREADY_REVERSED
+
+
+def test_a_reversed_transfer_goes_back_to_the_wallet_once(deployment: Deployment, shop: MerchantClient) -> None:
+    finance, admin = sign_in_as(deployment, "operator:finance"), sign_in_as(deployment, "operator:admin")
+    sent = shop.transfer(amount="100.00")
+    before = shop.wallet().balance
+    number = propose(finance, "reversal", mid=shop.mid, reference=sent["txnRef"])
+    again = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=sent["txnRef"], reason="again")
+    assert (again.http, "proposed or booked already" in again.words) == (422, True)
+    assert finance.post(f"/operator/approvals/{number}/approve").http != 303
+    assert shop.wallet().balance == before
+    assert sent["txnRef"] in admin.get("/operator/approvals").words
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    assert shop.wallet().balance == before + 10_000
+    again = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=sent["txnRef"], reason="again")
+    assert again.http == 422
+    assert shop.put("disburse", action="verify", txnRef=sent["txnRef"]).body["txnStatus"] == "successful"
+    assert deployment.broken_invariants([shop.mid]) == []
+
+
+def test_a_reversed_payment_is_taken_from_the_wallet(deployment: Deployment, shop: MerchantClient) -> None:
+    finance, admin = sign_in_as(deployment, "operator:finance"), sign_in_as(deployment, "operator:admin")
+    fields = {"name": "Ada Obi", "reference": "tenant", "email": "ada@example.com"}
+    account = shop.send_fields("resources", {"request": "personalized-accounts", **fields}).body["data"]
+    paid = {"action": "pay_account", "accountNumber": account["accountNumber"], "amount": "500.00"}
+    reference = shop.send_fields("sandbox", paid).body["txnRef"]
+    before = shop.wallet().balance
+    number = propose(finance, "reversal", mid=shop.mid, reference=reference)
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    assert shop.wallet().balance == before - 50_000
+    assert deployment.broken_invariants([shop.mid]) == []
+
+
+@pytest.mark.parametrize("reference", ["", "GP|FD|000000000|20260105X", "x' or 1=1"])
+def test_only_a_successful_transaction_can_be_reversed(
+    deployment: Deployment, shop: MerchantClient, reference: str
+) -> None:
+    finance = sign_in_as(deployment, "operator:finance")
+    finance.get("/operator/approvals")
+    answer = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=reference, reason="r")
+    assert (answer.http, "no successful transfer, bill or payment" in answer.words) == (422, True)
