@@ -60,8 +60,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> UnitScheduling:
-    return UnitScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> UnitScheduling | None:
+    """Returns None, which leaves it to xdist, if another --dist was asked for."""
+    return UnitScheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,14 @@ distributed one by one. Slow ones begin first: the last to run are short, and no
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Their tests start processes of their own, and take up to a minute each.
-ALONE = ("tests/simulate/test_", "tests/test_command")
+# Their tests start processes of their own and take up to a minute each, or send requests for a minute together.
+ALONE = (
+    "tests/simulate/test_",
+    "tests/test_command",
+    "tests/walk/test_bad_input.py",
+    "tests/walk/test_idempotency.py",
+    "tests/walk/test_tenancy.py",
+)
 # In this order, before all others.
 SLOW = (
     "tests/console/",
