@@ -10,13 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from _pytest.nodeid import coerce_node_id
 
 from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
-from tests.scheduling import UnitScheduling, start_rank
+from tests.scheduling import make_scheduler, start_rank
 
 # In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
@@ -60,8 +61,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> UnitScheduling:
-    return UnitScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Any:
+    """Returns None, which leaves it to xdist, if another --dist was asked for."""
+    return make_scheduler(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture(scope="session")

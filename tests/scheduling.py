@@ -5,11 +5,19 @@ tree) is made once. Files of the same `xdist_group` run on one worker too. Tests
 distributed one by one. Slow ones begin first: the last to run are short, and no worker is left alone with a long one.
 """
 
+from typing import Any
+
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Their tests start processes of their own, and take up to a minute each.
-ALONE = ("tests/simulate/test_", "tests/test_command")
+# Their tests start processes of their own and take up to a minute each, or send requests for a minute together.
+ALONE = (
+    "tests/simulate/test_",
+    "tests/test_command",
+    "tests/walk/test_bad_input.py",
+    "tests/walk/test_idempotency.py",
+    "tests/walk/test_tenancy.py",
+)
 # In this order, before all others.
 SLOW = (
     "tests/console/",
@@ -41,12 +49,9 @@ def start_rank(nodeid: str) -> int:
     return next((rank for rank, prefix in enumerate(SLOW) if nodeid.startswith(prefix)), len(SLOW))
 
 
-class UnitScheduling(LoadScopeScheduling):
-    """Hands out units in the order of the collection, to the worker that is the first to have little left."""
-
-    def __init__(self, config: pytest.Config, log: object = None) -> None:
-        config.option.loadscopereorder = False
-        super().__init__(config, log)  # type: ignore[arg-type]
-
-    def _split_scope(self, nodeid: str) -> str:
-        return unit_of(nodeid)
+def make_scheduler(config: pytest.Config, log: object) -> Any:
+    """Returns a scheduler that hands out units in the order of the collection, to the first worker with little left."""
+    config.option.loadscopereorder = False
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = unit_of
+    return scheduler
