@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import time
 from collections.abc import Iterable, Sequence
 
 import psutil
@@ -9,6 +10,9 @@ import psutil
 from kasuwa.owners.partitions import PartitionTable
 from tests.merchant_client import ANSWER_SECONDS, HttpConnection
 from tests.simulate.processes import wait_until
+
+# After this time a connection is taken to be in the queue of another process.
+ACCEPT_SECONDS = 2.0
 
 
 def socket_names(process: psutil.Process) -> set[str]:
@@ -43,8 +47,10 @@ def connect_to(process: psutil.Process, port: int) -> socket.socket:
 
     def is_found() -> bool:
         tried.append(socket.create_connection(("127.0.0.1", port), ANSWER_SECONDS))
-        # A connection is shown with a process once that has accepted it.
-        wait_until("it is accepted", lambda: any(serves(found, tried[-1]) for found in siblings(process)))
+        # A connection is shown with a process once that has accepted it. A process that is stopped never does.
+        until = time.monotonic() + ACCEPT_SECONDS
+        while not any(serves(found, tried[-1]) for found in siblings(process)) and time.monotonic() < until:
+            time.sleep(0.01)
         return serves(process, tried[-1])
 
     wait_until(f"process {process.pid} accepts a connection", is_found)

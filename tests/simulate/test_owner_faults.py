@@ -4,7 +4,7 @@ The service has two API processes. A merchant is owned by one of them, and its r
 
 Each protection was removed once to see these tests fail (in brackets: what happened then):
     a lost reply is no denial                                   ("nothing was changed")
-    only what may be repeated is decided again                  (a transfer without a reference is there twice)
+    only what may be repeated is decided again                  (a transfer without a reference is decided again)
     an owner that is told to stop answers what it was sent      (503 to requests of the other process)
     a silent owner is passed over                               (requests wait as long as it is stopped)
 """
@@ -26,7 +26,7 @@ import pytest
 from kasuwa.methods.investments.rules.post_interest import POST_INTEREST
 from tests.merchant_client import MerchantClient, RawReply
 from tests.methods.investments.savers import enroll, open_savings
-from tests.simulate.load import LOAD_TRANSFERS, Merchant, find_mismatches, new_merchant, running_load
+from tests.simulate.load import LOAD_TRANSFERS, LoadProcess, Merchant, find_mismatches, new_merchant, running_load
 from tests.simulate.owners import ProcessConnection, others, owner_of, socket_names
 from tests.simulate.processes import Service, is_fully_running, is_gone, kill, running_service, wait_until
 from tests.simulate.test_processes import WAITING, held_books
@@ -169,18 +169,33 @@ def test_kills_and_hangs_under_load_lose_nothing_and_harm_no_other_merchant(serv
             placed = place(service, merchants[0])
             hung = placed.owner if stopped == "owner" else placed.other
             running = placed.other if stopped == "owner" else placed.owner
-            with stopped_process(hung), placed.through(running, service.port).connection as wire:
-                client = MerchantClient(wire, *placed.merchant)
-                reply = client.send_fields("disburse", order(f"load-free while the {stopped} hangs"))
+            client = placed.through(running, service.port)
+            with client.connection:
+                assert client.send_fields("resources", {"inquire": "wallet"}).http == 200
+                with stopped_process(hung):
+                    reply = client.send_fields("disburse", order(f"load-free while the {stopped} hangs"))
                 assert (reply.http, reply.body["txnStatus"]) == (200, "successful")
             wait_for_more(load, 20)
+        restart_one_after_the_other(service, load)
         answers = load.stop()
     wait_for_all_to_end(service)
     assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204), (0, 0)}
-    mids = [merchant.mid for merchant in merchants]
     rows = [row for row in service.query(LOAD_TRANSFERS) if not row["order_ref"].startswith("load-free")]
     assert find_mismatches(answers, rows) == []
-    assert len(mids) == len(set(mids))
+
+
+def restart_one_after_the_other(service: Service, load: LoadProcess) -> None:
+    """Restarts both API processes under load. Connections are closed, but no request is refused."""
+    refused = count_refused(load)
+    for process in service.child_processes("api"):
+        os.kill(process.pid, signal.SIGTERM)
+        wait_restarted(service, [process])
+        wait_for_more(load, 20)
+    assert count_refused(load) == refused
+
+
+def count_refused(load: LoadProcess) -> int:
+    return sum(answer.http == 503 for answer in load.answers())
 
 
 @contextmanager
