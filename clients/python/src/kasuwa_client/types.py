@@ -2287,7 +2287,7 @@ class PersonalizedReply(Result):
     """The outcome in words."""
     data: PersonalizedAccount | None = None
     """The account. Absent while it is being opened."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
