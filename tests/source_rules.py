@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
     "twins": {"twins"},
+    "rail_check": {"rail_check", "rails.remote", "core.billers"},
     "settings": {"core", "db.private_files"},
     "supervisor_watch": set(),
     "systemd_notify": set(),

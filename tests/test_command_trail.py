@@ -19,6 +19,7 @@ from tests.running import Deployment
 # nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
 ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
+ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
 ONLY_LOOK |= {"status", "merchant list", "rates list", "split list", "split statement", "user list"}
 
 # How each of the others is run, for a merchant {mid} with a client and a loan; and what the trail says of it.

@@ -26,6 +26,7 @@ COMMANDS = {
     "bills": ("bills:command", "Manage the bill catalogue."),
     "client": ("client:command", "Export, find and erase the personal data of a client."),
     "loan": ("loan:command", "Write off loans."),
+    "rail": ("rail:command", "Check rails that speak the rail protocol."),
     "rates": ("rates:command", "Show and set exchange rates."),
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),
     "split": ("split:command", "Manage the beneficiaries of split payments."),

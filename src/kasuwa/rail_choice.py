@@ -1,17 +1,23 @@
 """Chooses the rails of a deployment by its settings, and builds those of vendors with one HTTP client."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.ports import BankRail, BillerRail, IdentityRail
+from kasuwa.rails.remote import client as remote
+from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
+from kasuwa.rails.remote.biller import RemoteBiller
+from kasuwa.rails.remote.callbacks import RemoteCallbacks
+from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoBank, NoBiller, NoIdentity
 from kasuwa.rails.vendors import dojah, monnify, paystack, vtpass
-from kasuwa.settings import Settings, rail_loopback_allowed, rail_of_purpose
+from kasuwa.settings import RAIL_VENDORS, Settings, rail_loopback_allowed, rail_of_purpose
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
 
@@ -29,6 +35,7 @@ class RailChoice:
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
+        self._remote: remote.RemoteClient | None = None
 
     def make_bank(self) -> BankRail:
         match rail_of_purpose(self._settings, "bank"):
@@ -38,6 +45,8 @@ class RailChoice:
                 return self.make_paystack()
             case monnify.NAME:
                 return self.make_monnify()
+            case remote.NAME:
+                return RemoteBank(self.make_remote())
         return NoBank()
 
     def make_paystack(self) -> paystack.PaystackBank:
@@ -62,6 +71,8 @@ class RailChoice:
                 return SandboxIdentity()
             case dojah.NAME:
                 return self.make_dojah()
+            case remote.NAME:
+                return RemoteIdentity(self.make_remote())
         return NoIdentity()
 
     def make_dojah(self) -> dojah.DojahIdentity:
@@ -74,6 +85,8 @@ class RailChoice:
                 return SandboxBiller()
             case vtpass.NAME:
                 return self.make_vtpass()
+            case remote.NAME:
+                return RemoteBiller(self.make_remote())
         return NoBiller()
 
     def make_vtpass(self) -> vtpass.VtpassBiller:
@@ -83,6 +96,23 @@ class RailChoice:
         )
         base_url, phone = self._base_url(vtpass.NAME), settings.vtpass_phone or ""
         return vtpass.VtpassBiller(self._transport, base_url, keys, phone, self._observe, self._clock.now)
+
+    def make_remote(self) -> remote.RemoteClient:
+        """Returns the client of the rail that speaks the rail protocol. All purposes share it, and its limits."""
+        if self._remote is None:
+            base_url = self._settings.remote_base_url or ""
+            self._remote = remote.RemoteClient(self._transport, base_url, self._remote_secrets(), self._observe)
+        return self._remote
+
+    def _remote_secrets(self) -> tuple[RemoteSecret, ...]:
+        settings = self._settings
+        current = RemoteSecret(settings.remote_key_id or "", settings.remote_secret or "")
+        if settings.remote_old_key_id is None:
+            return (current,)
+        return current, RemoteSecret(settings.remote_old_key_id, settings.remote_old_secret or "")
+
+    def _uses_remote(self) -> bool:
+        return any(rail_of_purpose(self._settings, purpose) == remote.NAME for purpose in RAIL_VENDORS)
 
     def access_checks(self) -> Iterator[tuple[str, Callable[[], Awaitable[str]]]]:
         """Yields the vendors in use, each with a call that returns our balance there."""
@@ -94,6 +124,8 @@ class RailChoice:
             yield vtpass.NAME, self.make_vtpass().check_access
         if rail_of_purpose(self._settings, "identity") == dojah.NAME:
             yield dojah.NAME, self.make_dojah().check_access
+        if self._uses_remote():
+            yield remote.NAME, partial(self.make_remote().check_access, self._settings.environment)
 
     def callback_sources(self) -> dict[str, CallbackSource]:
         """Returns the rails whose call-backs are received, by the name in their path."""
@@ -105,6 +137,8 @@ class RailChoice:
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if rail_of_purpose(settings, "bills") == vtpass.NAME and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
+        if self._uses_remote():
+            sources[remote.NAME] = RemoteCallbacks(self._remote_secrets())
         return sources
 
     async def close(self) -> None:

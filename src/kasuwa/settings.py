@@ -26,6 +26,7 @@ PREFIX = "KASUWA_"
 SECRET_SETTINGS = (
     *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
     *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
+    *("remote_secret", "remote_old_secret"),
 )
 FILE_SUFFIX = "_FILE"
 MAX_SECRET_BYTES = 65_536
@@ -67,9 +68,10 @@ class Settings(msgspec.Struct, kw_only=True):
     large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
-    rail_bank: str | None = None  # paystack, monnify or, in test, sandbox; None: the sandbox in test, no rail in live
-    rail_bills: str | None = None  # vtpass or, in test, sandbox; None: the sandbox in test, no rail in live
-    rail_identity: str | None = None  # dojah or, in test, sandbox; None: the sandbox in test, no rail in live
+    # paystack, monnify, remote or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_bank: str | None = None
+    rail_bills: str | None = None  # vtpass, remote or, in test, sandbox; None: the sandbox in test, no rail in live
+    rail_identity: str | None = None  # dojah, remote or, in test, sandbox; None: the sandbox in test, no rail in live
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
@@ -86,6 +88,11 @@ class Settings(msgspec.Struct, kw_only=True):
     dojah_app_id: str | None = None
     dojah_secret_key: str | None = None
     dojah_base_url: str | None = None  # None: the vendor's address for the environment
+    remote_base_url: str | None = None  # the address of a rail that speaks the rail protocol, without /v1
+    remote_key_id: str | None = None  # the name of the secret
+    remote_secret: str | None = None  # signs requests, answers and call-backs
+    remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
+    remote_old_secret: str | None = None
     stop_with: int | None = None  # a process id: the service stops when that process has ended
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 
@@ -203,7 +210,7 @@ def check_rails(settings: Settings) -> None:
     wallet = settings.monnify_wallet_account
     if wallet is not None and not re.fullmatch("[0-9]{10}", wallet, re.ASCII):
         raise SettingsError(f"KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not {wallet!r}")
-    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
+    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url", "remote_base_url"):
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
@@ -212,6 +219,23 @@ def check_rails(settings: Settings) -> None:
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
+    check_remote(settings)
+
+
+def check_remote(settings: Settings) -> None:
+    """Raises SettingsError if a secret of the rail protocol cannot be used. No secret is quoted."""
+    for name in ("remote_key_id", "remote_old_key_id"):
+        key_id = getattr(settings, name)
+        if key_id is not None and not re.fullmatch("[A-Za-z0-9._-]{1,64}", key_id, re.ASCII):
+            raise SettingsError(f"{PREFIX}{name.upper()} must have 1 to 64 letters, digits, dots or dashes")
+    for name in ("remote_secret", "remote_old_secret"):
+        secret = getattr(settings, name)
+        if secret is not None and not 32 <= len(secret) <= 256:
+            raise SettingsError(f"{PREFIX}{name.upper()} must have 32 to 256 characters")
+    if settings.remote_old_key_id is not None and settings.remote_old_secret is None:
+        raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID needs KASUWA_REMOTE_OLD_SECRET")
+    if settings.remote_old_key_id is not None and settings.remote_old_key_id == settings.remote_key_id:
+        raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID must differ from KASUWA_REMOTE_KEY_ID")
 
 
 def check_invitations(settings: Settings) -> None:
@@ -237,14 +261,20 @@ def issuing_of(settings: Settings) -> CardIssuingSettings:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
+REMOTE_NEEDS = ("remote_base_url", "remote_key_id", "remote_secret")
+
 # The rails of each purpose, with the settings that each needs.
 RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "bank": {
         "paystack": ("paystack_secret_key",),
         "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_wallet_account"),
+        "remote": REMOTE_NEEDS,
     },
-    "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
-    "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
+    "bills": {
+        "vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone"),
+        "remote": REMOTE_NEEDS,
+    },
+    "identity": {"dojah": ("dojah_app_id", "dojah_secret_key"), "remote": REMOTE_NEEDS},
 }
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
