@@ -11,7 +11,7 @@ import typer
 from kasuwa.rail_check.all_checks import ALL_CHECKS
 from kasuwa.rail_check.callback_listener import CallbackListener
 from kasuwa.rail_check.client import RailClient
-from kasuwa.rail_check.run import Options, RefusedToRun, Report, run_checks
+from kasuwa.rail_check.run import NotRun, Options, RefusedToRun, Report, run_checks
 from kasuwa.rails.remote.signing import RemoteSecret
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Check rails that speak the rail protocol.")
@@ -67,7 +67,7 @@ async def run(url: str, secret: RemoteSecret, live: bool, restart: str | None, l
     async def restart_rail() -> None:
         process = await asyncio.create_subprocess_shell(restart or "")
         if await process.wait() != 0:
-            raise RefusedToRun("The command of --restart failed.")
+            raise NotRun("the command of --restart failed")
 
     listener = CallbackListener(secret)
     if listen is not None:

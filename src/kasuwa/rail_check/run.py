@@ -263,6 +263,9 @@ async def run_check(run: CheckRun, name: str, check: Check, seconds: float) -> C
         return CheckResult(name, "not run", str(reason))
     except TimeoutError:
         return CheckResult(name, "failed", f"The check did not end within {seconds:.0f} seconds.")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        # A check reads what a rail answers, which may have any form.
+        return CheckResult(name, "failed", f"An answer has another form than the protocol says ({error}).")
     return CheckResult(name, "passed")
 
 

@@ -138,6 +138,10 @@ MUTANTS = {
         },
         "A repeat of /accounts opened another account",
     ),
+    "has a list for balances": (
+        {'{"NGN": self.balance()}': "[self.balance()]"},
+        "An answer has another form than the protocol says",
+    ),
     "delivers nothing": (
         {'"facts": {"token": f"{len(order[\'key\']):020}"}': '"facts": {}'},
         "A paid bill that delivers electricity_token has no token in its facts.",

@@ -327,6 +327,8 @@ class CreditsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     since: str
     "Time of the oldest: 2026-01-05T09:30:00Z."
+    key: str = ""
+    "The key of an account: its credits alone. Empty for those of all accounts."
     after: str = ""
     "`rail_reference` of the last one of the page before."
 
