@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe"},
     "observe": {"observe"},
     "twins": {"twins"},
+    "rail_check": {"rail_check", "rails.remote", "core.billers"},
     "settings": {"core", "db.private_files", "processors"},
     "processors": set(),
     "supervisor_watch": set(),

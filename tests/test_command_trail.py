@@ -20,6 +20,7 @@ from tests.running import Deployment
 ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
 ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
+ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
 ONLY_LOOK |= {"status", "merchant list", "rail shadow", "rates list", "split list", "split statement", "user list"}
 
 # How each of the others is run, for a merchant {mid} with a client and a loan; and what the trail says of it.

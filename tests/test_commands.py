@@ -42,6 +42,7 @@ CALLS: dict[str, Sequence[str]] = {
     "client erase": ("GP0000001", "C1", "--yes"),
     "loan write-off": ("GP0000001", "L1"),
     "rail shadow": (),
+    "rail check": ("http://127.0.0.1:9", "--secret-file", "no-such-file"),
     "rates list": (),
     "rates set": ("USD", "--buy", "1500.00", "--sell", "1510.00"),
     "split add": ("GP0000001", "Obi", "058", "0000000000"),
@@ -54,6 +55,7 @@ ANSWERS = {
     "migrate": (0, "would create a database in {data}\nwould apply 0001_ground.sql\n"),
     "doctor": (1, "ok     environment test\nwrong  there is no database in {data}\n"),
     "listen": (1, "kasuwa: "),
+    "rail check": (2, "kasuwa: no check was run. The secret cannot be read from no-such-file.\n"),
     "trigger": (1, "kasuwa: "),
 }
 # Runs the command, then prints the modules of commands that were imported.

@@ -28,6 +28,8 @@ VALUES = {
     "vtpass_secret_key": "pass-word",
     "vtpass_callback_secret": "a-secret-of-twenty-four-characters",
     "dojah_secret_key": "pass-word",
+    "remote_secret": "a pass-word of thirty-two characters",
+    "remote_old_secret": "a pass-word of thirty-two letters, once",
 }
 
 

@@ -116,6 +116,11 @@ def test_every_setting_can_come_from_the_environment() -> None:
         "dojah_app_id": "app",
         "dojah_secret_key": "sk",
         "dojah_base_url": "https://dojah.example",
+        "remote_base_url": "https://rail.example",
+        "remote_key_id": "key-2",
+        "remote_secret": "s" * 32,
+        "remote_old_key_id": "key-1",
+        "remote_old_secret": "o" * 32,
     }
     assert set(fields) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in fields.items()})
@@ -166,6 +171,12 @@ def test_an_unknown_word_is_refused_in_one_line(name: str, text: str, rule: str)
     assert one_line(error) == f"KASUWA_{name} must be {rule}, not {text!r}"
 
 
+REMOTE = {
+    "KASUWA_RAIL_BANK": "remote",
+    "KASUWA_REMOTE_BASE_URL": "https://rail.example",
+    "KASUWA_REMOTE_KEY_ID": "key-1",
+    "KASUWA_REMOTE_SECRET": "s" * 32,
+}
 VTPASS = {
     "KASUWA_RAIL_BILLS": "vtpass",
     "KASUWA_VTPASS_API_KEY": "a",
@@ -178,8 +189,8 @@ VTPASS = {
 @pytest.mark.parametrize(
     ("environ", "refusal"),
     [
-        ({"KASUWA_RAIL_BILLS": "dojah"}, "KASUWA_RAIL_BILLS must be sandbox or vtpass, not 'dojah'"),
-        ({"KASUWA_RAIL_IDENTITY": "x"}, "KASUWA_RAIL_IDENTITY must be sandbox or dojah, not 'x'"),
+        ({"KASUWA_RAIL_BILLS": "dojah"}, "KASUWA_RAIL_BILLS must be sandbox or vtpass or remote, not 'dojah'"),
+        ({"KASUWA_RAIL_IDENTITY": "x"}, "KASUWA_RAIL_IDENTITY must be sandbox or dojah or remote, not 'x'"),
         (
             {"KASUWA_RAIL_BILLS": "vtpass", "KASUWA_VTPASS_API_KEY": "a"},
             "KASUWA_RAIL_BILLS is vtpass, which needs KASUWA_VTPASS_PUBLIC_KEY, KASUWA_VTPASS_SECRET_KEY, "
@@ -271,6 +282,31 @@ VTPASS = {
         (
             {**VTPASS, "KASUWA_VTPASS_CALLBACK_SECRET": "short"},
             "KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores",
+        ),
+        (
+            {"KASUWA_RAIL_BANK": "remote"},
+            "KASUWA_RAIL_BANK is remote, which needs KASUWA_REMOTE_BASE_URL, KASUWA_REMOTE_KEY_ID, "
+            "KASUWA_REMOTE_SECRET",
+        ),
+        (
+            {**REMOTE, "KASUWA_REMOTE_BASE_URL": "http://rail.example"},
+            "KASUWA_REMOTE_BASE_URL must be an https address, not 'http://rail.example'",
+        ),
+        (
+            {**REMOTE, "KASUWA_REMOTE_KEY_ID": "key 1"},
+            "KASUWA_REMOTE_KEY_ID must have 1 to 64 letters, digits, dots or dashes",
+        ),
+        (
+            {**REMOTE, "KASUWA_REMOTE_SECRET": "too short"},
+            "KASUWA_REMOTE_SECRET must have 32 to 256 characters",
+        ),
+        (
+            {**REMOTE, "KASUWA_REMOTE_OLD_KEY_ID": "key-0"},
+            "KASUWA_REMOTE_OLD_KEY_ID needs KASUWA_REMOTE_OLD_SECRET",
+        ),
+        (
+            {**REMOTE, "KASUWA_REMOTE_OLD_KEY_ID": "key-1", "KASUWA_REMOTE_OLD_SECRET": "o" * 32},
+            "KASUWA_REMOTE_OLD_KEY_ID must differ from KASUWA_REMOTE_KEY_ID",
         ),
     ],
 )

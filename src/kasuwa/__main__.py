@@ -26,7 +26,7 @@ COMMANDS = {
     "bills": ("bills:command", "Manage the bill catalogue."),
     "client": ("client:command", "Export, find and erase the personal data of a client."),
     "loan": ("loan:command", "Write off loans."),
-    "rail": ("rail:command", "Report on the rails."),
+    "rail": ("rail:command", "Report on rails, and check one that speaks the rail protocol."),
     "rates": ("rates:command", "Show and set exchange rates."),
     "reconcile": ("reconcile:command", "Show disputes, settlements and unclaimed money of the rails."),
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),

@@ -14,6 +14,11 @@ from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
 from kasuwa.rails.ports import AccountRail, BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
+from kasuwa.rails.remote import client as remote
+from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
+from kasuwa.rails.remote.biller import RemoteBiller
+from kasuwa.rails.remote.callbacks import RemoteCallbacks
+from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.routing import (
     KnownBalances,
     NameComparison,
@@ -77,19 +82,36 @@ class RailChoice:
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
+        self._remote: remote.RemoteClient | None = None
         self.router = Router()
         self.balances = KnownBalances()
         self.monitors: dict[str, VendorMonitor] = {}
         self.on_name: Callable[[NameComparison], None] | None = None
         self.banks: RailSet[BankRail] = self.add_purpose(
             "bank",
-            {"sandbox": SandboxBank, paystack.NAME: self.make_paystack, monnify.NAME: self.make_monnify},
+            {
+                "sandbox": SandboxBank,
+                paystack.NAME: self.make_paystack,
+                monnify.NAME: self.make_monnify,
+                remote.NAME: lambda: RemoteBank(self.make_remote()),
+            },
         )
         self._billers: RailSet[BillerRail] = self.add_purpose(
-            "bills", {"sandbox": SandboxBiller, vtpass.NAME: self.make_vtpass}, is_target_known=True
+            "bills",
+            {
+                "sandbox": SandboxBiller,
+                vtpass.NAME: self.make_vtpass,
+                remote.NAME: lambda: RemoteBiller(self.make_remote()),
+            },
+            is_target_known=True,
         )
         self._identities: RailSet[IdentityRail] = self.add_purpose(
-            "identity", {"sandbox": SandboxIdentity, dojah.NAME: self.make_dojah}
+            "identity",
+            {
+                "sandbox": SandboxIdentity,
+                dojah.NAME: self.make_dojah,
+                remote.NAME: lambda: RemoteIdentity(self.make_remote()),
+            },
         )
 
     def add_purpose(
@@ -150,6 +172,22 @@ class RailChoice:
         base_url, phone = self._base_url(vtpass.NAME), settings.vtpass_phone or ""
         monitor = self._monitor(vtpass.NAME)
         return vtpass.VtpassBiller(self._transport, base_url, keys, phone, monitor, self._clock.now)
+
+    def make_remote(self) -> remote.RemoteClient:
+        """Returns the client of the rail that speaks the rail protocol. All purposes share it, and its limits."""
+        if self._remote is None:
+            base_url = self._settings.remote_base_url or ""
+            self._remote = remote.RemoteClient(
+                self._transport, base_url, self._remote_secrets(), self._monitor(remote.NAME)
+            )
+        return self._remote
+
+    def _remote_secrets(self) -> tuple[RemoteSecret, ...]:
+        settings = self._settings
+        current = RemoteSecret(settings.remote_key_id or "", settings.remote_secret or "")
+        if settings.remote_old_key_id is None:
+            return (current,)
+        return current, RemoteSecret(settings.remote_old_key_id, settings.remote_old_secret or "")
 
     # --- collections ---------------------------------------------------------------------------------------------
 
@@ -261,6 +299,8 @@ class RailChoice:
             sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
         if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
+        if self._is_used(remote.NAME):
+            sources[remote.NAME] = RemoteCallbacks(self._remote_secrets())
         return sources
 
     async def close(self) -> None:

@@ -28,6 +28,7 @@ PREFIX = "KASUWA_"
 SECRET_SETTINGS = (
     *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
     *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
+    *("remote_secret", "remote_old_secret"),
 )
 FILE_SUFFIX = "_FILE"
 MAX_SECRET_BYTES = 65_536
@@ -70,9 +71,9 @@ class Settings(msgspec.Struct, kw_only=True):
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
     # The rails of a purpose, separated by commas, the first choice first. None: the sandbox in test, no rail in live.
-    rail_bank: str | None = None  # paystack, monnify or, in test, sandbox
-    rail_bills: str | None = None  # vtpass or, in test, sandbox
-    rail_identity: str | None = None  # dojah or, in test, sandbox
+    rail_bank: str | None = None  # paystack, monnify, remote or, in test, sandbox
+    rail_bills: str | None = None  # vtpass, remote or, in test, sandbox
+    rail_identity: str | None = None  # dojah, remote or, in test, sandbox
     rail_card: str | None = None  # paystack, monnify or, in test, sandbox: cards and saved cards; one rail
     rail_collect: str | None = None  # paystack, monnify or, in test, sandbox: all other payments; one rail
     rail_accounts: str | None = None  # paystack, monnify or, in test, sandbox: accounts to pay into; one rail
@@ -102,6 +103,11 @@ class Settings(msgspec.Struct, kw_only=True):
     dojah_app_id: str | None = None
     dojah_secret_key: str | None = None
     dojah_base_url: str | None = None  # None: the vendor's address for the environment
+    remote_base_url: str | None = None  # the address of a rail that speaks the rail protocol, without /v1
+    remote_key_id: str | None = None  # the name of the secret
+    remote_secret: str | None = None  # signs requests, answers and call-backs
+    remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
+    remote_old_secret: str | None = None
     stop_with: int | None = None  # a process id: the service stops when that process has ended
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 
@@ -248,13 +254,30 @@ def check_rails(settings: Settings) -> None:
         if not settings.monnify_api_key.startswith(prefix):
             raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
     check_forms(settings)
-    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url"):
+    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url", "remote_base_url"):
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
+    check_remote(settings)
+
+
+def check_remote(settings: Settings) -> None:
+    """Raises SettingsError if a secret of the rail protocol cannot be used. No secret is quoted."""
+    for name in ("remote_key_id", "remote_old_key_id"):
+        key_id = getattr(settings, name)
+        if key_id is not None and not re.fullmatch("[A-Za-z0-9._-]{1,64}", key_id, re.ASCII):
+            raise SettingsError(f"{PREFIX}{name.upper()} must have 1 to 64 letters, digits, dots or dashes")
+    for name in ("remote_secret", "remote_old_secret"):
+        secret = getattr(settings, name)
+        if secret is not None and not 32 <= len(secret) <= 256:
+            raise SettingsError(f"{PREFIX}{name.upper()} must have 32 to 256 characters")
+    if settings.remote_old_key_id is not None and settings.remote_old_secret is None:
+        raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID needs KASUWA_REMOTE_OLD_SECRET")
+    if settings.remote_old_key_id is not None and settings.remote_old_key_id == settings.remote_key_id:
+        raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID must differ from KASUWA_REMOTE_KEY_ID")
 
 
 def check_rail(settings: Settings, purpose: str, chosen: str, variable: str) -> None:
@@ -315,14 +338,20 @@ COLLECTION_VENDORS: Mapping[str, tuple[str, ...]] = {
         "rail_email_domain",
     ),
 }
+REMOTE_NEEDS = ("remote_base_url", "remote_key_id", "remote_secret")
+
 # The rails of each purpose, with the settings that each needs.
 RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "bank": {
         "paystack": ("paystack_secret_key",),
         "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_wallet_account"),
+        "remote": REMOTE_NEEDS,
     },
-    "bills": {"vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone")},
-    "identity": {"dojah": ("dojah_app_id", "dojah_secret_key")},
+    "bills": {
+        "vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone"),
+        "remote": REMOTE_NEEDS,
+    },
+    "identity": {"dojah": ("dojah_app_id", "dojah_secret_key"), "remote": REMOTE_NEEDS},
     "card": COLLECTION_VENDORS,
     "collect": COLLECTION_VENDORS,
     "accounts": {

@@ -1,4 +1,4 @@
-"""`kasuwa rail`: what is known of the rails."""
+"""`kasuwa rail`: what is known of the rails, and the check of one that speaks the rail protocol."""
 
 from typing import Annotated, Any
 
@@ -6,20 +6,22 @@ import msgspec
 import typer
 
 from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.rail_conformance import check_rail
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.vault import Vault
 from kasuwa.db import rail_records
 from kasuwa.db.rail_records import ShadowCount, ShadowDifference
 from kasuwa.settings import Settings, shadow_of
 
-command = typer.Typer(no_args_is_help=True, add_completion=False, help="Report on the rails.")
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Report on rails, and check one.")
+command.command(name="check")(check_rail)
 
 OUTCOMES = ("agreed", "differed", "unanswered")
 
 
 @command.callback()
 def describe() -> None:
-    """Report on the rails."""  # without a callback typer would treat the only command as the whole group
+    """Report on rails, and check one that speaks the rail protocol."""
 
 
 class ShadowReport(msgspec.Struct):

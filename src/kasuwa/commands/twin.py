@@ -19,6 +19,8 @@ command = typer.Typer(no_args_is_help=True, add_completion=False, help="Simulate
 
 PortOption = Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.", min=0, max=65535)]
 
+PaystackKeyOption = Annotated[str, typer.Option(help="Secret key that it takes; sk_live_… plays its live mode.")]
+
 
 @command.command(name="vtpass")
 def simulate_vtpass(port: PortOption = 0) -> None:
@@ -44,9 +46,9 @@ def simulate_dojah(port: PortOption = 0) -> None:
 
 
 @command.command(name="paystack")
-def simulate_paystack(port: PortOption = 0) -> None:
+def simulate_paystack(port: PortOption = 0, key: PaystackKeyOption = "sk_test_1") -> None:
     """Simulate Paystack: it pays transfers, collects payments, opens accounts, and keeps all in memory."""
-    rules = PaystackRules()
+    rules = PaystackRules(key)
     collection = PaystackCollectionRules(rules)
     settings = {
         **dict.fromkeys(("RAIL_BANK", "RAIL_CARD", "RAIL_COLLECT", "RAIL_ACCOUNTS"), "paystack"),

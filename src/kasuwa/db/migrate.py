@@ -138,13 +138,23 @@ async def try_migration(connection: Connection, migration: Migration) -> None:
         )
 
 
+# A login that a superuser has granted the role to may not grant it itself.
+IS_MEMBER = """
+    select exists (
+        select 1 from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles u on u.oid = m.member
+        where r.rolname = $1 and u.rolname = current_user
+    )
+"""
+
+
 async def prepare_roles(connection: Connection) -> None:
     """Creates the role that may not change append-only tables. Without the right to, only triggers protect them."""
     try:
         async with connection.transaction():
             if not await connection.fetchval("select 1 from pg_roles where rolname = $1", APPLICATION_ROLE):
                 await connection.execute(f"create role {APPLICATION_ROLE} nologin")
-            await connection.execute(f"grant {APPLICATION_ROLE} to current_user")
+            if not await connection.fetchval(IS_MEMBER, APPLICATION_ROLE):
+                await connection.execute(f"grant {APPLICATION_ROLE} to current_user")
             await connection.execute(
                 f"grant usage on schema public to {APPLICATION_ROLE};"
                 f"grant select, insert, update, delete on all tables in schema public to {APPLICATION_ROLE};"

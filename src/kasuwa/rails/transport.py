@@ -16,13 +16,14 @@ class AnswerLost(Exception):
 
 class HttpReply(msgspec.Struct, frozen=True):
     """An answer. `is_complete` is False if the body broke off or was too long. `retry_after` is in seconds, 0 without
-    the header."""
+    the header. Names in `headers` are found in any case."""
 
     status: int
     body: bytes
     is_complete: bool = True
     retry_after: float = 0
     date: str = ""
+    headers: Mapping[str, str] = {}
 
 
 class HttpTransport(Protocol):

@@ -104,7 +104,8 @@ DEFAULT_LIMITS = EgressLimits()
 
 class EgressResponse(msgspec.Struct, frozen=True):
     """An answer. `body` is what was received of it within the limits, and `is_complete` says whether that is all of it.
-    `retry_after` is in seconds, `response_ms` until the headers arrived, `date` the header of that name."""
+    `retry_after` is in seconds, `response_ms` until the headers arrived, `date` the header of that name.
+    Names in `headers` are found in any case."""
 
     status: int
     retry_after: int | None
@@ -112,6 +113,7 @@ class EgressResponse(msgspec.Struct, frozen=True):
     response_ms: float
     is_complete: bool = True
     date: str = ""
+    headers: Mapping[str, str] = {}
 
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
@@ -249,7 +251,7 @@ class EgressClient:
         header = message.headers.get("Retry-After")
         retry_after = None if header is None else read_retry_after(header, datetime.now(UTC))
         date = message.headers.get("Date", "")
-        return EgressResponse(message.code, retry_after, taken, ms, is_complete, date)
+        return EgressResponse(message.code, retry_after, taken, ms, is_complete, date, message.headers)
 
     async def _connect(self, connector: aiohttp.TCPConnector, template: RequestTemplate) -> Connection:
         try:

@@ -31,4 +31,4 @@ class EgressTransport:
             raise NotSent(str(error)) from None
         except RequestFailed as error:
             raise (AnswerLost if error.may_have_arrived else NotSent)(str(error)) from None
-        return HttpReply(got.status, got.body, got.is_complete, got.retry_after or 0, got.date)
+        return HttpReply(got.status, got.body, got.is_complete, got.retry_after or 0, got.date, got.headers)

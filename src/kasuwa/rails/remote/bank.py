@@ -1,0 +1,87 @@
+"""Transfers, names on accounts and identities by the rail protocol."""
+
+from collections.abc import Mapping
+
+from kasuwa.core.banks import banks_by_code
+from kasuwa.rails.ports import (
+    Answer,
+    IdentityQuery,
+    NameAnswer,
+    NameEnquiry,
+    Person,
+    TransferOrder,
+    UnreadableAnswer,
+)
+from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
+from kasuwa.rails.remote.messages import NameFound, NameRequest, PersonAnswer, PersonRequest, TransferRequest
+
+TRANSFER, QUERY_TRANSFER, NAME_ENQUIRY, PERSON = "/transfers", "/transfers/query", "/names", "/identity"
+LONGEST_TEXT = 200
+
+
+class RemoteBank:
+    def __init__(self, client: RemoteClient) -> None:
+        self._client = client
+
+    async def transfer(self, order: TransferOrder) -> Answer:
+        key = key_of(order)
+        bank_code, cbn_code = codes_of(order.bank_code)
+        request = TransferRequest(
+            key=key.wire_key,
+            amount=order.amount,
+            currency=order.currency,
+            bank_code=bank_code,
+            cbn_code=cbn_code,
+            account_number=order.account_number,
+            sender_name=order.sender_name[:LONGEST_TEXT],
+            narration=order.narration[:LONGEST_TEXT],
+        )
+        return await self._client.send(TRANSFER, request, key, query_of(QUERY_TRANSFER, key))
+
+    async def query(self, order: TransferOrder) -> Answer:
+        key = key_of(order)
+        return await self._client.ask(*query_of(QUERY_TRANSFER, key), key)
+
+    async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
+        bank_code, cbn_code = codes_of(enquiry.bank_code)
+        request = NameRequest(bank_code=bank_code, cbn_code=cbn_code, account_number=enquiry.account_number)
+        found = await self._client.look_up(NAME_ENQUIRY, request, NameFound)
+        if found.outcome == "not_found":
+            return NameAnswer(None, found.message)
+        if not found.name.strip():
+            raise UnreadableAnswer("there is no name in the answer")
+        return NameAnswer(found.name.strip())
+
+    async def balance(self) -> Mapping[str, int]:
+        return await self._client.balance()
+
+
+class RemoteIdentity:
+    def __init__(self, client: RemoteClient) -> None:
+        self._client = client
+
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
+        found = await self._client.look_up(PERSON, PersonRequest(bvn=enquiry.bvn), PersonAnswer)
+        if found.outcome == "not_found":
+            return None
+        if found.bvn != enquiry.bvn or not found.firstname or not found.lastname:
+            raise UnreadableAnswer("the answer is not the person of this BVN")
+        return Person(
+            bvn=found.bvn,
+            firstname=found.firstname,
+            lastname=found.lastname,
+            middlename=found.middlename,
+            dob=found.dob,
+            phone=found.phone,
+            is_watch_listed=found.is_watch_listed,
+        )
+
+
+def key_of(order: TransferOrder) -> OrderKey:
+    return OrderKey(order.key, order.amount, order.currency)
+
+
+def codes_of(code: str) -> tuple[str, str | None]:
+    """Returns the codes of a bank by NIP and by the CBN."""
+    bank = banks_by_code().get(code)
+    return (code, None) if bank is None else (bank.nip_code or code, bank.cbn_code)

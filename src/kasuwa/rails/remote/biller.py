@@ -1,0 +1,90 @@
+"""Bills by the rail protocol."""
+
+from collections.abc import Mapping
+
+from kasuwa.core.billers import Biller, CatalogueEdition, Category, Item
+from kasuwa.core.money import format_minor
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, Unavailable
+from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
+from kasuwa.rails.remote.messages import (
+    BillItem,
+    BillRequest,
+    CatalogueAnswer,
+    CustomerRequest,
+    Empty,
+    NameFound,
+)
+
+BILL, QUERY_BILL, CATALOGUE, CUSTOMER = "/bills", "/bills/query", "/bills/catalogue", "/bills/customer"
+
+
+class RemoteBiller:
+    def __init__(self, client: RemoteClient) -> None:
+        self._client = client
+
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
+        return read_catalogue(await self._client.look_up(CATALOGUE, Empty(), CatalogueAnswer))
+
+    async def find_customer(self, query: CustomerQuery) -> CustomerAnswer:
+        if not query.is_name_required:
+            return CustomerAnswer("")
+        request = CustomerRequest(paycode=query.paycode, reference=query.reference)
+        found = await self._client.look_up(CUSTOMER, request, NameFound)
+        return CustomerAnswer(found.name if found.outcome == "found" else None)
+
+    async def pay(self, order: BillOrder) -> Answer:
+        key = key_of(order)
+        request = BillRequest(
+            key=key.wire_key,
+            amount=order.amount,
+            currency=order.currency,
+            paycode=order.paycode,
+            reference=order.reference,
+        )
+        return await self._client.send(BILL, request, key, query_of(QUERY_BILL, key))
+
+    async def query(self, order: BillOrder) -> Answer:
+        key = key_of(order)
+        return await self._client.ask(*query_of(QUERY_BILL, key), key)
+
+    async def reprint(self, order: BillOrder) -> Mapping[str, str]:
+        answer = await self.query(order)
+        if answer.status != ports.SUCCESSFUL:
+            raise Unavailable("the bill is not delivered")
+        return answer.facts
+
+    async def balance(self) -> Mapping[str, int]:
+        return await self._client.balance()
+
+
+def key_of(order: BillOrder) -> OrderKey:
+    return OrderKey(order.key, order.amount, order.currency)
+
+
+def read_catalogue(found: CatalogueAnswer) -> CatalogueEdition:
+    """Returns the catalogue as it is sold from. core/billers.py checks that its parts fit together."""
+    return CatalogueEdition(
+        tuple(Category(category.name, category.code) for category in found.categories),
+        tuple(
+            Biller(
+                *(biller.id, biller.name, biller.reference, biller.category, biller.slug, biller.pattern),
+                *(biller.least, biller.most, biller.amount_step),
+            )
+            for biller in found.billers
+        ),
+        tuple(map(read_item, found.items)),
+    )
+
+
+def read_item(item: BillItem) -> Item:
+    return Item(
+        name=item.name,
+        bills_id=item.biller,
+        amount=format_minor(item.amount) if item.amount else "0",
+        discount=item.discount,
+        fee=item.fee,
+        paycode=item.paycode,
+        require_name_query=item.require_name_query,
+        fulfilment=item.fulfillment,
+    )

@@ -1,0 +1,39 @@
+"""Call-backs of the rail protocol: `POST /rails/remote`, signed like requests."""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from kasuwa.core.references import parse_wire_reference
+from kasuwa.rails.callbacks import CallbackRefused
+from kasuwa.rails.remote.messages import Callback
+from kasuwa.rails.remote.signing import HEADER, RemoteSecret, SignatureRefused, check_signature
+
+PATH = "/rails/remote"
+DECODER = msgspec.json.Decoder(Callback)
+
+
+class RemoteCallbacks:
+    """The call-backs of a rail. A call-back for an order makes the service ask for it; others are accepted and
+    ignored."""
+
+    accepted_body = b"{}"
+
+    def __init__(self, secrets: tuple[RemoteSecret, ...], clock: Callable[[], float] = time.time) -> None:
+        self._secrets = {secret.key_id: secret for secret in secrets}
+        self._clock = clock
+
+    def find_order(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> str | None:
+        given = find_header(HEADER.lower())
+        try:
+            check_signature(given, self._secrets, self._clock(), "POST", PATH, body)
+        except SignatureRefused:
+            raise CallbackRefused from None
+        if path:
+            raise CallbackRefused
+        try:
+            callback = DECODER.decode(body)
+        except msgspec.DecodeError:
+            return None
+        return parse_wire_reference(callback.key) if callback.event == "order" else None

@@ -1,0 +1,181 @@
+"""Calls a rail that speaks the rail protocol (docs/rail-protocol.md), and reads its answers.
+
+`rails/vendors/client.py` judges everything below the protocol's envelope. Inside it:
+
+    HTTP        an order                                            a look-up
+    ----------------------------------------------------------------------------------------
+    200         the state in `outcome`                              the result
+    400, 404    Unavailable, notice: the rail does not take it      Unavailable, notice
+    402         Unavailable, notice: our balance there is short     Unavailable, notice
+    409         the key was used for another order: it is queried   Unavailable, notice
+    422         NoAnswer                                            LookupDeclined
+    other 4xx   NoAnswer                                            Unavailable
+
+An answer for another key, amount or currency than was ordered is unreadable and becomes a notice.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from kasuwa.core.references import wire_reference
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, LookupDeclined, NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.remote.messages import AboutAnswer, BalanceAnswer, Empty, OrderAnswer, OrderQuery, Refusal
+from kasuwa.rails.remote.signing import RemoteSecret, SignedTransport
+from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
+
+NAME = "remote"
+VERSION = "/v1"
+
+OK, BAD_REQUEST, BALANCE_SHORT, NO_SUCH_PATH, KEY_REUSED, DECLINED = 200, 400, 402, 404, 409, 422
+
+STATUSES = {
+    "successful": ports.SUCCESSFUL,
+    "failed": ports.FAILED,
+    "processing": ports.PROCESSING,
+    "challenge": ports.CHALLENGE,
+    "wrong_code": ports.WRONG_CODE,
+    "not_found": ports.NOT_FOUND,
+}
+# The code and the words of an answer that has none.
+CODES = {ports.SUCCESSFUL: "00", ports.FAILED: "05", ports.PROCESSING: "09"}
+MESSAGES = {
+    ports.SUCCESSFUL: "Approved",
+    ports.FAILED: "Declined",
+    ports.PROCESSING: "The rail is working on it",
+    ports.NOT_FOUND: "The rail does not know the order",
+}
+
+T = TypeVar("T")
+
+
+class OrderKey(msgspec.Struct, frozen=True):
+    """The content of an order that every answer for it must repeat."""
+
+    key: str
+    amount: int
+    currency: str
+
+    @property
+    def wire_key(self) -> str:
+        return wire_reference(self.key)
+
+
+def is_envelope(body: dict[str, Any]) -> bool:
+    return isinstance(body.get("outcome"), str) or isinstance(body.get("error"), str)
+
+
+class RemoteClient:
+    """The client of one rail. `secrets` are the current one and, while it is being rolled, the one before."""
+
+    def __init__(
+        self,
+        transport: HttpTransport,
+        base_url: str,
+        secrets: tuple[RemoteSecret, ...],
+        observe: CallObserver,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        signed = SignedTransport(transport, base_url, secrets, clock)
+        self._client = VendorClient(NAME, base_url, signed, is_envelope, observe)
+
+    async def look_up(self, path: str, request: msgspec.Struct, answer: type[T], *, is_throttled: bool = True) -> T:
+        """Returns the result of a look-up. Raises as look-ups of rails do."""
+        reply = await self._call(path, request, moves_money=False, is_throttled=is_throttled)
+        if reply.status == OK:
+            try:
+                return msgspec.convert(reply.body, answer)
+            except msgspec.ValidationError as error:
+                raise UnreadableAnswer(f"the answer to {path} has another form than documented: {error}") from None
+        if reply.status == DECLINED:
+            raise LookupDeclined(words_of(reply))
+        raise unavailable(reply, path)
+
+    async def send(
+        self, path: str, request: msgspec.Struct, order: OrderKey, query: tuple[str, msgspec.Struct]
+    ) -> Answer:
+        """Sends an order. `query` is the path and the request that asks for it, if its key was used before."""
+        reply = await self._call(path, request, moves_money=True)
+        if reply.status == OK:
+            return read_order(reply, order, is_query=False)
+        if reply.status == KEY_REUSED:
+            found = await self.ask(*query, order)
+            notice = f"the rail has another order under the key {order.wire_key}"
+            return msgspec.structs.replace(found, notice=found.notice or notice)
+        if reply.status in (BAD_REQUEST, BALANCE_SHORT, NO_SUCH_PATH):
+            raise unavailable(reply, path)
+        raise NoAnswer(f"HTTP {reply.status}")
+
+    async def ask(self, path: str, request: msgspec.Struct, order: OrderKey) -> Answer:
+        """Asks for the state of an order."""
+        reply = await self._call(path, request, moves_money=False, is_throttled=False)
+        if reply.status == OK:
+            return read_order(reply, order, is_query=True)
+        raise unavailable(reply, path)
+
+    async def balance(self) -> Mapping[str, int]:
+        return (await self.look_up("/balance", Empty(), BalanceAnswer)).balances
+
+    async def check_access(self, environment: str) -> str:
+        """Returns our balances there. Raises Unavailable if the rail is for another environment."""
+        about = await self.look_up("/about", Empty(), AboutAnswer)
+        if about.environment != environment:
+            reason = f"it is a rail for {about.environment}"
+            raise Unavailable(reason, notice=f"KASUWA_REMOTE_BASE_URL must name a rail for {environment}")
+        balances = await self.balance()
+        minor = [f"{amount} minor units of {currency}" for currency, amount in sorted(balances.items())]
+        return f"{', '.join(minor) or 'none'} ({about.name}, serves {', '.join(about.serves)})"
+
+    async def _call(
+        self, path: str, request: msgspec.Struct, *, moves_money: bool, is_throttled: bool = True
+    ) -> VendorReply:
+        body = msgspec.to_builtins(request)
+        return await self._client.call(
+            "POST", VERSION + path, moves_money=moves_money, headers={}, body=body, is_throttled=is_throttled
+        )
+
+
+def query_of(path: str, order: OrderKey) -> tuple[str, OrderQuery]:
+    return path, OrderQuery(key=order.wire_key)
+
+
+def words_of(reply: VendorReply) -> str:
+    try:
+        return msgspec.convert(reply.body, Refusal).message
+    except msgspec.ValidationError:
+        return ""
+
+
+def unavailable(reply: VendorReply, path: str) -> Unavailable:
+    """Returns the error for a signed refusal that is not about the order. Nothing was done."""
+    words = words_of(reply) or f"HTTP {reply.status}"
+    match reply.status:
+        case 402:
+            return Unavailable(words, notice="our balance with the remote rail does not cover an order: fund it")
+        case 404:
+            return Unavailable(words, notice=f"the remote rail does not serve {VERSION}{path}")
+        case _:
+            return Unavailable(words, notice=f"the remote rail refuses the form of {VERSION}{path}: {words}")
+
+
+def read_order(reply: VendorReply, order: OrderKey, *, is_query: bool) -> Answer:
+    """Returns the state of an order. An answer of another form, or for another order, is unreadable."""
+    try:
+        found = msgspec.convert(reply.body, OrderAnswer)
+    except msgspec.ValidationError as error:
+        notice = f"the remote rail answered in another form than documented: {error}"
+        return Answer(ports.UNREADABLE, None, "The rail's answer could not be read", notice=notice)
+    status = STATUSES[found.outcome]
+    is_same = (found.key, found.amount, found.currency) == (order.wire_key, order.amount, order.currency)
+    if status == ports.NOT_FOUND:
+        is_same = is_query and found.key == order.wire_key
+    if not is_same:
+        notice = f"the remote rail answered for another order than {order.wire_key}, or with another amount"
+        return Answer(ports.UNREADABLE, None, "The rail answered for another order", notice=notice)
+    facts = {**found.facts, "rail_reference": found.rail_reference} if found.rail_reference else dict(found.facts)
+    message = found.message or MESSAGES.get(status, "")
+    return Answer(status, found.code or CODES.get(status), message, facts, notice=found.notice)

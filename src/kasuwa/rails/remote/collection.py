@@ -1,0 +1,90 @@
+"""Payments and refunds by the rail protocol."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from kasuwa.core.references import wire_reference
+from kasuwa.rails import ports
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder
+from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
+from kasuwa.rails.remote.messages import Card, PaymentQuery, PaymentRequest, RefundRequest, ValidateRequest
+
+PAYMENT, QUERY_PAYMENT, REFUND, QUERY_REFUND = "/payments", "/payments/query", "/refunds", "/refunds/query"
+STEPS: Mapping[str, Literal["begin", "charge", "validate"]] = {
+    ports.BEGIN: "begin",
+    ports.CHARGE: "charge",
+    ports.VALIDATE: "validate",
+}
+
+
+class RemoteCollection:
+    """The rail for cards, direct debit and mobile operators alike: `method` in a request tells which."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self._client = client
+
+    async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        return await self._step(ports.BEGIN, order, card)
+
+    async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        return await self._step(ports.CHARGE, order, card)
+
+    async def _step(self, step: str, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        key = key_of(order)
+        request = PaymentRequest(
+            key=key.wire_key,
+            amount=order.amount,
+            currency=order.currency,
+            method=order.method,
+            attempt=order.attempt,
+            session=order.session,
+            payer=order.payer,
+            payer_account=order.payer_account,
+            provider=order.provider,
+            network=order.network,
+            merchant_name=order.merchant_name[:200],
+            card=None if card is None else card_of(card),
+        )
+        return await self._client.send(f"{PAYMENT}/{STEPS[step]}", request, key, payment_query(step, order, key))
+
+    async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
+        key = key_of(order)
+        request = ValidateRequest(key=key.wire_key, session=order.session, otp=otp)
+        path = f"{PAYMENT}/{STEPS[ports.VALIDATE]}"
+        return await self._client.send(path, request, key, payment_query(ports.VALIDATE, order, key))
+
+    async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
+        key = key_of(order)
+        return await self._client.ask(*payment_query(order.step, order, key), key)
+
+    async def refund(self, order: CollectionOrder) -> Answer:
+        key = key_of(order)
+        request = RefundRequest(
+            key=key.wire_key,
+            payment_key=wire_reference(order.refund_of),
+            amount=order.amount,
+            currency=order.currency,
+        )
+        return await self._client.send(REFUND, request, key, query_of(QUERY_REFUND, key))
+
+    async def query_refund(self, order: CollectionOrder) -> Answer:
+        key = key_of(order)
+        return await self._client.ask(*query_of(QUERY_REFUND, key), key)
+
+
+def key_of(order: CollectionOrder) -> OrderKey:
+    return OrderKey(order.key, order.amount, order.currency)
+
+
+def payment_query(step: str, order: CollectionOrder, key: OrderKey) -> tuple[str, PaymentQuery]:
+    return QUERY_PAYMENT, PaymentQuery(key=key.wire_key, step=STEPS.get(step, "begin"), attempt=order.attempt)
+
+
+def card_of(card: CardSecrets) -> Card:
+    return Card(
+        number=card.number,
+        expiry_month=card.expiry_month,
+        expiry_year=card.expiry_year,
+        cvv=card.cvv,
+        pin=card.pin,
+    )

@@ -1,0 +1,209 @@
+"""The conformance kit against the example rail, which passes, and against rails with one fault each, which do not."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kasuwa.rail_check.all_checks import ALL_CHECKS
+from kasuwa.rail_check.callback_listener import CallbackListener
+from kasuwa.rail_check.client import RailClient
+from kasuwa.rail_check.run import Options, Report, run_checks
+from tests.rails.remote.example_rails import FOLDER, SECRET, ExampleRail, running_rail
+from tests.running import free_port
+
+LONGEST_RAIL = 150
+
+
+def check(rail: ExampleRail, callback_port: int | None = None) -> Report:
+    async def run() -> Report:
+        listener = CallbackListener(SECRET)
+        if callback_port is not None:
+            await listener.start("127.0.0.1", callback_port)
+        keys = None if callback_port is None else listener.keys
+        try:
+            async with RailClient(rail.url, SECRET) as client:
+                return await run_checks(client, ALL_CHECKS, Options(restart=rail.restart, callbacks=keys))
+        finally:
+            await listener.stop()
+
+    return asyncio.run(run())
+
+
+def test_the_example_rail_passes_every_check(tmp_path: Path) -> None:
+    port = free_port()
+    callback = f"http://127.0.0.1:{port}/rails/remote"
+    with running_rail(tmp_path, {}, **{"callback": callback, "open-seconds": "0.2"}) as rail:
+        report = check(rail, port)
+    assert [result for result in report.checks if result.result != "passed"] == []
+    assert len(report.checks) == len(ALL_CHECKS) + 4
+    assert report.calls > 100
+
+
+def test_the_example_rail_is_short() -> None:
+    lines = [line for line in (FOLDER / "example_rail.py").read_text().splitlines() if line.strip()]
+    assert len(lines) <= LONGEST_RAIL
+
+
+# Each mutant: its name, what is replaced in the example rail, and a part of a sentence that the kit must say.
+FOUND = "                return found[1]\n            answer = {"
+RESPENT = (
+    '                self.db.execute("update entry set spent = 2 * spent where key = ?", (request["key"],))\n' + FOUND
+)
+DECIDED = "            answer |= self.orders"
+NOT_KNOWN = 'else {"outcome": "not_found", "key": key}'
+MUTANTS = {
+    "pays twice on repeat": ({FOUND: RESPENT}, "A repeated transfer was paid twice"),
+    "forgets after a restart": (
+        {"sqlite3.connect(data,": 'sqlite3.connect(":memory:",'},
+        "After a restart the rail does not know a transfer that it has paid.",
+    ),
+    "says not found while in progress": (
+        {
+            "return found[1] if found else": 'return found[1] if found and found[1]["outcome"] != "processing" else',
+            'return self.query(kind, request["key"])': 'return self.find(kind, request["key"])[1]',
+        },
+        "The query of a transfer in progress answered not_found: money could be sent twice.",
+    ),
+    "ignores signatures": (
+        {"if not hmac.compare_digest(expected, given[3]) or": "if"},
+        "A transfer signed with a wrong secret was answered HTTP 200 'successful' instead of HTTP 401.",
+    ),
+    "ignores times": (
+        {" or abs(time.time() - int(given[1])) > WINDOW_SECONDS": ""},
+        "A transfer signed six minutes ago was answered HTTP 200 'successful' instead of HTTP 401.",
+    ),
+    "answers floats": (
+        {
+            DECIDED: f'            answer["amount"] = request.get("amount", 1) / 1\n{DECIDED}',
+        },
+        "has another form than the protocol says: Expected `int | null`, got `float`",
+    ),
+    "takes fractions": (
+        {"type(amount) is not int": "not isinstance(amount, int | float)"},
+        "A transfer of the amount 100.5 was answered HTTP 200 'successful' instead of HTTP 400.",
+    ),
+    "does two at once": (
+        {
+            "with self.lock:\n            if found": "if True:\n            if found",
+            "            spent = request": "            time.sleep(0.05)\n            spent = request",
+            ", primary key (kind, key)": "",
+        },
+        "8 equal transfers at once were paid",
+    ),
+    "answers 404 for an unknown key": (
+        {NOT_KNOWN: "else exec(\"raise Refused(404, 'no_such_order', '')\")"},
+        "The query of a key that was never used answered HTTP 404 'no_such_order' instead of HTTP 200 'not_found'.",
+    ),
+    "takes a used key for another order": (
+        {"if found[0] != content:": "if False:"},
+        "A used key with another amount was answered HTTP 200 'successful' instead of HTTP 409.",
+    ),
+    "does not sign answers": (
+        {'self.send_header("Kasuwa-Signature"': 'self.send_header("Signature"'},
+        "is not signed rightly: there is no signature.",
+    ),
+    "signs answers without their request": (
+        {"str(status), digest, reply)": 'str(status), "", reply)'},
+        "is not signed rightly: the signature is not that of the message.",
+    ),
+    "takes money for failed transfers": (
+        {' and answer["outcome"] != "failed"': ""},
+        "After a failed transfer the balance fell by 10000 instead of 0.",
+    ),
+    "has a new reference for each answer": (
+        {"        return row[0], answer": '        return row[0], answer | {"rail_reference": str(time.time())}'},
+        "of /transfers answered another rail_reference",
+    ),
+    "fails when it is repeated": (
+        {FOUND: FOUND.replace("return found[1]", "raise RuntimeError")},
+        "/transfers was not answered",
+    ),
+    "believes every code": (
+        {'"successful" if otp == OTP else "wrong_code"': '"successful"'},
+        "A wrong code was answered HTTP 200 'successful' instead of 'wrong_code'.",
+    ),
+    "refunds without end": (
+        {' or total + request["amount"] > paid["amount"]': ""},
+        "More was refunded than was paid.",
+    ),
+    "opens accounts again": (
+        {
+            'if found := self.find(kind, request["key"]):': (
+                'found = self.find(kind, request["key"])\n            if found and kind != "accounts":'
+            )
+        },
+        "A repeat of /accounts opened another account",
+    ),
+    "has a list for balances": (
+        {'{"NGN": self.balance()}': "[self.balance()]"},
+        "An answer has another form than the protocol says",
+    ),
+    "delivers nothing": (
+        {'"facts": {"token": f"{len(order[\'key\']):020}"}': '"facts": {}'},
+        "A paid bill that delivers electricity_token has no token in its facts.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_rail_with_a_fault_fails_with_its_sentence(name: str, tmp_path: Path) -> None:
+    changes, sentence = MUTANTS[name]
+    with running_rail(tmp_path, changes) as rail:
+        report = check(rail)
+    sentences = [result.sentence for result in report.failed]
+    assert any(sentence in found for found in sentences), sentences
+
+
+def test_call_backs_with_a_wrong_signature_are_reported(tmp_path: Path) -> None:
+    port = free_port()
+    callback = f"http://127.0.0.1:{port}/rails/remote"
+    changes = {"'POST', '/rails/remote', body": "'POST', '/', body"}
+    with running_rail(tmp_path, changes, **{"callback": callback, "open-seconds": "0.2"}) as rail:
+        report = check(rail, port)
+    assert [result.sentence for result in report.failed] == [
+        "A call-back was not signed rightly, or had no event and key."
+    ]
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+def run_kit(rail: ExampleRail, *words: str) -> "subprocess.CompletedProcess[str]":
+    secret = str(rail.directory / "secret")
+    command = [sys.executable, "-m", "kasuwa", "rail", "check", rail.url, "--secret-file", secret, *words]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_command_reports_in_words_and_in_json(tmp_path: Path) -> None:
+    with running_rail(tmp_path) as rail:
+        done = run_kit(rail)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "passed   a repeat is not paid again\n" in done.stdout
+        assert "not run  orders outlive a restart\n         give a command" in done.stdout
+        report = json.loads(run_kit(rail, "--json").stdout)
+        assert (report["rail"], report["environment"]) == ("Example rail", "test")
+        assert {entry["result"] for entry in report["checks"]} == {"passed", "not run"}
+    gone = run_kit(rail)
+    assert (gone.returncode, gone.stdout) == (2, "")
+    assert gone.stderr.startswith("kasuwa: no check was run. /about was not answered")
+    assert SECRET.secret not in done.stdout + gone.stderr
+
+
+def test_a_live_rail_is_not_touched_without_the_flag(tmp_path: Path) -> None:
+    with running_rail(tmp_path, environment="live") as rail:
+        refused = run_kit(rail)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert (
+            refused.stderr
+            == "kasuwa: no check was run. This rail moves real money: add --live to order small amounts from it.\n"
+        )
+        assert run_kit(rail, "--live", "--key-id", "other").stderr.startswith(
+            "kasuwa: no check was run. The rail refuses the signature"
+        )
+        allowed = run_kit(rail, "--live")
+        assert allowed.returncode == 0, allowed.stdout
+        assert "a live rail may have a least amount" in allowed.stdout
