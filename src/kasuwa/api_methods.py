@@ -14,6 +14,7 @@ from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.bills.model import KIND as BILL
 from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
+from kasuwa.methods.customers import actions as customers
 from kasuwa.methods.disburse import steps as disburse_steps
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
@@ -23,15 +24,28 @@ from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
 from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment import actions as payment
+from kasuwa.methods.references import actions as references
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.sandbox.actions import SANDBOX
+from kasuwa.methods.statements import actions as statements
+from kasuwa.methods.transactions import actions as transactions
 from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
 
 # Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
-ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
+ALL_RESOURCES = msgspec.structs.replace(
+    RESOURCES,
+    actions=(
+        *RESOURCES.actions,
+        *payment.RESOURCES,
+        *customers.RESOURCES,
+        *transactions.RESOURCES,
+        *references.RESOURCES,
+        *statements.RESOURCES,
+    ),
+)
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
 )

@@ -27,6 +27,7 @@ from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.observe.watchdog import watch_event_loop
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
+from kasuwa.pages.statements import StatementPages
 from kasuwa.readiness import Readiness
 from kasuwa.settings import (
     Settings,
@@ -138,6 +139,7 @@ def make_server(services: Services, operations: Any, callbacks: RailCallbacks) -
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,
+        files=StatementPages(services.reader, services.vault, services.merchant_directory),
         callbacks=callbacks,
         metrics=services.metrics,
         proxies=proxies,
