@@ -19,7 +19,8 @@ select decode(md5('t' || n), 'hex'), {merchant_id},
     case when n % 2000 = 0 then 150000000 else 10000 + n % 900000 end, 1075, 81, 0,
     case when n % 50 = 7 then 'failed' else 'successful' end, '00', 'Approved or completed successfully', '',
     case when n % 5 < 3 then json_build_object('method', (array['card', 'bank_transfer', 'ussd', 'token'])[1 + n % 4],
-        'customer', md5('customer' || n % 100000)) else '{{"narration":"bench"}}'::json end,
+        'customer', case n % 100000 when 1 then '{customer_hash}'
+            else md5('customer' || n % 100000) end) else '{{"narration":"bench"}}'::json end,
     '[]', now() - interval '1 year' + interval '1 year' * n / {rows},
     now() - interval '1 year' + interval '1 year' * n / {rows}, n
 from generate_series(1::bigint, {rows}) n
@@ -59,10 +60,11 @@ where i.indrelid in ('transaction'::regclass, 'posting'::regclass) and not i.ind
 """
 
 
-def fill(dsn: str, mid: str, rows: int) -> None:
-    """Adds so many transactions and so many postings to the current books of a merchant."""
+def fill(dsn: str, mid: str, rows: int, customer_hash: str) -> None:
+    """Adds so many transactions and so many postings to the current books of a merchant. One in 100,000 is a payment of
+    the customer with this hash."""
     [[merchant_id]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{mid}' and current")
-    values = {"merchant_id": merchant_id, "rows": rows}
+    values = {"merchant_id": merchant_id, "rows": rows, "customer_hash": customer_hash}
     indexes = postgres.query(dsn, PLAIN_INDEXES)
     steps = [
         "set session_replication_role = replica",

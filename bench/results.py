@@ -115,6 +115,8 @@ class Results:
     first_start_seconds: float | None = None
     later_start_seconds: float | None = None
     kit: KitResult | None = None
+    list_rows: int = 0
+    pages: dict[str, tuple[LoadResult, CpuCost]] = field(default_factory=dict)
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

@@ -69,21 +69,24 @@ async def find_account(
 
 # --- the period -------------------------------------------------------------------------------------------------
 
-# Postings of processes whose clocks differ by moments may be out of order by so many.
-DISORDER = 5_000
-# The number of the first posting at or after a time: a binary search, and the first one among those around it.
+# Postings of processes whose clocks differ may be out of order by so much. The first posting at or after a time is
+# looked for among all that could be: a binary search finds one of them, another the first that could be.
+DISORDER = "interval '5 seconds'"
 FIRST_POSTING = f"""
-    with recursive narrowed (low, high) as (
-        select 1::bigint, last_posting_seq + 1 from merchant_state where merchant_id = $1
+    with recursive narrowed (low, high, bound) as (
+        select 1::bigint, last_posting_seq + 1, b.bound from merchant_state
+        cross join unnest(array[$2::timestamptz, $2::timestamptz - {DISORDER}]) as b (bound) where merchant_id = $1
         union all
-        select case when p.at >= $2 then n.low else p.seq + 1 end,
-            case when p.at >= $2 then (n.low + n.high) / 2 else n.high end
+        select case when p.at >= n.bound then n.low else p.seq + 1 end,
+            case when p.at >= n.bound then (n.low + n.high) / 2 else n.high end, n.bound
         from narrowed n cross join lateral (
             select at, seq from posting where merchant_id = $1 and seq >= (n.low + n.high) / 2 order by seq limit 1) p
         where n.low < n.high),
-    found as (select low from narrowed where low >= high limit 1)
-    select coalesce((select min(seq) from posting, found where merchant_id = $1 and seq between low - {DISORDER} and low
-        and at >= $2), low) from found
+    found as (select min(low) as earliest, max(low) as latest from narrowed where low >= high)
+    select coalesce((
+        select seq from posting where merchant_id = $1 and seq >= (select earliest from found)
+            and seq < (select latest from found) and at >= $2::timestamptz order by seq limit 1), latest)
+    from found
 """
 CLOCK = """
     select coalesce(clock_fixed_at, now() + clock_offset_us * interval '1 microsecond') from merchant_state
@@ -292,7 +295,10 @@ async def show_statement(
         account = await find_account(request.account, request.id or "", currency, merchant_id, snapshot)
         if account is None:
             return UNKNOWN_ACCOUNT
-        period = await find_period(merchant_id, *period_of(request.first_day, request.last_day), snapshot)
+        if request.cursor is None:
+            period = await find_period(merchant_id, *period_of(request.first_day, request.last_day), snapshot)
+        else:
+            period = read_cursor(request.cursor)[0]
         opening = await read_balance(account, period.first, merchant_id, snapshot)
         closing = await read_balance(account, period.end, merchant_id, snapshot)
         reply = StatementReply(
@@ -312,6 +318,12 @@ async def show_statement(
     return reply
 
 
+def read_cursor(cursor: str) -> tuple[Period, Place]:
+    """Returns the period that the first page found, so that all pages cover the same postings, and the place."""
+    first, end, seq, side = map(int, cursor.split("."))
+    return Period(first, max(first, end)), Place(seq, side)
+
+
 async def add_page(
     reply: StatementReply,
     request: StatementRequest,
@@ -321,11 +333,12 @@ async def add_page(
     reader: Reader,
 ) -> None:
     limit = request.limit or DEFAULT_LIMIT
-    after = Place() if request.cursor is None else Place(*map(int, request.cursor.split(".")))
+    after = Place() if request.cursor is None else read_cursor(request.cursor)[1]
     found = await list_movements(account, period, after, limit + 1, merchant_id, reader)
     reply.data = [show_movement(movement) for movement in found[:limit]]
     if len(found) > limit:
-        reply.next_cursor = f"{found[limit - 1].seq}.{found[limit - 1].side}"
+        last = found[limit - 1]
+        reply.next_cursor = f"{period.first}.{period.end}.{last.seq}.{last.side}"
     if request.cursor is None and period.end - period.first <= MAX_POSTINGS_SUMMED:
         reply.totals = await read_totals(account, period, merchant_id, reader)
 

@@ -5,10 +5,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import Currency, LagosDate, Limit, Reference
+from kasuwa.core.fields import END, Currency, LagosDate, Limit, Reference
 
 CursorText = Annotated[
-    str, Meta(pattern=r"^[0-9]{1,18}\.[01]$", max_length=20, description="the `next_cursor` of a reply")
+    str,
+    Meta(
+        pattern=rf"^[0-9]{{1,18}}\.[0-9]{{1,18}}\.[0-9]{{1,18}}\.[01]{END}",
+        max_length=60,
+        description="the `next_cursor` of a reply",
+    ),
 ]
 AccountKind = Literal["wallet", "card", "savings", "loan", "beneficiary"]
 

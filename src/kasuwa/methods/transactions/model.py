@@ -106,8 +106,8 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
             Stream.METHOD: "method",
             Stream.CUSTOMER: "customer",
         }
-        if self.stream in (Stream.KEYS, Stream.OPEN):  # not read in windows
-            return True
+        if self.stream in (Stream.KEYS, Stream.OPEN):  # have transactions of every sort
+            return False
         names = ("kind", "status", "currency", "min_amount", "max_amount", "customer", "method", "part")
         return all(getattr(self, name) is None or name == own.get(self.stream) for name in names)
 

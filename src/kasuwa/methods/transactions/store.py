@@ -4,6 +4,7 @@ Each list is read from an index in its own order, a window at a time, and stops 
 in the text are part of how PostgreSQL plans: with a parameter it would sort all transactions of a merchant.
 """
 
+from functools import lru_cache
 from typing import Any
 
 from kasuwa.core.calendar import utc_text
@@ -218,6 +219,12 @@ def reply_page(rows: list[Any], limit: int, end: Cursor | None) -> TransactionsR
     return TransactionsReply(data=[summary_of(*row) for row in rows], next_cursor=None if end is None else end.encode())
 
 
+@lru_cache(maxsize=1024)
+def format_charge(minor: int) -> str:
+    """Like `format_minor`. Cached, because most transactions of a page have the same charges."""
+    return format_minor(minor)
+
+
 def cursor_of(row: Any) -> Cursor:
     return Cursor(row[CREATED_AT], row[SEQ], bytes(row[0]))
 
@@ -226,6 +233,7 @@ def summary_of(*row: Any) -> TransactionSummary:
     _, txn_ref, order_ref, kind, status, currency, amount, fee, vat, duty, method, message, created, ended, *_ = row
     if status == FAILED:
         fee = vat = duty = 0
+    created_text = utc_text(created)
     return TransactionSummary(
         txn_ref=txn_ref,
         order_ref=order_ref,
@@ -233,11 +241,11 @@ def summary_of(*row: Any) -> TransactionSummary:
         txn_status=status,
         currency=currency,
         amount=format_minor(amount),
-        fee=format_minor(fee),
-        vat=format_minor(vat),
-        duty=format_minor(duty),
+        fee=format_charge(fee),
+        vat=format_charge(vat),
+        duty=format_charge(duty),
         method=method,
         message=message,
-        date_created=utc_text(created),
-        date_ended=None if ended is None else utc_text(ended),
+        date_created=created_text,
+        date_ended=None if ended is None else created_text if ended == created else utc_text(ended),
     )
