@@ -12,6 +12,8 @@ SECONDS = 8
 QUICK_SECONDS = 3
 EARLIER_ROWS = 100_000
 EARLIER_ROWS_FULL = 1_000_000
+LIST_ROWS = 1_000_000
+LIST_ROWS_FULL = 10_000_000
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,7 +35,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="of each measurement (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS} seconds each: a look, not a figure")
-    parser.add_argument("--full", action="store_true", help=f"preload {EARLIER_ROWS_FULL:,} transactions")
+    parser.add_argument(
+        "--full", action="store_true", help=f"preload {EARLIER_ROWS_FULL:,} transactions, and list {LIST_ROWS_FULL:,}"
+    )
     parser.add_argument("--preload", type=int, metavar="N", help=f"preload N transactions (default {EARLIER_ROWS:,})")
     parser.add_argument(
         "--only", nargs="+", choices=MEASUREMENTS, default=MEASUREMENTS, metavar="NAME", help=", ".join(MEASUREMENTS)
@@ -44,7 +48,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def make_plan(options: argparse.Namespace) -> Plan:
     rows = options.preload or (EARLIER_ROWS_FULL if options.full else EARLIER_ROWS)
-    return Plan(frozenset(options.only), QUICK_SECONDS if options.quick else options.seconds, rows)
+    listed = LIST_ROWS_FULL if options.full else LIST_ROWS
+    return Plan(frozenset(options.only), QUICK_SECONDS if options.quick else options.seconds, rows, listed)
 
 
 if __name__ == "__main__":

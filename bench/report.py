@@ -24,6 +24,7 @@ PULL_TARGET_RATIO = 5.0
 INTEREST_TARGET_RATIO = 5.0
 DELIVERY_TARGET_RATIO = 1.0
 PRELOADED_TARGET_RATIO = 0.9
+PAGE_MAX_RATIO = 3.0
 HALF_LOAD_MAX_RATIO = 10.0
 FIRST_START_SECONDS = 5.0
 LATER_START_SECONDS = 2.0
@@ -56,6 +57,7 @@ def rows(figures: Results) -> list[Row]:
         *cpu_rows(figures),
         *delivery_rows(figures),
         *preloaded_load_rows(figures),
+        *list_page_rows(figures),
         *interest_rows(figures),
         *latency_rows(figures),
         *start_rows(figures),
@@ -151,6 +153,17 @@ def preloaded_load_rows(figures: Results) -> Iterator[Row]:
         what = f"transfers with {figures.preloaded_rows:,} earlier ones"
         reached = at_least(ratio, PRELOADED_TARGET_RATIO, valid)
         yield Row(what, per_second(full.rate), ratio, f"{PRELOADED_TARGET_RATIO} x without", reached, note)
+
+
+def list_page_rows(figures: Results) -> Iterator[Row]:
+    """Returns the CPU time of a page of 50 over many rows, compared with that of a verification."""
+    verify = figures.cpu.get("verify")
+    for name, (load, cost) in figures.pages.items():
+        ratio = cost.total_us / verify.total_us if verify and verify.total_us else None
+        note = f"API {cost.api_us:,.0f}, PostgreSQL {cost.postgres_us:,.0f} us; {load_note(load)}"
+        what = f"a page of {figures.list_rows:,} transactions: {name}"
+        reached = at_most(ratio, PAGE_MAX_RATIO, load.is_valid)
+        yield Row(what, f"{cost.total_us:,.0f} us", ratio, f"at most {PAGE_MAX_RATIO:.0f} x a verify", reached, note)
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

@@ -142,6 +142,8 @@ class Results:
     all_cores: dict[str, ComparedLoad] = field(default_factory=dict)
     too_few_cores: int | None = None  # the cores of a machine that has too few to measure all cores
     batched_sql: BatchedSqlResult | None = None
+    list_rows: int = 0
+    pages: dict[str, tuple[LoadResult, CpuCost]] = field(default_factory=dict)
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

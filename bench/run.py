@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import cpu, deliver, machine, owners, paced, postgres, processes, request_templates, server, wrk
+from bench import cpu, deliver, lists, machine, owners, paced, postgres, processes, request_templates, server, wrk
 from bench.batched_sql import measure_batched_sql
 from bench.interest import measure_interest
 from bench.kit import measure_kit
@@ -19,7 +19,7 @@ from kasuwa.db import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start", "kit", "batched", "workers2", "cores"),
+    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists"),
 )
 
 # The measurements that a row is compared with.
@@ -29,6 +29,7 @@ PREREQUISITES = {
     "deliver": {"hot64", "spread64"},
     "latency": {"hot64", "hot256"},
     "preload": {"hot64"},
+    "lists": {"verify", "hot64"},
     "memory": {"hot64"},
     "cpu": {"hot64", "spread64", "verify"},
 }
@@ -55,6 +56,7 @@ class Plan:
     names: frozenset[str]
     seconds: int
     preload_rows: int
+    list_rows: int
 
     def includes(self, name: str) -> bool:
         """Returns whether a measurement was requested or is needed for one that was."""
@@ -207,6 +209,9 @@ def measure_server(plan: Plan, figures: Results, cluster: embedded.Cluster, dire
             try_measurement(figures, "latency", lambda: measure_latency(first))
         if plan.includes("preload"):
             try_measurement(figures, "preload", lambda: measure_preloaded(plan, first))
+    if plan.includes("lists"):
+        with running_system(plan, figures, cluster, directory, "lists") as third:
+            try_measurement(figures, "lists", lambda: measure_lists(plan, third))
     if "full64" in figures.loads:
         with running_system(plan, figures, cluster, directory, "fresh") as second:
             second.measure_load("fresh64", request_templates.transfers([second.hot_merchant]), 64)
@@ -298,6 +303,16 @@ def measure_preloaded(plan: Plan, sut: SystemUnderTest) -> None:
     sut.figures.preloaded_rows = preload(sut.dsn, plan.preload_rows)
     say(f"preload: {sut.figures.preloaded_rows:,} transactions")
     sut.measure_load("full64", request_templates.transfers([sut.hot_merchant]), 64)
+
+
+def measure_lists(plan: Plan, sut: SystemUnderTest) -> None:
+    """Measures pages of long lists, with a merchant of their own."""
+    merchant = make_merchant(sut.server.port, sut.dsn)
+    lists.fill(sut, merchant, plan.list_rows)
+    sut.figures.list_rows = plan.list_rows
+    sut.figures.pages = lists.measure_pages(sut, merchant)
+    for name, (load, cost) in sut.figures.pages.items():
+        say(f"{name}: {load.rate:,.0f}/s, API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us")
 
 
 def try_measurement(figures: Results, name: str, measurement: Callable[[], None]) -> None:

@@ -30,6 +30,7 @@ VOLATILE = frozenset(
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
         *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
+        *("customer_id", "next_cursor"),
     }
 )
 VOLATILE_OF = {
@@ -39,7 +40,7 @@ VOLATILE_OF = {
     "investments": frozenset({"cashcode", "pin"}),
 }
 # A reference of ours, where it stands in the place of a merchant's own.
-OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]")
+OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]")
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"

@@ -74,9 +74,13 @@ SLICE_IMPORTS = {
     "payment": {"disburse"},
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
+    "references": {
+        *("cashcode", "clients", "customers", "disburse", "investments", "loans", "payment", "virtualcard"),
+    },
+    "customers": {"payment"},
 }
 
-BORROWED_MODULES = {"model", "rules", "wire", "wire_reply"}
+BORROWED_MODULES = {"model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "thrift_model"}
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 

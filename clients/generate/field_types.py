@@ -63,14 +63,14 @@ AMOUNT_FIELDS = frozenset(
         *("chargedAmount", "refundedAmount", "refundableAmount", "unappliedAmount", "total_charge", "settled"),
         *("principal", "interest", "tax", "penalty", "payoff", "accrued_interest", "withheld_tax", "effect"),
         *("thrift_paid", "thrift_received", "contributed", "received", "owed"),
-        *("per_transaction", "per_day", "per_month"),
+        *("per_transaction", "per_day", "per_month", "duty", "opening_balance", "closing_balance", "refunded"),
     }
 )
 DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount"})
 TIME_FIELDS = frozenset(
     {
         *("dateCreated", "dateErased", "expires_at", "opened_at", "matures_at", "created_at", "disbursed_at"),
-        *("closed_at", "next_charge", "now", "until", "at"),
+        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires"),
     }
 )
 DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob"})

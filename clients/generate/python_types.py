@@ -93,7 +93,7 @@ def result_annotation(kind: FieldType, prefix: str = "") -> str:
 
 def page_types(surface: Surface) -> set[str]:
     """Returns the reply types of lists. Clients return a Page of their records instead."""
-    return {action.reply.name for action in surface.actions if action.paging in ("offset", "feed")}
+    return {action.reply.name for action in surface.actions if action.paging in ("offset", "feed", "cursor")}
 
 
 def render_types(surface: Surface) -> Iterator[str]:

@@ -15,7 +15,7 @@ from msgspec import inspect
 
 from clients.generate.field_types import FieldType, is_nullable, objects_in, reply_type, request_type
 from kasuwa.api_methods import methods_of
-from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write
+from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, title_of
 from kasuwa.core.documents import Document
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
@@ -98,7 +98,12 @@ TYPE_NAMES = {
     "resources.CardReply": "CardFactsReply",
     "resources.EventsReply": "EventPage",
     "resources.FeedReply": "EventFeedPage",
+    "references.TransactionReply": "FoundReply",
     "sandbox.DoneReply": "SandboxReply",
+    "statements.StatementReply": "Statement",
+    "transactions.TransactionsReply": "TransactionPage",
+    "customers.CustomersReply": "CustomerPage",
+    "customers.CustomerReply": "CustomerRegisteredReply",
     "virtualcard.Billing": "CardBilling",
     "virtualcard.CardData": "VirtualCard",
     "virtualcard.CardReply": "VirtualCardReply",
@@ -143,8 +148,9 @@ SECRET_FIELDS = frozenset({"card_no", "ccv", "cvv", "cardpan", "pin", "otp", "to
 #   never            not at all: it may be done twice
 Repeat = Literal["read", "order_ref", "idempotency_key", "never"]
 
-# How a list continues: `offset` plus the `limit` of the reply, the same for a bare array, or after a sequence number.
-Paging = Literal["none", "offset", "array", "feed"]
+# How a list continues: `offset` plus the `limit` of the reply, the same for a bare array, after a sequence number, or
+# with the `next_cursor` of the reply.
+Paging = Literal["none", "offset", "array", "feed", "cursor"]
 
 
 class Field(NamedTuple):
@@ -252,8 +258,7 @@ def read_surface() -> Surface:
 
 
 def title(method: ApiMethod, action: Action) -> str:
-    variant = "" if action.variant is None else f"-{action.variant[1]}"
-    return f"{method.name}-{action.name}{variant}"
+    return f"{method.name}-{title_of(action).replace(' ', '-')}"
 
 
 def snake_case(wire_name: str) -> str:
@@ -471,6 +476,8 @@ def describe_paging(action: Action, names: dict[type, str]) -> tuple[Paging, str
         shown = {field.encode_name: field.type for field in reply.fields}
         paging: Paging = "offset" if {"offset", "limit", "total"} <= set(shown) else "none"
         paging = "feed" if {"last", "more"} <= set(shown) else paging
+        # A statement has a cursor too, but is more than a list.
+        paging = "cursor" if set(shown) == {"status", "data", "next_cursor"} else paging
         if paging != "none":
             [record] = objects_in(shown["data"])
             return paging, names[record]

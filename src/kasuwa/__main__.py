@@ -25,6 +25,7 @@ COMMANDS = {
     "user": ("user:command", "Manage users of the console."),
     "bills": ("bills:command", "Manage the bill catalogue."),
     "client": ("client:command", "Export, find and erase the personal data of a client."),
+    "customer": ("customer:command", "Export, find and erase the data of a customer."),
     "loan": ("loan:command", "Write off loans."),
     "rail": ("rail:command", "Report on rails, and check one that speaks the rail protocol."),
     "rates": ("rates:command", "Show and set exchange rates."),

@@ -14,6 +14,7 @@ from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.bills.model import KIND as BILL
 from kasuwa.methods.cashcode import actions as cashcode
 from kasuwa.methods.clients.actions import CLIENTS
+from kasuwa.methods.customers import actions as customers
 from kasuwa.methods.disburse import steps as disburse_steps
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
@@ -27,9 +28,12 @@ from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT
 from kasuwa.methods.payment.rules import rail_receipt
 from kasuwa.methods.payment.rules.refund import REFUND
+from kasuwa.methods.references import actions as references
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
 from kasuwa.methods.sandbox.actions import SANDBOX
+from kasuwa.methods.statements import actions as statements
+from kasuwa.methods.transactions import actions as transactions
 from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
@@ -37,7 +41,17 @@ from kasuwa.work.issuer import IssuerRules
 from kasuwa.work.rail_inbox import ReceiptRules
 
 # Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
-ALL_RESOURCES = msgspec.structs.replace(RESOURCES, actions=(*RESOURCES.actions, *payment.RESOURCES))
+ALL_RESOURCES = msgspec.structs.replace(
+    RESOURCES,
+    actions=(
+        *RESOURCES.actions,
+        *payment.RESOURCES,
+        *customers.RESOURCES,
+        *transactions.RESOURCES,
+        *references.RESOURCES,
+        *statements.RESOURCES,
+    ),
+)
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
 )

@@ -34,6 +34,7 @@ from kasuwa.owners.listener import OwnerListener
 from kasuwa.owners.sockets import OwnerSockets
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.router import CheckoutPages
+from kasuwa.pages.statements import StatementPages
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.ports import AccountRail
 from kasuwa.readiness import Readiness
@@ -211,6 +212,7 @@ def make_server(
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,
+        files=StatementPages(services.reader, services.vault, services.merchant_directory),
         callbacks=callbacks,
         metrics=services.metrics,
         proxies=proxies,

@@ -6,7 +6,7 @@ from typing import Any
 from kasuwa.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants, migrate, rates, subject_access
+from kasuwa.db import customer_links, merchants, migrate, rates, subject_access
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
@@ -29,6 +29,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
         await subject_access.seal_clients(connection, partial(seal_detail, vault))
+        await customer_links.link_customers(connection, vault.digest)
         if rail_of_purpose(settings, "bills") == "sandbox":
             # A vendor's catalogue takes many calls: the worker fetches it.
             await fetch_edition(connection, SandboxBiller(), only_if_due=True)

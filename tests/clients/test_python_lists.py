@@ -70,6 +70,18 @@ def test_bare_arrays_and_the_event_feed_are_read_to_their_end(client: Kasuwa) ->
     assert len({found.id for found in plans}) == 3
 
 
+def test_lists_by_cursor_are_read_to_their_end(client: Kasuwa) -> None:
+    made = [client.disburse.transfer(amount="10.00", **ACCOUNT).txn_ref for _ in range(5)]
+    page = client.resources.transactions(limit=2, kind="transfer")
+    assert ([line.txn_ref for line in page.data], page.total, page.has_next) == (made[:2:-1], None, True)
+    assert [line.txn_ref for line in page] == made[::-1]
+    client.disburse.transfer(amount="10.00", **ACCOUNT)
+    following = page.next_page()
+    assert following is not None
+    assert [line.txn_ref for line in following] == made[2::-1]
+    assert list(client.resources.transactions(kind="bill")) == []
+
+
 def test_async_lists_can_be_awaited_and_iterated(shop: MerchantClient, base_url: str, people: list[str]) -> None:
     async def read() -> None:
         async with AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=base_url) as client:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from kasuwa.api_methods import methods_of
+from kasuwa.core.action import title_of
 from kasuwa.web.openapi import ApiDescription, describe_actions, describe_paths
 from tests.walk.rows import ActionRow
 
@@ -27,7 +28,7 @@ def actions_document(environment: str = "test") -> Any:
 
 def title_in(row: ActionRow) -> str:
     """Returns the name of the row's example in the documents."""
-    return row.action.name if row.action.variant is None else f"{row.action.name} {row.action.variant[1]}"
+    return title_of(row.action)
 
 
 def path_operation(document: Any, method: str) -> Any:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from kasuwa.api_methods import methods_of
-from kasuwa.core.action import Action, Write
+from kasuwa.core.action import Action, Write, title_of
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
@@ -43,8 +43,7 @@ class ActionRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        variant = "" if self.action.variant is None else f"-{self.action.variant[1]}"
-        return f"{self.method}-{self.action.name}{variant}"
+        return f"{self.method}-{title_of(self.action).replace(' ', '-')}"
 
     @property
     def example(self) -> dict[str, Any]:
@@ -232,6 +231,10 @@ def placeholder_field(value: Any) -> str | None:
 REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-personalized_account": "reference"}
 
 
+# E-mail addresses that name an object.
+ADDRESS_FIELDS = frozenset({("resources-customer", "email")})
+
+
 def with_fresh_references(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the request with new references, if it creates something under them. A bill also gets a new customer,
     because paying the same one twice would be refused as a likely duplicate."""
@@ -239,6 +242,8 @@ def with_fresh_references(row: ActionRow, fields: dict[str, Any]) -> dict[str, A
         for path in list(example_paths(fields, ())):
             if path[-1] in ("orderRef", REFERENCE_FIELDS.get(row.title)):
                 fields = with_value(fields, path, new_reference("walk"))
+            if (row.title, path[-1]) in ADDRESS_FIELDS:
+                fields = with_value(fields, path, f"{new_reference('walk')}@example.com")
         if "paycode" in fields:
             fields = with_value(fields, ("reference",), str(45_000_000_000 + next(reference_numbers)))
     return fields

@@ -9,7 +9,9 @@ from msgspec import inspect
 
 from kasuwa.core.paging import Paged, PagedArray
 from kasuwa.core.schedule import MAX_INSTALLMENTS
+from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
+from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
 from tests.walk.rows import ACTION_ROWS, ActionRow
@@ -56,6 +58,17 @@ BOUNDS: dict[str, dict[str, str]] = {
     "resources-banks": {"": "the list of banks"},
     "resources-supported_chargable_banks": {"data": "the list of banks"},
     "resources-wallet": {"data": "one line a currency"},
+    "resources-transactions": {"data": "at most 100 lines of limited texts (transactions/wire.py)"},
+    "resources-transaction": {
+        "data.related": f"the newest {MAX_RELATED} of each kind (references/store.py)",
+        "data.timeline": f"the newest {MAX_STEPS} steps (references/store.py)",
+    },
+    "resources-statement": {"data": "at most 200 lines", "totals": "one line a kind of movement: at most 8"},
+    "resources-customer_detail": {
+        "data.totals": "one line a currency",
+        "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",
+        "data.transactions": f"the newest {MAX_PAYMENTS_SHOWN} (customers/store.py)",
+    },
     **dict.fromkeys(
         ("resources-installments-resume", "resources-installments-pause", "resources-installments-cancel"),
         INSTALLMENTS,

@@ -18,6 +18,7 @@ from kasuwa.db.migrate import open_vault
 from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client
+from kasuwa.methods.customers import model as customers
 from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.virtualcard.model import pan_aad
 from kasuwa.settings import read_settings, secret_key_of
@@ -43,6 +44,7 @@ def at(place: Callable[[Any], str]) -> Callable[[Vault, int, Any, bytes], bytes]
 PLACES = {
     "client.bvn_sealed": Sealed("client_id", at(manage_client.bvn_aad)),
     "client.detail_sealed": Sealed("client_id", at(detail_aad)),
+    "customer.detail_sealed": Sealed("customer_id", at(customers.detail_aad)),
     "personalized_account.bvn_sealed": Sealed("key", at(personalized.bvn_aad)),
     "virtual_card.sealed_pan": Sealed("key", at(pan_aad)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),
@@ -63,6 +65,7 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
             "bvn": bvn,
         }
         shop.put("resources", request="personalized-accounts", **payee)
+        shop.put("resources", request="customer", name="Ada Obi", email=f"ada{number}@example.com")
         CardClient(shop)
         bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
         assert bill["token"]

@@ -5,10 +5,10 @@ import type { Body, Operation } from "./operation.js";
 import type { CallOptions } from "./options.js";
 
 /**
- * How a list continues: at `offset` plus the `limit` of the reply, the same for a reply that is a bare array, or after
- * a sequence number.
+ * How a list continues: at `offset` plus the `limit` of the reply, the same for a reply that is a bare array, after a
+ * sequence number, or with the `next_cursor` of the reply.
  */
-export type Paging = "offset" | "array" | "feed";
+export type Paging = "offset" | "array" | "feed" | "cursor";
 
 export interface ListKind {
   readonly paging: Paging;
@@ -106,6 +106,11 @@ export class List<Reply, Item> implements Promise<Reply>, AsyncIterable<Item> {
     if (this.#kind.paging === "feed") {
       const { data, last, more } = reply as { data: readonly unknown[]; last: number; more: boolean };
       return { records: data, next: more ? { after: last } : undefined };
+    }
+    if (this.#kind.paging === "cursor") {
+      // A page can be empty although others follow.
+      const { data, next_cursor: cursor } = reply as { data: readonly unknown[]; next_cursor: string | null };
+      return { records: data, next: cursor === null ? undefined : { cursor } };
     }
     const { data, total, offset } = reply as { data: readonly unknown[]; total: number; offset: number };
     const end = offset + data.length;

@@ -171,6 +171,18 @@ test("the event feed continues after the last event", async () => {
   assert.deepEqual(sequences, [1, 2, 3, 4, 5]);
 });
 
+test("a list by cursor is read to its end", async () => {
+  const { client } = await openShop();
+  const made: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    made.unshift((await client.disburse.transfer(TRANSFER)).txnRef);
+  }
+  const list = client.resources.transactions({ limit: 2, kind: "transfer" });
+  assert.deepEqual((await list).data.map((line) => line.txnRef), made.slice(0, 2));
+  assert.deepEqual((await list.all()).map((line) => line.txnRef), made);
+  assert.deepEqual(await client.resources.transactions({ kind: "bill" }).all(), []);
+});
+
 test("wait returns the final state, or throws StillPending", async () => {
   const { client } = await openShop();
   const transfer = await client.disburse.transfer({ ...TRANSFER, accountnumber: PENDING_ACCOUNT });

@@ -30,7 +30,13 @@ from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavi
 from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase_deposit_payer
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
 from kasuwa.methods.payment.model import SavedCard
-from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
+from kasuwa.methods.payment.rules.erase import (
+    ErasablePayment,
+    ErasablePaymentTransaction,
+    erase_customer,
+    erase_payer,
+    erase_saved_card,
+)
 from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
@@ -45,6 +51,7 @@ command = typer.Typer(
 # Row type and erasing rule of each kind of row with personal data that db/subject_access.py finds.
 ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "payment": (ErasablePayment, erase_payer),
+    "payment_transaction": (ErasablePaymentTransaction, erase_customer),
     "saved_card": (SavedCard, erase_saved_card),
     "savings": (ErasableSavings, erase_name),
     "transfer": (ErasableTransfer, erase_narration),

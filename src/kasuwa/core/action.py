@@ -133,6 +133,7 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None  # a body field and the value that selects this row among those of its name
     selector: str | None = None  # the body field that selects this row, if it is not one of the path's
+    title: str = ""  # names the row if another of the path has the same name under another selector
     accepts_idempotency_key: bool = True
     rail_question: RailQuestion[InputT, ReplyT, Any] | None = None
     # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
@@ -154,6 +155,7 @@ class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    title: str = ""  # names the row if another of the path has the same name under another selector
     permission: Permission = VIEW
 
 
@@ -169,6 +171,7 @@ class MemoryRead(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    title: str = ""  # names the row if another of the path has the same name under another selector
     permission: Permission = VIEW
 
 
@@ -186,6 +189,7 @@ class Lookup(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    title: str = ""  # names the row if another of the path has the same name under another selector
     permission: Permission = VIEW
 
 
@@ -245,6 +249,7 @@ class AdminCommand(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
     selector: str | None = None
+    title: str = ""  # names the row if another of the path has the same name under another selector
     writes: bool = True  # may commit several times: if it fails, its outcome is unknown
 
 
@@ -258,8 +263,9 @@ def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
 
 
 def title_of(action: Action) -> str:
-    """Returns the name of an action, with its variant if several rows share the name."""
-    return action.name if action.variant is None else f"{action.name} {action.variant[1]}"
+    """Returns the name of an action, unique within its path, with its variant if several rows share the name."""
+    name = action.title or action.name
+    return name if action.variant is None else f"{name} {action.variant[1]}"
 
 
 class ApiMethod(msgspec.Struct, frozen=True):

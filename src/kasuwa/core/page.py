@@ -1,5 +1,6 @@
-"""The interface between web/server.py, which serves payer pages, and pages/, which renders them."""
+"""The interface between web/server.py, which serves pages and files, and pages/, which makes them."""
 
+from collections.abc import AsyncIterator
 from typing import Protocol
 
 import msgspec
@@ -14,4 +15,18 @@ class Page(msgspec.Struct, frozen=True):
 class Pages(Protocol):
     async def serve(self, verb: str, path: str, form: bytes) -> Page:
         """Returns the page for a path below /pay/ that a payer opened (GET) or whose form was sent (POST)."""
+        ...
+
+
+class StreamedPage(msgspec.Struct, frozen=True):
+    """A reply whose body is made while it is sent."""
+
+    http: int
+    pieces: AsyncIterator[bytes]
+    headers: tuple[tuple[str, str], ...]
+
+
+class Files(Protocol):
+    async def serve(self, verb: str, path: str) -> Page | StreamedPage:
+        """Returns the file for a path below /statements/ that somebody opened."""
         ...

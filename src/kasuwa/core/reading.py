@@ -44,6 +44,10 @@ class ActionReader(ReplyReader, Protocol):
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...
 
+    def seal(self, merchant_id: int, place: str, plain: bytes) -> bytes:
+        """Encrypts bytes that the reply hands out, such as those of a link. Draws the nonce at random."""
+        ...
+
     def digest(self, data: bytes) -> bytes:
         """Returns the keyed hash by which sealed values are searched."""
         ...

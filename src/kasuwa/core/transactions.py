@@ -85,7 +85,8 @@ class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
-    """Returns the row of a new transaction."""
+    """Returns the row of a new transaction. Its kind must be one of TRANSACTION_KINDS."""
+    assert new.kind in TRANSACTION_KINDS, f"add {new.kind} to TRANSACTION_KINDS"
     merchant_id, order_ref = context.merchant.merchant_id, new.order_ref or new.txn_ref
     return Transaction(
         key=transaction_key(merchant_id, new.kind, order_ref),
@@ -110,6 +111,21 @@ def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
         rail=new.rail,
     )
 
+
+# Every kind of transaction. The list of all transactions reads them kind by kind, so a kind that is not here is not
+# listed: `begin_transaction` refuses it.
+TRANSACTION_KINDS = (
+    "payment",
+    "transfer",
+    "bill",
+    "refund",
+    "cashcode",
+    "repayment",
+    "deposit",
+    "cashout",
+    "card_purchase",
+    "card_refund",
+)
 
 # Kinds whose order reference the merchant chooses. A bare reference in a request is looked up among these.
 MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")

@@ -157,6 +157,12 @@ async def find_merchant_id(connection: Connection, mid: str) -> int:
     return merchant_id
 
 
+async def has_current_books(reader: Reader, merchant_id: int) -> bool:
+    """Returns whether the books of this number are in use, and not archived by `reset`."""
+    row = await reader.fetchrow("select current from merchant where merchant_id = $1", merchant_id)
+    return row is not None and bool(row[0])
+
+
 async def lock_merchant(connection: Connection, mid: str) -> int:
     """Returns a merchant's number and locks its row until the transaction ends, so that its books are not reset
     meanwhile. Raises UnknownMerchant."""

@@ -13,12 +13,13 @@ transaction) with as many statements as it takes.
 
 import asyncio
 import contextlib
+import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 from kasuwa.core.reading import Item, Line
-from kasuwa.core.vault import Vault
+from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.shares import ReaderShares
 
@@ -124,6 +125,9 @@ class DatabaseReplyReader:
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
         return self._factory.vault.unseal(merchant_id, place, sealed)
 
+    def seal(self, merchant_id: int, place: str, plain: bytes) -> bytes:
+        return self._factory.vault.seal(merchant_id, place, plain, os.urandom(NONCE_BYTES))
+
     def digest(self, data: bytes) -> bytes:
         return self._factory.vault.digest(data)
 
@@ -213,8 +217,12 @@ class SnapshotReplyReader(SnapshotReader):
     def __init__(self, connection: Connection, vault: Vault, public_url: str) -> None:
         super().__init__(connection)
         self.public_url = public_url
+        self._vault = vault
         self.unseal = vault.unseal
         self.digest = vault.digest
+
+    def seal(self, merchant_id: int, place: str, plain: bytes) -> bytes:
+        return self._vault.seal(merchant_id, place, plain, os.urandom(NONCE_BYTES))
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[SnapshotReader]:

@@ -111,6 +111,10 @@ async def export_client_records(connection: Connection, merchant_id: int, client
 # Keys of rows with personal data. Cards that were saved by payments of others are not included.
 ERASABLE_QUERIES = {
     "payment": f"with {CLIENT_PRODUCTS_CTE} select p.key from paid p",
+    "payment_transaction": f"""
+        with {CLIENT_PRODUCTS_CTE} select t.key from paid p
+        join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref where t.merchant_id = $1
+    """,
     "saved_card": f"""
         with {CLIENT_PRODUCTS_CTE} select c.key from saved_card c
         where c.merchant_id = $1 and c.token in (select p.token from paid p where p.method = 'card')

@@ -2,6 +2,7 @@
 
 import asyncio
 import typing
+from collections.abc import AsyncIterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -34,6 +35,7 @@ class HttpReply(msgspec.Struct):
     action: str = ""
     retry_after: int | None = None  # seconds
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
+    pieces: AsyncIterator[bytes] | None = None  # a body that is made while it is sent, instead of `body`
     must_close: bool = False  # the request body was not read to its end: the connection cannot be used again
 
 

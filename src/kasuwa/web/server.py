@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from kasuwa.core.addresses import Network, client_address
 from kasuwa.core.callback import Callbacks
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
-from kasuwa.core.page import Pages
+from kasuwa.core.page import Files, Pages, StreamedPage
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog
 from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Metrics
 from kasuwa.web.bodies import (
@@ -33,9 +33,10 @@ from kasuwa.web.routes import Route
 # At shutdown the process waits this long for requests in flight.
 DRAIN_SECONDS = 15.0
 
-# Path prefixes of the payers' pages, and of the rails' call-backs.
+# Path prefixes of the payers' pages, of the rails' call-backs, and of files.
 PAGES = "/pay/"
 RAILS = "/rails/"
+FILES = "/statements/"
 
 NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
 USE_PUT_REPLY = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
@@ -73,6 +74,24 @@ def canonical(path: str) -> str:
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
+def reply_headers(answered: HttpReply, request_id: str) -> list[tuple[str, str]]:
+    out = [*answered.headers, ("x-request-id", request_id), ("x-api-version", API_VERSION)]
+    if answered.retry_after is not None:
+        out.append(("retry-after", str(answered.retry_after)))
+    if answered.http_status in CLOSING_STATUSES or answered.must_close:
+        out.append(("connection", "close"))
+    return out
+
+
+async def send_pieces(
+    protocol: Any, http_status: int, headers: list[tuple[str, str]], pieces: AsyncIterator[bytes]
+) -> None:
+    """Sends a body piece by piece. If a piece cannot be made, the body breaks off, which the client notices."""
+    transport = protocol.response_stream(http_status, headers)
+    async for piece in pieces:
+        await transport.send_bytes(piece)
+
+
 class ServerServices(msgspec.Struct, frozen=True):
     """The services that the server uses."""
 
@@ -82,6 +101,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     check_readiness: Callable[[], Awaitable[str | None]]  # returns the problem that keeps us from serving, or None
     request_log: RequestLog
     pages: Pages  # the payers' pages
+    files: Files  # statements
     callbacks: Callbacks  # of the rails
     metrics: Metrics
     proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
@@ -98,6 +118,7 @@ class Server:
         self._check_readiness = services.check_readiness
         self._log = services.request_log
         self._pages = services.pages
+        self._files = services.files
         self._callbacks = services.callbacks
         self._metrics = services.metrics
         self._proxies = services.proxies
@@ -116,14 +137,13 @@ class Server:
         self._in_flight += 1
         try:
             answered = await self._answer(scope, path, protocol, headers)
+            out = reply_headers(answered, request_id)
+            if answered.pieces is None:
+                protocol.response_bytes(answered.http_status, out, answered.body)
+            else:
+                await send_pieces(protocol, answered.http_status, out, answered.pieces)
         finally:
             self._in_flight -= 1
-        out = [*answered.headers, ("x-request-id", request_id), ("x-api-version", API_VERSION)]
-        if answered.retry_after is not None:
-            out.append(("retry-after", str(answered.retry_after)))
-        if answered.http_status in CLOSING_STATUSES or answered.must_close:
-            out.append(("connection", "close"))
-        protocol.response_bytes(answered.http_status, out, answered.body)
         seconds, shown = time.perf_counter() - started, self._loggable(path)
         self._metrics.count(REQUESTS, shown, answered.action, str(answered.status))
         self._metrics.observe(REQUEST_SECONDS, seconds, shown, answered.action)
@@ -147,10 +167,11 @@ class Server:
         return client_address(scope.client, ",".join(scope.headers.get_all("x-forwarded-for")), self._proxies)
 
     def _loggable(self, path: str) -> str:
-        """Returns the path to log. That of a page holds a payer's token, that of a call-back a secret, and an unknown
+        """Returns the path to log. That of a page or file holds a token, that of a call-back a secret, and an unknown
         one may hold anything."""
-        if path.startswith((PAGES, RAILS)):
-            return PAGES if path.startswith(PAGES) else RAILS
+        for prefix in (PAGES, RAILS, FILES):
+            if path.startswith(prefix):
+                return prefix
         return path if path in self._routes else "other"
 
     async def _answer(self, scope: Any, path: str, protocol: Any, headers: Any) -> HttpReply:
@@ -160,6 +181,8 @@ class Server:
                 return await self._answer_page(scope.method, path, protocol, headers)
             if path.startswith(RAILS):
                 return await self._answer_callback(scope.method, path, protocol, headers)
+            if path.startswith(FILES):
+                return await self._answer_file(scope.method, path)
             return await self._answer_plain(scope.method, path, headers)
         if scope.method not in ("PUT", "POST"):
             return USE_PUT_REPLY
@@ -186,6 +209,14 @@ class Server:
             return body_error_reply(error, SMALL_BODY)
         page = await self._pages.serve(method, path, form)
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
+
+    async def _answer_file(self, method: str, path: str) -> HttpReply:
+        if self.stopping:
+            return STOPPING
+        file = await self._files.serve(method, path)
+        if isinstance(file, StreamedPage):
+            return HttpReply(file.http, b"", file.http, action="file", headers=file.headers, pieces=file.pieces)
+        return HttpReply(file.http, file.body, file.http, action="file", headers=file.headers)
 
     async def _answer_callback(self, method: str, path: str, protocol: Any, headers: Any) -> HttpReply:
         if method != "POST":

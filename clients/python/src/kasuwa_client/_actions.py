@@ -963,6 +963,84 @@ RESOURCES_CANCEL_INSTALLMENTS: Action[types.InstallmentChangedReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_CUSTOMER: Action[types.CustomerRegisteredReply] = Action(
+    name="resources.customer",
+    path="resources",
+    selectors={"request": "customer"},
+    fields={
+        "name": ("name", "text"),
+        "email": ("email", "text"),
+        "phone": ("phone", "text"),
+        "address": ("address", "text"),
+    },
+    reply="CustomerRegisteredReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_CUSTOMERS: Action[types.CustomerRecord] = Action(
+    name="resources.customers",
+    path="resources",
+    selectors={"inquire": "customer"},
+    fields={"offset": ("offset", "integer"), "limit": ("limit", "integer"), "search": ("search", "text")},
+    reply="CustomerPage",
+    record="CustomerRecord",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_CUSTOMER_DETAIL: Action[types.CustomerDetailReply] = Action(
+    name="resources.customer_detail",
+    path="resources",
+    selectors={"inquire": "customer_detail"},
+    fields={"customer_id": ("customer_id", "text")},
+    reply="CustomerDetailReply",
+)
+RESOURCES_TRANSACTIONS: Action[types.TransactionSummary] = Action(
+    name="resources.transactions",
+    path="resources",
+    selectors={"inquire": "transactions"},
+    fields={
+        "kind": ("kind", "choice"),
+        "status": ("status", "choice"),
+        "first": ("from", "date"),
+        "last": ("to", "date"),
+        "currency": ("currency", "choice"),
+        "min_amount": ("min_amount", "amount"),
+        "max_amount": ("max_amount", "amount"),
+        "customer": ("customer", "text"),
+        "reference": ("reference", "text"),
+        "method": ("method", "choice"),
+        "limit": ("limit", "integer"),
+        "cursor": ("cursor", "text"),
+    },
+    reply="TransactionPage",
+    record="TransactionSummary",
+    paging="cursor",
+    newest_first=True,
+)
+RESOURCES_TRANSACTION: Action[types.FoundReply] = Action(
+    name="resources.transaction",
+    path="resources",
+    selectors={"inquire": "transaction"},
+    fields={"reference": ("reference", "text")},
+    reply="FoundReply",
+)
+RESOURCES_STATEMENT: Action[types.Statement] = Action(
+    name="resources.statement",
+    path="resources",
+    selectors={"inquire": "statement"},
+    fields={
+        "account": ("account", "choice"),
+        "id": ("id", "text"),
+        "currency": ("currency", "choice"),
+        "first": ("from", "date"),
+        "last": ("to", "date"),
+        "format": ("format", "choice"),
+        "limit": ("limit", "integer"),
+        "cursor": ("cursor", "text"),
+    },
+    reply="Statement",
+)
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
     path="sandbox",

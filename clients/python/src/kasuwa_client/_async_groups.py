@@ -3795,6 +3795,342 @@ class Resources(AsyncGroup):
         """
         return await self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
+    async def customer(
+        self,
+        *,
+        name: str,
+        email: str,
+        phone: str | None = None,
+        address: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CustomerRegisteredReply:
+        """Register a customer, or bring one up to date.
+
+        Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
+        replace the earlier ones.
+
+        name: Name of the customer. 1 to 100 characters.
+        email: E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones
+            too. An e-mail address.
+        phone: Telephone number. A telephone number of its country, or one with + and its country's code.
+        address: Postal address. At most 300 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.customer(
+                name="Ada Obi", email="ada.obi@example.com", phone="08031234567", address="12 Marina Road, Lagos"
+            )
+
+            {
+              "status": 200,
+              "message": "Customer created",
+              "data": {
+                "customer_id": "<customer_id>",
+                "name": "Ada Obi",
+                "email": "ada.obi@example.com",
+                "phone": "08031234567",
+                "address": "12 Marina Road, Lagos",
+                "created_at": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.RESOURCES_CUSTOMER,
+            {"name": name, "email": email, "phone": phone, "address": address},
+            idempotency_key,
+        )
+
+    def customers(
+        self, *, offset: int | None = None, limit: int | None = None, search: str | None = None
+    ) -> AsyncPager[types.CustomerRecord]:
+        """Customers, newest first.
+
+        Lists customers, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        search: Lists only customers with this whole e-mail address or telephone number, or whose name has words
+            that begin with each of these words (at least three letters of each). 1 to 254 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.customers(search="ada")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "customer_id": "<customer_id>",
+                  "name": "Ada Obi",
+                  "email": "ada.obi@example.com",
+                  "phone": "08031234567",
+                  "address": "12 Marina Road, Lagos",
+                  "created_at": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(actions.RESOURCES_CUSTOMERS, {"offset": offset, "limit": limit, "search": search})
+
+    async def customer_detail(self, *, customer_id: str) -> types.CustomerDetailReply:
+        """One customer with totals, saved cards and newest payments.
+
+        Shows one customer with payments.
+
+        customer_id: Identifier of the customer. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.customer_detail(customer_id="<customer_id>")
+
+            {
+              "status": 200,
+              "message": "Customer",
+              "data": {
+                "customer_id": "<customer_id>",
+                "name": "Ada Obi",
+                "email": "ada.obi@example.com",
+                "phone": "08031234567",
+                "address": "12 Marina Road, Lagos",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "totals": [],
+                "cards": [],
+                "transactions": []
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_CUSTOMER_DETAIL, {"customer_id": customer_id})
+
+    def transactions(
+        self,
+        *,
+        kind: Literal[
+            "bill",
+            "card_purchase",
+            "card_refund",
+            "cashcode",
+            "cashout",
+            "deposit",
+            "payment",
+            "refund",
+            "repayment",
+            "transfer",
+        ]
+        | None = None,
+        status: Literal["failed", "pending", "processing", "successful"] | None = None,
+        first: dt.date | str | None = None,
+        last: dt.date | str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        min_amount: types.Amount | None = None,
+        max_amount: types.Amount | None = None,
+        customer: str | None = None,
+        reference: str | None = None,
+        method: Literal["account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd"]
+        | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> AsyncPager[types.TransactionSummary]:
+        """Transactions of every kind, newest first.
+
+        Lists transactions of every kind, newest first. Filters that are sent must all match.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        kind: Lists only transactions of this kind.
+        status: Lists only transactions with this status.
+        first: First day of creation, in Lagos. A date such as 2026-01-05.
+        last: Last day of creation, in Lagos. A date such as 2026-01-05.
+        currency: Lists only transactions in this currency. One of NGN, USD, GHS, KES.
+        min_amount: Lists only transactions of at least this amount, fees not included. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        max_amount: Lists only transactions of at most this amount, fees not included. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        customer: Lists only payments of this customer, by `customer_id` or by the `user.email` of the payments. A
+            `customer_id` or an e-mail address.
+        reference: Any part of your reference or of ours, in any case. A whole reference finds its transactions at
+            once and no others. 3 to 100 characters.
+        method: Lists only payments by this payment type.
+        limit: Largest number of transactions to return. Default 50. 1 to 100.
+        cursor: Continues after the page that had this `next_cursor`. Send the same filters with it. The
+            `next_cursor` of a reply.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.transactions(kind="transfer", status="successful", limit=2)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "txnRef": "<txnRef>",
+                  "orderRef": "<reference>",
+                  "kind": "transfer",
+                  "txnStatus": "successful",
+                  "currency": "NGN",
+                  "amount": "120000.00",
+                  "fee": "50.00",
+                  "vat": "3.75",
+                  "duty": "0.00",
+                  "method": null,
+                  "message": "Transfer Successful",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "dateEnded": "2026-01-05T08:30:00.000Z"
+                },
+                {
+                  "txnRef": "<txnRef>",
+                  "orderRef": "order-1042",
+                  "kind": "transfer",
+                  "txnStatus": "successful",
+                  "currency": "NGN",
+                  "amount": "1500.00",
+                  "fee": "10.00",
+            …
+        """
+        return self._list(
+            actions.RESOURCES_TRANSACTIONS,
+            {
+                "kind": kind,
+                "status": status,
+                "first": first,
+                "last": last,
+                "currency": currency,
+                "min_amount": min_amount,
+                "max_amount": max_amount,
+                "customer": customer,
+                "reference": reference,
+                "method": method,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    async def transaction(self, *, reference: str) -> types.FoundReply:
+        """Anything that has a reference, with its related references and timeline.
+
+        Finds anything that has a reference, whoever gave it.
+
+        reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
+            `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
+            card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
+            characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.transaction(reference="order-1042")
+
+            {
+              "status": 200,
+              "data": {
+                "kind": "transfer",
+                "reference": "<reference>",
+                "orderRef": "order-1042",
+                "state": "successful",
+                "message": "Transfer Successful",
+                "currency": "NGN",
+                "amount": "1500.00",
+                "fee": "10.00",
+                "vat": "0.75",
+                "duty": "0.00",
+                "method": null,
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateEnded": "2026-01-05T08:30:00.000Z",
+                "related": [],
+                "timeline": [
+                  {
+                    "at": "2026-01-05T08:30:00.000Z",
+                    "step": "requested",
+                    "message": ""
+                  },
+                  {
+                    "at": "2026-01-05T08:30:00.000Z",
+                    "step": "successful",
+            …
+        """
+        return await self._call(actions.RESOURCES_TRANSACTION, {"reference": reference})
+
+    async def statement(
+        self,
+        *,
+        account: Literal["beneficiary", "card", "loan", "savings", "wallet"],
+        first: dt.date | str,
+        last: dt.date | str,
+        id: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        format: Literal["csv", "json", "pdf"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> types.Statement:
+        """The movements of an account, its balances and totals, in pages or as a file.
+
+        Asks for a statement of account over whole days. The statement of the days that follow begins with the balance
+        at which this one ends.
+
+        account: Kind of the account: your wallet, a virtual card, a savings account, a loan, or a beneficiary of
+            split payments.
+        id: The card's `reference`, `savings_id`, `loan_id` or `ref_code` of a beneficiary. Required for all but the
+            wallet. 1 to 100 characters.
+        currency: Currency of a wallet or beneficiary. Default NGN. Other accounts have one currency. One of NGN,
+            USD, GHS, KES.
+        first: First day, in Lagos. A date such as 2026-01-05.
+        last: Last day, in Lagos. At most 366 days after `from`. A date such as 2026-01-05.
+        format: `json`, in pages (default), or a link to a file.
+        limit: Largest number of movements on a page. Default 50. 1 to 200.
+        cursor: Continues after the page that had this `next_cursor`. Send the other fields with it again. The
+            `next_cursor` of a reply.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.statement(account="wallet", first="2026-01-01", last="2026-01-31", limit=3)
+
+            {
+              "status": 200,
+              "message": "Wallet in NGN",
+              "currency": "NGN",
+              "opening_balance": "0.00",
+              "closing_balance": "9889857.64",
+              "totals": [
+                {
+                  "kind": "collected",
+                  "amount": "16527.15",
+                  "count": 4
+                },
+                {
+                  "kind": "fees",
+                  "amount": "-2087.91",
+                  "count": 8
+                },
+                {
+                  "kind": "vat",
+                  "amount": "-156.60",
+                  "count": 8
+                },
+                {
+                  "kind": "refunds",
+                  "amount": "-500.00",
+                  "count": 1
+            …
+        """
+        return await self._call(
+            actions.RESOURCES_STATEMENT,
+            {
+                "account": account,
+                "first": first,
+                "last": last,
+                "id": id,
+                "currency": currency,
+                "format": format,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
 
 class Sandbox(AsyncGroup):
     """The actions of `PUT /sandbox`. They exist in the test environment only."""

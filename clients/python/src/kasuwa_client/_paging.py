@@ -58,6 +58,10 @@ def read_page(action: Action[T], arguments: Mapping[str, Any], body: Any) -> Pag
     if action.paging == "feed":
         has_next = bool(reply.get("more"))
         following = {**arguments, "after": reply.get("last")}
+    elif action.paging == "cursor":
+        # A page can be empty although others follow.
+        has_next = reply.get("next_cursor") is not None
+        following = {**arguments, "cursor": reply.get("next_cursor")}
     elif action.paging == "array":
         # The reply does not say how many there are. One that was asked for by its id is alone.
         has_next = bool(lines) and not arguments.get("id")

@@ -1160,6 +1160,185 @@ class ClockReply(Result):
 
 
 @dataclass(frozen=True)
+class CustomerCard(Result):
+    """A saved card of a customer."""
+
+    card: str
+    """The masked number of the card."""
+    token: str = field(repr=False)
+    """The first characters of the card's token."""
+    created_at: dt.datetime
+    """Time at which the card was saved, in UTC."""
+    brand: str | None = None
+    """Card network, such as `visa`. Null if unknown."""
+    issuer: str | None = None
+    """Name of the bank that issued the card. Null if unknown."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "card": "card",
+        "brand": "brand",
+        "issuer": "issuer",
+        "token": "token",
+        "created_at": "created_at",
+    }
+
+
+@dataclass(frozen=True)
+class CustomerDetail(Result):
+    """A customer with what belongs to it."""
+
+    customer_id: str
+    """Identifier of the customer."""
+    created_at: dt.datetime
+    """Time of the first registration, in UTC."""
+    totals: tuple[CustomerTotal, ...]
+    """Totals of the customer's payments, one line a currency."""
+    cards: tuple[CustomerCard, ...]
+    """Saved cards of the customer's newest 1,000 payments, newest first, at most 20."""
+    transactions: tuple[CustomerPayment, ...]
+    """The newest 20 payments."""
+    name: str | None = None
+    """Name of the customer."""
+    email: str | None = None
+    """E-mail address as it was sent last."""
+    phone: str | None = None
+    """Telephone number. Null if it was never sent."""
+    address: str | None = None
+    """Postal address. Null if it was never sent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "customer_id": "customer_id",
+        "name": "name",
+        "email": "email",
+        "phone": "phone",
+        "address": "address",
+        "created_at": "created_at",
+        "totals": "totals",
+        "cards": "cards",
+        "transactions": "transactions",
+    }
+
+
+@dataclass(frozen=True)
+class CustomerDetailReply(Result):
+    """One customer."""
+
+    status: int
+    """200: there is such a customer."""
+    message: str
+    """The outcome in words."""
+    data: CustomerDetail
+    """The customer."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CustomerPayment(Result):
+    """A payment of a customer."""
+
+    txn_ref: str
+    """Reference of the payment."""
+    customer_txnref: str
+    """Your own reference. Empty if you gave none."""
+    txn_status: Literal["failed", "pending", "processing", "successful"]
+    """State of the payment."""
+    currency: str
+    """Currency of the payment."""
+    amount: Decimal
+    """Amount of the payment."""
+    method: str
+    """Payment type."""
+    date_created: dt.datetime
+    """Time at which the payment began, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "customer_txnref": "customer_txnref",
+        "txn_status": "txnStatus",
+        "currency": "currency",
+        "amount": "amount",
+        "method": "method",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class CustomerRecord(Result):
+    """A customer. Personal data of an erased customer are null."""
+
+    customer_id: str
+    """Identifier of the customer."""
+    created_at: dt.datetime
+    """Time of the first registration, in UTC."""
+    name: str | None = None
+    """Name of the customer."""
+    email: str | None = None
+    """E-mail address as it was sent last."""
+    phone: str | None = None
+    """Telephone number. Null if it was never sent."""
+    address: str | None = None
+    """Postal address. Null if it was never sent."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "customer_id": "customer_id",
+        "name": "name",
+        "email": "email",
+        "phone": "phone",
+        "address": "address",
+        "created_at": "created_at",
+    }
+
+
+@dataclass(frozen=True)
+class CustomerRegisteredReply(Result):
+    """The customer, new or brought up to date."""
+
+    status: int
+    """200: the customer is registered."""
+    message: str
+    """The outcome in words."""
+    data: CustomerRecord
+    """The customer."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CustomerTotal(Result):
+    """The payments of a customer in one currency."""
+
+    currency: str
+    """Currency of the amounts."""
+    payments: int
+    """Number of successful payments."""
+    paid: Decimal
+    """Sum of the successful payments, refunded ones included."""
+    refunded: Decimal
+    """Sum of the successful refunds of these payments."""
+    failed: int
+    """Number of failed payments."""
+    open: int
+    """Number of payments that have not ended."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "currency": "currency",
+        "payments": "payments",
+        "paid": "paid",
+        "refunded": "refunded",
+        "failed": "failed",
+        "open": "open",
+    }
+
+
+@dataclass(frozen=True)
 class DeliveryAttempt(Result):
     """One attempt to deliver an event."""
 
@@ -1504,6 +1683,76 @@ class ExplainReply(Result):
     `event`, `webhook` or `job`), `said`, and fields of its kind.
     """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class FoundRecord(Result):
+    """Anything that has a reference, in one shape. Fields that it does not have are null."""
+
+    kind: str
+    """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
+    `beneficiary`, `personalized_account`, `client`, `customer`.
+    """
+    reference: str
+    """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
+    state: str
+    """Its state: of a transaction `pending`, `processing`, `successful` or `failed`."""
+    date_created: dt.datetime
+    """Time of creation, in UTC."""
+    related: tuple[RelatedReference, ...]
+    """What belongs to it, the newest 20 of each kind."""
+    timeline: tuple[TimelineLine, ...]
+    """Its steps, oldest first, the newest 100."""
+    order_ref: str | None = None
+    """Your own reference."""
+    message: str | None = None
+    """Last message about a transaction."""
+    currency: str | None = None
+    """Currency of the amounts."""
+    amount: Decimal | None = None
+    """Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards."""
+    fee: Decimal | None = None
+    """Fee of a transaction. Zero if it failed."""
+    vat: Decimal | None = None
+    """VAT on the fee. Zero if the transaction failed."""
+    duty: Decimal | None = None
+    """Stamp duty. Zero if the transaction failed."""
+    method: str | None = None
+    """Payment type of a payment."""
+    date_ended: dt.datetime | None = None
+    """Time at which a transaction became final, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "kind": "kind",
+        "reference": "reference",
+        "order_ref": "orderRef",
+        "state": "state",
+        "message": "message",
+        "currency": "currency",
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+        "duty": "duty",
+        "method": "method",
+        "date_created": "dateCreated",
+        "date_ended": "dateEnded",
+        "related": "related",
+        "timeline": "timeline",
+    }
+
+
+@dataclass(frozen=True)
+class FoundReply(Result):
+    """The object that has the reference."""
+
+    status: int
+    """200: there is such a reference."""
+    data: FoundRecord
+    """What has it. If several things have the same reference: a transaction first, of those the newest."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -2526,6 +2775,21 @@ class RefundReply(Result):
 
 
 @dataclass(frozen=True)
+class RelatedReference(Result):
+    """Something that belongs to what was found."""
+
+    kind: str
+    """Its kind, such as `refund`, `payment`, `batch`, `loan` or `customer`."""
+    reference: str
+    """Its reference, which `transaction` takes."""
+    state: str | None = None
+    """Its state. Null if that is not known here."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "reference": "reference", "state": "state"}
+
+
+@dataclass(frozen=True)
 class RepayReply(Result):
     """The reply of the payment at every step of its flow. A repayment by `wallet` and a dry run also have the
     allocation and the loan after it. A dry run has no txnRef.
@@ -3082,6 +3346,95 @@ class SpendingLimitsShown(Result):
 
 
 @dataclass(frozen=True)
+class Statement(Result):
+    """A statement, or the link to one."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    currency: str
+    """Currency of the amounts."""
+    opening_balance: Decimal
+    """Balance at the beginning of the first day."""
+    closing_balance: Decimal
+    """Balance at the end of the last day, or now if that day is not over. It is the opening balance and all
+    movements.
+    """
+    data: tuple[StatementMovement, ...]
+    """The movements, oldest first. Empty beside a link."""
+    totals: tuple[StatementTotal, ...] | None = None
+    """The movements by kind. Null on later pages, beside a link, and for a period with more than 1,000,000 postings:
+    the file has them.
+    """
+    next_cursor: str | None = None
+    """Send it as `cursor` for the next page. Null if there is none."""
+    link: str | None = None
+    """Address of the file. It needs no key: whoever has it can read the statement. Null for `json`."""
+    expires: dt.datetime | None = None
+    """Time until which the link works, in UTC: an hour from now. Null for `json`."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "currency": "currency",
+        "opening_balance": "opening_balance",
+        "closing_balance": "closing_balance",
+        "totals": "totals",
+        "data": "data",
+        "next_cursor": "next_cursor",
+        "link": "link",
+        "expires": "expires",
+    }
+
+
+@dataclass(frozen=True)
+class StatementMovement(Result):
+    """One movement."""
+
+    date_created: dt.datetime
+    """Time of the movement, in UTC."""
+    kind: str
+    """What the movement is, such as `payment`, `collection fee`, `interest` or `thrift payout`."""
+    reference: str
+    """Reference of the transaction, or of what caused the movement."""
+    counterparty: str
+    """The other account of the movement, such as `rail:bank:NGN` or `income:transfer:NGN`."""
+    amount: Decimal
+    """Amount: negative if it left the account. On a loan, a positive amount is owed."""
+    balance: Decimal
+    """Balance after the movement."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "date_created": "dateCreated",
+        "kind": "kind",
+        "reference": "reference",
+        "counterparty": "counterparty",
+        "amount": "amount",
+        "balance": "balance",
+    }
+
+
+@dataclass(frozen=True)
+class StatementTotal(Result):
+    """The movements of one kind together."""
+
+    kind: Literal["collected", "fees", "interest", "other", "payouts", "refunds", "tax", "vat"]
+    """`collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld
+    tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
+    """
+    amount: Decimal
+    """Sum of the movements: negative if more went out than came in."""
+    count: int
+    """Number of the movements."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "amount": "amount", "count": "count"}
+
+
+@dataclass(frozen=True)
 class SubscriptionRecord(Result):
     """A member of a thrift plan."""
 
@@ -3134,6 +3487,81 @@ class SubscriptionReply(Result):
         "data": "data",
         "dry_run": "dry_run",
         "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class TimelineLine(Result):
+    """One step in the life of what was found."""
+
+    at: dt.datetime
+    """Time of the step, in UTC."""
+    step: str
+    """What happened: `requested`, `created`, a state, or the kind of a transaction."""
+    message: str
+    """The message of the step, or the reference of the transaction. May be empty."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step", "message": "message"}
+
+
+@dataclass(frozen=True)
+class TransactionSummary(Result):
+    """A transaction of the list."""
+
+    txn_ref: str
+    """Reference of the transaction, given by the service."""
+    order_ref: str
+    """Your own reference, such as `orderRef` or `customer_txnref`. Empty if you gave none."""
+    kind: Literal[
+        "bill",
+        "card_purchase",
+        "card_refund",
+        "cashcode",
+        "cashout",
+        "deposit",
+        "payment",
+        "refund",
+        "repayment",
+        "transfer",
+    ]
+    """Kind of the transaction."""
+    txn_status: Literal["failed", "pending", "processing", "successful"]
+    """State of the transaction. `successful` and `failed` are final."""
+    currency: str
+    """Currency of the amounts."""
+    amount: Decimal
+    """Amount of the transaction, without fees."""
+    fee: Decimal
+    """Fee of the transaction. Zero if it failed."""
+    vat: Decimal
+    """VAT on the fee. Zero if the transaction failed."""
+    duty: Decimal
+    """Stamp duty. Zero if the transaction failed."""
+    message: str
+    """Last message about the transaction, at most 200 characters."""
+    date_created: dt.datetime
+    """Time at which the transaction began, in UTC."""
+    method: str | None = None
+    """Payment type of a payment. Null for other kinds."""
+    date_ended: dt.datetime | None = None
+    """Time at which the transaction became final, in UTC. Null while it is open."""
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "kind": "kind",
+        "txn_status": "txnStatus",
+        "currency": "currency",
+        "amount": "amount",
+        "fee": "fee",
+        "vat": "vat",
+        "duty": "duty",
+        "method": "method",
+        "message": "message",
+        "date_created": "dateCreated",
+        "date_ended": "dateEnded",
     }
 
 

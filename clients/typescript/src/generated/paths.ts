@@ -39,7 +39,7 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments.
+   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
    */
   readonly resources: ResourcesMethods;
   /**

@@ -8,6 +8,12 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
 import {
+  type CustomerDetailReply,
+  type CustomerPage,
+  type CustomerRecord,
+  type CustomerRegisteredReply,
+} from "./customers.js";
+import {
   type ChargeableBanksReply,
   type ChargesReply,
   type InstallmentChangedReply,
@@ -15,14 +21,21 @@ import {
   type RecurrentChangedReply,
   type RecurrentPlan,
 } from "./payment.js";
+import { type FoundReply } from "./references.js";
 import {
   CHARGES_REPLY_SHAPE,
+  CUSTOMER_DETAIL_REPLY_SHAPE,
+  FOUND_REPLY_SHAPE,
   INSTALLMENT_CHANGED_REPLY_SHAPE,
   INSTALLMENT_PLAN_SHAPE,
   RECURRENT_CHANGED_REPLY_SHAPE,
   RECURRENT_PLAN_SHAPE,
+  STATEMENT_SHAPE,
+  TRANSACTION_PAGE_SHAPE,
   WALLET_REPLY_SHAPE,
 } from "./shapes.js";
+import { type Statement } from "./statements.js";
+import { type TransactionPage, type TransactionSummary } from "./transactions.js";
 
 /** The holder of a bank account. */
 export interface AccountNameFacts {
@@ -419,6 +432,153 @@ export interface ResourcesCancelInstallmentsRequest {
   readonly dry_run?: boolean | null | undefined;
 }
 
+/**
+ * Request of resources customer. Registers a person who pays you. The same e-mail address again is the same
+ * customer: the fields that are sent replace the earlier ones.
+ */
+export interface ResourcesCustomerRequest {
+  /** Name of the customer. 1 to 100 characters. */
+  readonly name: string;
+  /**
+   * E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones too. An e-mail
+   * address.
+   */
+  readonly email: string;
+  /** Telephone number. A telephone number of its country, or one with + and its country's code. */
+  readonly phone?: string | null | undefined;
+  /** Postal address. At most 300 characters. */
+  readonly address?: string | null | undefined;
+}
+
+/** Request of resources customers. Lists customers, newest first. */
+export interface ResourcesCustomersRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /**
+   * Lists only customers with this whole e-mail address or telephone number, or whose name has words that begin with
+   * each of these words (at least three letters of each). 1 to 254 characters.
+   */
+  readonly search?: string | null | undefined;
+}
+
+/** Request of resources customerDetail. Shows one customer with payments. */
+export interface ResourcesCustomerDetailRequest {
+  /** Identifier of the customer. 1 to 100 characters. */
+  readonly customer_id: string;
+}
+
+/**
+ * Request of resources transactions. Lists transactions of every kind, newest first. Filters that are sent must all
+ * match.
+ */
+export interface ResourcesTransactionsRequest {
+  /** Lists only transactions of this kind. */
+  readonly kind?:
+    | "bill"
+    | "card_purchase"
+    | "card_refund"
+    | "cashcode"
+    | "cashout"
+    | "deposit"
+    | "payment"
+    | "refund"
+    | "repayment"
+    | "transfer"
+    | null
+    | undefined;
+  /** Lists only transactions with this status. */
+  readonly status?: "failed" | "pending" | "processing" | "successful" | null | undefined;
+  /** First day of creation, in Lagos. A date such as 2026-01-05. */
+  readonly from?: CalendarDate | null | undefined;
+  /** Last day of creation, in Lagos. A date such as 2026-01-05. */
+  readonly to?: CalendarDate | null | undefined;
+  /** Lists only transactions in this currency. One of NGN, USD, GHS, KES. */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /**
+   * Lists only transactions of at least this amount, fees not included. Digits with at most two decimals, at most 15
+   * digits; zero where nothing is left.
+   */
+  readonly min_amount?: Amount | null | undefined;
+  /**
+   * Lists only transactions of at most this amount, fees not included. Digits with at most two decimals, at most 15
+   * digits; zero where nothing is left.
+   */
+  readonly max_amount?: Amount | null | undefined;
+  /**
+   * Lists only payments of this customer, by `customer_id` or by the `user.email` of the payments. A `customer_id` or
+   * an e-mail address.
+   */
+  readonly customer?: string | null | undefined;
+  /**
+   * Any part of your reference or of ours, in any case. A whole reference finds its transactions at once and no
+   * others. 3 to 100 characters.
+   */
+  readonly reference?: string | null | undefined;
+  /** Lists only payments by this payment type. */
+  readonly method?:
+    | "account"
+    | "bank_transfer"
+    | "card"
+    | "mobile_money"
+    | "phone"
+    | "qrpay"
+    | "token"
+    | "ussd"
+    | null
+    | undefined;
+  /** Largest number of transactions to return. Default 50. 1 to 100. */
+  readonly limit?: number | null | undefined;
+  /**
+   * Continues after the page that had this `next_cursor`. Send the same filters with it. The `next_cursor` of a reply.
+   */
+  readonly cursor?: string | null | undefined;
+}
+
+/** Request of resources transaction. Finds anything that has a reference, whoever gave it. */
+export interface ResourcesTransactionRequest {
+  /**
+   * A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
+   * the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
+   * beneficiary, client, customer or personalized account. 1 to 100 characters.
+   */
+  readonly reference: string;
+}
+
+/**
+ * Request of resources statement. Asks for a statement of account over whole days. The statement of the days that
+ * follow begins with the balance at which this one ends.
+ */
+export interface ResourcesStatementRequest {
+  /**
+   * Kind of the account: your wallet, a virtual card, a savings account, a loan, or a beneficiary of split payments.
+   */
+  readonly account: "beneficiary" | "card" | "loan" | "savings" | "wallet";
+  /**
+   * The card's `reference`, `savings_id`, `loan_id` or `ref_code` of a beneficiary. Required for all but the wallet. 1
+   * to 100 characters.
+   */
+  readonly id?: string | null | undefined;
+  /**
+   * Currency of a wallet or beneficiary. Default NGN. Other accounts have one currency. One of NGN, USD, GHS, KES.
+   */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /** First day, in Lagos. A date such as 2026-01-05. */
+  readonly from: CalendarDate;
+  /** Last day, in Lagos. At most 366 days after `from`. A date such as 2026-01-05. */
+  readonly to: CalendarDate;
+  /** `json`, in pages (default), or a link to a file. */
+  readonly format?: "csv" | "json" | "pdf" | null | undefined;
+  /** Largest number of movements on a page. Default 50. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /**
+   * Continues after the page that had this `next_cursor`. Send the other fields with it again. The `next_cursor` of a
+   * reply.
+   */
+  readonly cursor?: string | null | undefined;
+}
+
 const BANKS: Operation = {
   name: "resources.banks",
   path: "resources",
@@ -559,6 +719,55 @@ const CANCEL_INSTALLMENTS: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   reply: INSTALLMENT_CHANGED_REPLY_SHAPE,
+};
+
+const CUSTOMER: Operation = {
+  name: "resources.customer",
+  path: "resources",
+  select: { request: "customer" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const CUSTOMERS: Operation = {
+  name: "resources.customers",
+  path: "resources",
+  select: { inquire: "customer" },
+  repeat: "read",
+};
+
+const CUSTOMER_DETAIL: Operation = {
+  name: "resources.customerDetail",
+  path: "resources",
+  select: { inquire: "customer_detail" },
+  repeat: "read",
+  reply: CUSTOMER_DETAIL_REPLY_SHAPE,
+};
+
+const TRANSACTIONS: Operation = {
+  name: "resources.transactions",
+  path: "resources",
+  select: { inquire: "transactions" },
+  repeat: "read",
+  request: { amounts: ["min_amount", "max_amount"] },
+  reply: TRANSACTION_PAGE_SHAPE,
+};
+
+const TRANSACTION: Operation = {
+  name: "resources.transaction",
+  path: "resources",
+  select: { inquire: "transaction" },
+  repeat: "read",
+  reply: FOUND_REPLY_SHAPE,
+};
+
+const STATEMENT: Operation = {
+  name: "resources.statement",
+  path: "resources",
+  select: { inquire: "statement" },
+  repeat: "read",
+  reply: STATEMENT_SHAPE,
 };
 
 /** The actions of `PUT /resources`. */
@@ -1217,5 +1426,273 @@ export class ResourcesMethods {
     options?: CallOptions,
   ): Promise<InstallmentChangedReply> {
     return callAction(this.#caller, CANCEL_INSTALLMENTS, request, options);
+  }
+
+  /**
+   * Register a customer, or bring one up to date.
+   *
+   * Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
+   * replace the earlier ones.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.customer({
+   *   name: "Ada Obi",
+   *   email: "ada.obi@example.com",
+   *   phone: "08031234567",
+   *   address: "12 Marina Road, Lagos",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Customer created",
+   * //   data: {
+   * //     customer_id: "<customer_id>",
+   * //     name: "Ada Obi",
+   * //     email: "ada.obi@example.com",
+   * //     phone: "08031234567",
+   * //     address: "12 Marina Road, Lagos",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  customer(request: ResourcesCustomerRequest, options?: CallOptions): Promise<CustomerRegisteredReply> {
+    return callAction(this.#caller, CUSTOMER, request, options);
+  }
+
+  /**
+   * Customers, newest first.
+   *
+   * Lists customers, newest first.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.customers({
+   *   search: "ada",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       customer_id: "<customer_id>",
+   * //       name: "Ada Obi",
+   * //       email: "ada.obi@example.com",
+   * //       phone: "08031234567",
+   * //       address: "12 Marina Road, Lagos",
+   * //       created_at: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  customers(request: ResourcesCustomersRequest = {}, options?: CallOptions): List<CustomerPage, CustomerRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, CUSTOMERS, kind, request, options);
+  }
+
+  /**
+   * One customer with totals, saved cards and newest payments.
+   *
+   * Shows one customer with payments.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.customerDetail({
+   *   customer_id: "<customer_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Customer",
+   * //   data: {
+   * //     customer_id: "<customer_id>",
+   * //     name: "Ada Obi",
+   * //     email: "ada.obi@example.com",
+   * //     phone: "08031234567",
+   * //     address: "12 Marina Road, Lagos",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     totals: [],
+   * //     cards: [],
+   * //     transactions: [],
+   * //   },
+   * // }
+   * ```
+   */
+  customerDetail(request: ResourcesCustomerDetailRequest, options?: CallOptions): Promise<CustomerDetailReply> {
+    return callAction(this.#caller, CUSTOMER_DETAIL, request, options);
+  }
+
+  /**
+   * Transactions of every kind, newest first.
+   *
+   * Lists transactions of every kind, newest first. Filters that are sent must all match.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.transactions({
+   *   kind: "transfer",
+   *   status: "successful",
+   *   limit: 2,
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       txnRef: "<txnRef>",
+   * //       orderRef: "<reference>",
+   * //       kind: "transfer",
+   * //       txnStatus: "successful",
+   * //       currency: "NGN",
+   * //       amount: "120000.00",
+   * //       fee: "50.00",
+   * //       vat: "3.75",
+   * //       duty: "0.00",
+   * //       method: null,
+   * //       message: "Transfer Successful",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       dateEnded: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //     {
+   * //       txnRef: "<txnRef>",
+   * //       orderRef: "order-1042",
+   * //       kind: "transfer",
+   * //       txnStatus: "successful",
+   * //       currency: "NGN",
+   * //       amount: "1500.00",
+   * //       fee: "10.00",
+   * //       vat: "0.75",
+   * //       duty: "0.00",
+   * //       method: null,
+   * //       message: "Transfer Successful",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       dateEnded: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   next_cursor: "<next_cursor>",
+   * // }
+   * ```
+   */
+  transactions(
+    request: ResourcesTransactionsRequest = {},
+    options?: CallOptions,
+  ): List<TransactionPage, TransactionSummary> {
+    const kind = { paging: "cursor", isNewestFirst: true } as const;
+    return listRecords(this.#caller, TRANSACTIONS, kind, request, options);
+  }
+
+  /**
+   * Anything that has a reference, with its related references and timeline.
+   *
+   * Finds anything that has a reference, whoever gave it.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.transaction({
+   *   reference: "order-1042",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     kind: "transfer",
+   * //     reference: "<reference>",
+   * //     orderRef: "order-1042",
+   * //     state: "successful",
+   * //     message: "Transfer Successful",
+   * //     currency: "NGN",
+   * //     amount: "1500.00",
+   * //     fee: "10.00",
+   * //     vat: "0.75",
+   * //     duty: "0.00",
+   * //     method: null,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     dateEnded: "2026-01-05T08:30:00.000Z",
+   * //     related: [],
+   * //     timeline: [
+   * //       {
+   * //         at: "2026-01-05T08:30:00.000Z",
+   * //         step: "requested",
+   * //         message: "",
+   * //       },
+   * //       {
+   * //         at: "2026-01-05T08:30:00.000Z",
+   * //         step: "successful",
+   * //         message: "Transfer Successful",
+   * //       },
+   * //     ],
+   * //   },
+   * // }
+   * ```
+   */
+  transaction(request: ResourcesTransactionRequest, options?: CallOptions): Promise<FoundReply> {
+    return callAction(this.#caller, TRANSACTION, request, options);
+  }
+
+  /**
+   * The movements of an account, its balances and totals, in pages or as a file.
+   *
+   * Asks for a statement of account over whole days. The statement of the days that follow begins with the balance at
+   * which this one ends.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.statement({
+   *   account: "wallet",
+   *   from: "2026-01-01",
+   *   to: "2026-01-31",
+   *   limit: 3,
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Wallet in NGN",
+   * //   currency: "NGN",
+   * //   opening_balance: "0.00",
+   * //   closing_balance: "9889857.64",
+   * //   totals: [
+   * //     {
+   * //       kind: "collected",
+   * //       amount: "16527.15",
+   * //       count: 4,
+   * //     },
+   * //     {
+   * //       kind: "fees",
+   * //       amount: "-2087.91",
+   * //       count: 8,
+   * //     },
+   * //     {
+   * //       kind: "vat",
+   * //       amount: "-156.60",
+   * //       count: 8,
+   * //     },
+   * //     {
+   * //       kind: "refunds",
+   * //       amount: "-500.00",
+   * //       count: 1,
+   * //     },
+   * //     {
+   * //       kind: "payouts",
+   * //       amount: "-126500.00",
+   * //       count: 3,
+   * //     },
+   * //     {
+   * //       kind: "other",
+   * //       amount: "10002575.00",
+   * //       count: 3,
+   * //     },
+   * //   ],
+   * //   data: [
+   * //     {
+   * // …
+   * ```
+   */
+  statement(request: ResourcesStatementRequest, options?: CallOptions): Promise<Statement> {
+    return callAction(this.#caller, STATEMENT, request, options);
   }
 }

@@ -37,6 +37,19 @@ export const CHARGES_SHAPE: Shape = {
 
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
+export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
+
+export const CUSTOMER_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
+
+export const CUSTOMER_DETAIL_SHAPE: Shape = {
+  inside: {
+    totals: CUSTOMER_TOTAL_SHAPE,
+    transactions: CUSTOMER_PAYMENT_SHAPE,
+  },
+};
+
+export const CUSTOMER_DETAIL_REPLY_SHAPE: Shape = { inside: { data: CUSTOMER_DETAIL_SHAPE } };
+
 export const DEPOSIT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount", "balance"],
   inside: { charges: CHARGES_SHAPE, explained: DRY_RUN_FIGURE_SHAPE },
@@ -46,6 +59,10 @@ export const DEPOSIT_VALIDATE_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
 };
+
+export const FOUND_RECORD_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
+
+export const FOUND_REPLY_SHAPE: Shape = { inside: { data: FOUND_RECORD_SHAPE } };
 
 export const INSTALLMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -180,6 +197,18 @@ export const SPENDING_LIMITS_REPLY_SHAPE: Shape = { inside: { data: SPENDING_LIM
 
 export const SPLIT_PART_SHAPE: Shape = { amounts: ["share"], decimals: ["percentage"] };
 
+export const STATEMENT_TOTAL_SHAPE: Shape = { amounts: ["amount"] };
+
+export const STATEMENT_MOVEMENT_SHAPE: Shape = { amounts: ["amount", "balance"] };
+
+export const STATEMENT_SHAPE: Shape = {
+  amounts: ["opening_balance", "closing_balance"],
+  inside: {
+    totals: STATEMENT_TOTAL_SHAPE,
+    data: STATEMENT_MOVEMENT_SHAPE,
+  },
+};
+
 export const SUBSCRIPTION_RECORD_SHAPE: Shape = { amounts: ["contributed", "received", "owed"] };
 
 export const SUBSCRIPTION_PAGE_SHAPE: Shape = { inside: { data: SUBSCRIPTION_RECORD_SHAPE } };
@@ -190,6 +219,10 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
     explained: DRY_RUN_FIGURE_SHAPE,
   },
 };
+
+export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
+
+export const TRANSACTION_PAGE_SHAPE: Shape = { inside: { data: TRANSACTION_SUMMARY_SHAPE } };
 
 export const TRANSFER_ORDER_SHAPE: Shape = { amounts: ["amount"] };
 

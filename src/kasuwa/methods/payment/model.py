@@ -205,21 +205,6 @@ class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
 DETAIL_DECODER: "msgspec.json.Decoder[PaymentDetail]" = msgspec.json.Decoder(PaymentDetail)
 
 
-class TransactionDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The detail of a payment's transaction. With a vendor it has what a query of the vendor needs."""
-
-    method: str
-    vendor: str = ""
-    charged: int = 0  # what the payer pays
-
-    def __post_init__(self) -> None:
-        if not self.vendor:
-            msgspec.structs.force_setattr(self, "charged", 0)
-
-
-TRANSACTION_DETAIL_DECODER: "msgspec.json.Decoder[TransactionDetail]" = msgspec.json.Decoder(TransactionDetail)
-
-
 class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Data learned while a payment is processed (column payment.facts)."""
 

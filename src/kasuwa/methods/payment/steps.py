@@ -13,6 +13,7 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
+from kasuwa.core.payers import PAYMENT_MARK_DECODER
 from kasuwa.core.references import rail_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.core.vault import Vault
@@ -23,7 +24,6 @@ from kasuwa.methods.payment.model import (
     QUERY,
     RAIL_ROUTES,
     SEALED_CARD_DECODER,
-    TRANSACTION_DETAIL_DECODER,
     VALIDATE,
     WATCH,
     PaymentJobData,
@@ -173,13 +173,13 @@ def step_of(job: Job, work: PaymentJobData) -> str:
 
 async def query_ended_payment(rails: Rails, row: Transaction) -> Answer:
     """Queries the vendor for a payment that has ended. Of other rails a payment's end is not doubted."""
-    detail = TRANSACTION_DETAIL_DECODER.decode(row.detail)
+    detail = PAYMENT_MARK_DECODER.decode(row.detail)
     if not detail.vendor:
         return Answer(row.status, row.code, row.message)
     order = CollectionOrder(
         key=rail_key(row.merchant_id, row.txn_ref),
         method=detail.method,
-        amount=detail.charged,
+        amount=detail.charged or 0,
         currency=row.currency,
         vendor=detail.vendor,
     )

@@ -12,6 +12,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Row
 from kasuwa.core.documents import same_document
+from kasuwa.core.payers import mark_of, mark_payment
 from kasuwa.core.pricing import Price, bearer_of
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
@@ -24,9 +25,9 @@ R = TypeVar("R", bound=Row)
 
 
 class AmendedTransaction(Transaction):
-    """A transaction whose price and merchant reference may change at the charge step."""
+    """A transaction whose price, merchant reference and payer may change at the charge step."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "order_ref", "fee", "vat")
+    mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "order_ref", "fee", "vat", "detail")
 
 
 class AmendedPayment(Payment):
@@ -134,7 +135,9 @@ def apply_terms(
     faults = check_request.card_split_faults(detail.split, charges, context, beneficiaries)
     if faults:
         return faults
+    mark = mark_of(payment.method, detail.vendor, price.charged)
+    marked = mark_payment(context.digest, row.merchant_id, detail.email, mark)
     return (
-        amend_row(AmendedTransaction, row, order_ref=order_ref, fee=price.fee, vat=price.vat),
+        amend_row(AmendedTransaction, row, order_ref=order_ref, fee=price.fee, vat=price.vat, detail=marked),
         amend_row(AmendedPayment, payment, detail=encode_text(detail), charged=price.charged, settled=price.settled),
     )

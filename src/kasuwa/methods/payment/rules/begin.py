@@ -11,6 +11,7 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, replace_faults
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
+from kasuwa.core.payers import mark_of, mark_payment
 from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import TransactionPurpose, rules_of, subject_of
 from kasuwa.core.references import hold_key, job_key, payment_reference
@@ -36,7 +37,6 @@ from kasuwa.methods.payment.model import (
     PaymentJobData,
     SavedCard,
     SealedCardData,
-    TransactionDetail,
     payment_key,
     sealed_card_aad,
 )
@@ -181,7 +181,12 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         code=None,
         message=PENDING_MESSAGE,
         digest=b"",
-        detail=encode_text(TransactionDetail(order.method, order.detail.vendor, order.price.charged)),
+        detail=mark_payment(
+            context.digest,
+            merchant_id,
+            order.detail.email,
+            mark_of(order.method, order.detail.vendor, order.price.charged),
+        ),
         trail=begin_trail(context.now, "requested", order.method),
         created_at=context.now,
         final_at=None,

@@ -6,7 +6,8 @@ import msgspec
 
 from kasuwa.core.decision import Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.core.transactions import encode_text
+from kasuwa.core.payers import erase_mark
+from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, CardSummary, Payment, SavedCard
 
 ERASED_CARD = encode_text(CardSummary("", "", "", None, None, None, None))
@@ -40,6 +41,19 @@ def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
         purpose = msgspec.structs.replace(detail.purpose, meta="", ip="", fingerprint="")
         detail = msgspec.structs.replace(detail, purpose=purpose)
     return msgspec.structs.replace(payment, detail=encode_text(detail))
+
+
+class ErasablePaymentTransaction(Transaction):
+    """The transaction of a payment, whose only writable column is `detail`."""
+
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
+
+
+def erase_customer(row: ErasablePaymentTransaction) -> ErasablePaymentTransaction | Refusal:
+    """Returns the transaction of a payment without the hash that links it to its customer."""
+    if not row.is_final:
+        return TRANSACTION_IN_PROGRESS
+    return msgspec.structs.replace(row, detail=erase_mark(row.detail))
 
 
 def erase_saved_card(card: SavedCard) -> SavedCard:

@@ -1,0 +1,121 @@
+"""`kasuwa customer`: data subject requests of people who pay. Exports and erases their personal data."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import typer
+
+from kasuwa.commands.client import YesOption
+from kasuwa.commands.database import (
+    DataOption,
+    make_audit_entry,
+    record_audit_entry,
+    run_with_connection,
+    run_with_services,
+)
+from kasuwa.core.decision import Decision, Refusal, Row
+from kasuwa.core.erasure import RowErasure
+from kasuwa.core.payers import hash_customer
+from kasuwa.core.vault import Vault
+from kasuwa.db import customer_links, merchants
+from kasuwa.db.batch import Submission
+from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
+from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, show_customer
+from kasuwa.methods.customers.store import find_customer
+from kasuwa.methods.payment.model import SavedCard
+from kasuwa.methods.payment.rules.erase import (
+    ErasablePayment,
+    ErasablePaymentTransaction,
+    erase_customer,
+    erase_payer,
+    erase_saved_card,
+)
+from kasuwa.settings import Settings
+from kasuwa.supervise import ServeError
+from kasuwa.web.dispatch import with_audit_entry
+
+if TYPE_CHECKING:
+    from kasuwa.composition import Services
+
+command = typer.Typer(no_args_is_help=True, add_completion=False, help="Export, find and erase the data of a customer.")
+
+# Row type and erasing rule of each kind of row that db/customer_links.py finds.
+ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
+    "payment_transaction": (ErasablePaymentTransaction, erase_customer),
+    "payment": (ErasablePayment, erase_payer),
+    "saved_card": (SavedCard, erase_saved_card),
+}
+
+
+def hash_of(customer: Customer) -> str:
+    """Returns the hash that the customer's payments have. An erased customer has none."""
+    return "-" if customer.email_hash is None else bytes(customer.email_hash).hex()
+
+
+@command.command(name="find")
+def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
+    """Print the id of the customer with an e-mail address."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email))
+        found = await customer_links.find_customer_id(connection, merchant_id, key)
+        await record_audit_entry(connection, merchant_id, "looked for a customer by e-mail", found or "nobody")
+        if found is None:
+            raise ServeError("no customer of this merchant has this e-mail address")
+        return found
+
+    typer.echo(run_with_connection(data, work))
+
+
+@command.command(name="export")
+def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None:
+    """Print everything stored about a customer as JSON: the profile, the payments and the saved cards."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        customer = await find_customer(merchant_id, customer_id, connection)
+        if customer is None:
+            raise ServeError(UNKNOWN_CUSTOMER.message)
+        await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
+        found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
+        records = {kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows}
+        profile = show_customer(customer, read_data(customer, vault.unseal))
+        return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
+
+    typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())
+
+
+@command.command(name="erase")
+def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
+    """Erase a customer's personal data, also in payments, and the cards saved with them. The books keep their records.
+    Refused while a payment is open."""
+    if not yes:
+        typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
+
+    async def work(services: "Services") -> Any:
+        async with services.reader.acquire() as connection:
+            merchant_id = await merchants.find_merchant_id(connection, mid)
+            customer = await find_customer(merchant_id, customer_id, connection)
+            if customer is None:
+                raise ServeError(UNKNOWN_CUSTOMER.message)
+            found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
+        merchant = await services.merchant_directory.get_by_id(merchant_id)
+        erasures = tuple(
+            RowErasure(kind, key, erase) for name, (kind, erase) in ERASURES.items() for key in found.keys[name]
+        )
+        key = bytes(customer.key)
+        rule = with_audit_entry(
+            partial(decide_erase, key, erasures), lambda _: make_audit_entry("erased a customer", customer_id)
+        )
+        submission = Submission(merchant, need_erase(key, erasures), rule, os.urandom(32))
+        result = await services.writer.submit(submission)
+        if isinstance(result, Refusal):
+            raise ServeError(result.message)
+        assert isinstance(result, Decision), result
+        return result.reply
+
+    typer.echo(msgspec.json.encode(run_with_services(data, work)).decode())

@@ -1,0 +1,15 @@
+"""Sealed bytes as text in a URL, in base64 without padding."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+
+def encode_link(sealed: bytes) -> str:
+    return urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def decode_link(text: str) -> bytes | None:
+    """Returns the sealed bytes of a text, or None if it is not base64."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return None

@@ -1,0 +1,42 @@
+"""The detail of a payment's transaction: its method, and the customer whom it belongs to.
+
+A customer is known by the e-mail address. The transaction has a keyed hash of it, so that the payments of a customer
+are found without storing the address a second time. Contract: resources#customers
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+
+class PaymentMark(msgspec.Struct, frozen=True):
+    """The detail of a transaction of kind `payment`. There are indexes on the first two fields."""
+
+    method: str  # card, token, account, ussd …
+    customer: str = ""  # hash_customer in hexadecimal; empty if the payer's address is unknown or erased
+    vendor: str | msgspec.UnsetType = msgspec.UNSET  # that collects it, with what a query of the vendor needs
+    charged: int | msgspec.UnsetType = msgspec.UNSET  # by the vendor
+
+
+PAYMENT_MARK_DECODER: "msgspec.json.Decoder[PaymentMark]" = msgspec.json.Decoder(PaymentMark)
+
+
+def hash_customer(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -> bytes:
+    """Returns a keyed hash that differs by merchant, the same for every spelling of one address."""
+    return digest(f"customer email {merchant_id} {email.strip().casefold()}".encode())
+
+
+def mark_payment(digest: Callable[[bytes], bytes], merchant_id: int, email: str, mark: PaymentMark) -> str:
+    """Returns the detail of a payment's transaction as JSON, with the customer of an e-mail address."""
+    customer = hash_customer(digest, merchant_id, email).hex() if email else ""
+    return msgspec.json.encode(msgspec.structs.replace(mark, customer=customer)).decode()
+
+
+def mark_of(method: str, vendor: str, charged: int) -> PaymentMark:
+    """Returns a mark without its customer. Only that of a payment at a vendor has the vendor and what it charges."""
+    return PaymentMark(method, vendor=vendor, charged=charged) if vendor else PaymentMark(method)
+
+
+def erase_mark(detail: str) -> str:
+    """Returns the detail of a payment's transaction without its customer."""
+    return msgspec.json.encode(msgspec.structs.replace(PAYMENT_MARK_DECODER.decode(detail), customer="")).decode()

@@ -1,0 +1,115 @@
+"""Links the payments of earlier versions to their customers: adds the hash of the payer's address to the transaction.
+
+Payments of this version are written with it (core/payers.py). The index `transaction_unlinked` has those that are not,
+and is empty afterwards. Also finds the rows of a customer, for exports and erasure."""
+
+from collections.abc import Callable
+
+from kasuwa.core.payers import PaymentMark, mark_payment
+from kasuwa.core.references import row_key
+from kasuwa.db.connection_pool import Connection
+
+# Takes the merchant's write lock. Raising the version makes writers drop their cached rows.
+LOCK_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
+# The least merchant with a payment that is not linked: one look-up, where `distinct` would read the whole index.
+NEXT_MERCHANT = """
+    select min(merchant_id) from transaction
+    where kind = 'payment' and detail ->> 'customer' is null and merchant_id > $1
+"""
+UNLINKED = """
+    select key, txn_ref, coalesce(detail ->> 'method', '') from transaction
+    where merchant_id = $1 and kind = 'payment' and detail ->> 'customer' is null order by key limit $2
+"""
+EMAILS = "select key, coalesce(detail ->> 'email', '') from payment where merchant_id = $1 and key = any($2)"
+LINK = """
+    update transaction t set detail = u.detail::json from unnest($2::bytea[], $3::text[]) u (key, detail)
+    where t.merchant_id = $1 and t.key = u.key
+"""
+LINK_BATCH_SIZE = 1_000
+
+
+async def link_customers(connection: Connection, digest: Callable[[bytes], bytes]) -> int:
+    """Links every payment that is not linked. Returns how many there were.
+
+    Each transaction holds one merchant's lock for at most LINK_BATCH_SIZE rows."""
+    linked, merchant_id = 0, await connection.fetchval(NEXT_MERCHANT, 0)
+    while merchant_id is not None:
+        count = await link_batch(connection, digest, merchant_id)
+        linked += count
+        if count < LINK_BATCH_SIZE:
+            merchant_id = await connection.fetchval(NEXT_MERCHANT, merchant_id)
+    return linked
+
+
+async def link_batch(connection: Connection, digest: Callable[[bytes], bytes], merchant_id: int) -> int:
+    async with connection.transaction():
+        await connection.execute(LOCK_MERCHANT, merchant_id)
+        rows = await connection.fetch(UNLINKED, merchant_id, LINK_BATCH_SIZE)
+        keys = [row_key(merchant_id, "payment", txn_ref) for _, txn_ref, _ in rows]
+        emails = {bytes(key): email for key, email in await connection.fetch(EMAILS, merchant_id, keys)}
+        marks = [
+            mark_payment(digest, merchant_id, emails.get(key, ""), PaymentMark(method))
+            for (_, _, method), key in zip(rows, keys, strict=True)
+        ]
+        await connection.execute(LINK, merchant_id, [row[0] for row in rows], marks)
+    return len(rows)
+
+
+# --- exports and erasure ----------------------------------------------------------------------------------------
+
+MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
+OF_CUSTOMER = "t.kind = 'payment' and t.detail ->> 'customer' = $2 and t.detail ->> 'customer' <> ''"
+PAYMENTS = f"""
+    select t.key, t.txn_ref, (select to_json(r)::text from (select {MOVED}) r)
+    from transaction t where t.merchant_id = $1 and {OF_CUSTOMER} order by t.created_at, t.seq, t.key
+"""
+# Of a card only its mask, and of its token only the first characters: the whole token could be charged.
+PAYERS = """
+    select p.key, p.token, p.method, json_build_object('method', p.method, 'charged', p.charged,
+        'fullname', p.detail ->> 'fullname', 'email', p.detail ->> 'email', 'payer', p.detail ->> 'payer',
+        'ip', p.detail ->> 'ip', 'fingerprint', p.detail ->> 'fingerprint', 'meta', p.detail ->> 'meta',
+        'card', p.detail -> 'card' ->> 'mask', 'token', left(p.token, 4) || '****')::text
+    from payment p where p.merchant_id = $1 and p.key = any($2)
+"""
+CARDS = """
+    select c.key, json_build_object('token', left(c.token, 4) || '****', 'card', c.detail ->> 'mask',
+        'brand', c.detail ->> 'brand', 'issuer', c.detail ->> 'issuer', 'created_at', c.created_at)::text
+    from saved_card c where c.merchant_id = $1 and c.key = any($2) and length(c.sealed) > 0
+    order by c.created_at, c.seq
+"""
+
+
+CUSTOMER_ID = "select customer_id from customer where merchant_id = $1 and key = $2 and erased_at is null"
+
+
+async def find_customer_id(connection: Connection, merchant_id: int, key: bytes) -> str | None:
+    """Returns the id of the customer with a key, or None if there is none or it was erased."""
+    found = await connection.fetchval(CUSTOMER_ID, merchant_id, key)
+    return None if found is None else str(found)
+
+
+class CustomerRows:
+    """The rows that belong to a customer: JSON texts to export, and keys to erase, by kind."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, list[str]] = {"transaction": [], "payment": [], "saved_card": []}
+        self.keys: dict[str, list[bytes]] = {"payment_transaction": [], "payment": [], "saved_card": []}
+
+
+async def find_customer_rows(connection: Connection, merchant_id: int, email_hash: str) -> CustomerRows:
+    """Returns the payments of a customer and the cards saved with them. Cards of others' payments are not included."""
+    rows, tokens = CustomerRows(), set[str]()
+    payments = await connection.fetch(PAYMENTS, merchant_id, email_hash)
+    payment_keys = [row_key(merchant_id, "payment", txn_ref) for _, txn_ref, _ in payments]
+    rows.keys["payment_transaction"] = [bytes(key) for key, _, _ in payments]
+    rows.records["transaction"] = [text for _, _, text in payments]
+    for key, token, method, text in await connection.fetch(PAYERS, merchant_id, payment_keys):
+        rows.keys["payment"].append(bytes(key))
+        rows.records["payment"].append(text)
+        if token is not None and method == "card":
+            tokens.add(token)
+    card_keys = [row_key(merchant_id, "saved card", token) for token in sorted(tokens)]
+    for key, text in await connection.fetch(CARDS, merchant_id, card_keys):
+        rows.keys["saved_card"].append(bytes(key))
+        rows.records["saved_card"].append(text)
+    return rows

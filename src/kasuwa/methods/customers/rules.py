@@ -1,0 +1,138 @@
+"""Registers, updates and erases customers. Contract: resources#customers"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.erasure import RowErasure
+from kasuwa.core.payers import hash_customer
+from kasuwa.core.references import opaque_id
+from kasuwa.methods.customers.model import (
+    DATA_DECODER,
+    ID_PREFIX,
+    UNKNOWN_CUSTOMER,
+    Customer,
+    CustomerData,
+    customer_key,
+    detail_aad,
+    hash_name,
+    hash_phones,
+)
+from kasuwa.methods.customers.wire import CustomerRecord, CustomerReply, CustomerRequest
+
+Unsealer = Callable[[int, str, bytes], bytes]
+
+
+def need_customer(request: CustomerRequest, merchant: Merchant) -> Needs:
+    """The key is made with the vault's keyed hash, which only the decision has: it asks for the row itself."""
+    return Needs()
+
+
+def decide_customer(
+    request: CustomerRequest, context: Context, seen: LoadedRows
+) -> Decision[CustomerReply] | NeedsMore:
+    merchant_id = context.merchant.merchant_id
+    email_hash = hash_customer(context.digest, merchant_id, request.email)
+    key = customer_key(merchant_id, email_hash)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((Customer, key),)))
+    found = seen.get(Customer, key)
+    customer = found if found is not None else begin_customer(key, context)
+    earlier = read_data(customer, context.vault.unseal)
+    kept = earlier or CustomerData("", "")
+    data = CustomerData(
+        name=request.name,
+        email=request.email,
+        phone=kept.phone if request.phone is None else str(request.phone),
+        address=kept.address if request.address is None else request.address,
+    )
+    if data == earlier:
+        return Decision(reply=CustomerReply(message="Customer found", data=show_customer(customer, data)))
+    changed = msgspec.structs.replace(
+        customer,
+        detail_sealed=context.seal(detail_aad(customer.customer_id), msgspec.json.encode(data)),
+        email_hash=email_hash,
+        phone_hash=None if data.phone is None else hash_phones(context.digest, merchant_id, data.phone)[0],
+        words=hash_name(context.digest, merchant_id, data.name),
+        changed_at=context.now,
+        erased_at=None,
+    )
+    message = "Customer created" if found is None else "Customer updated"
+    reply = CustomerReply(message=message, data=show_customer(changed, data))
+    return Decision(reply=reply, rows=(changed,), numbers_used=1 if found is None else 0)
+
+
+def begin_customer(key: bytes, context: Context) -> Customer:
+    return Customer(
+        key=key,
+        merchant_id=context.merchant.merchant_id,
+        customer_id=opaque_id(ID_PREFIX, context.entropy),
+        number=context.number,
+        detail_sealed=None,
+        email_hash=None,
+        phone_hash=None,
+        words="",
+        created_at=context.now,
+        changed_at=context.now,
+        erased_at=None,
+    )
+
+
+def read_data(customer: Customer, unseal: Unsealer) -> CustomerData | None:
+    """Returns the personal data of a customer, or None if they were erased."""
+    if customer.detail_sealed is None:
+        return None
+    plain = unseal(customer.merchant_id, detail_aad(customer.customer_id), customer.detail_sealed)
+    return DATA_DECODER.decode(plain)
+
+
+def show_customer(customer: Customer, data: CustomerData | None) -> CustomerRecord:
+    return CustomerRecord(
+        customer_id=customer.customer_id,
+        name=None if data is None else data.name,
+        email=None if data is None else data.email,
+        phone=None if data is None else data.phone,
+        address=None if data is None else data.address,
+        created_at=utc_text(customer.created_at),
+    )
+
+
+# --- erase ------------------------------------------------------------------------------------------------------
+
+
+def need_erase(key: bytes, erasures: tuple[RowErasure, ...]) -> Needs:
+    return Needs(((Customer, key), *((erasure.kind, erasure.key) for erasure in erasures)))
+
+
+def decide_erase(
+    key: bytes, erasures: tuple[RowErasure, ...], context: Context, seen: LoadedRows
+) -> Decision[CustomerRecord] | Refusal:
+    """Erases the personal data of a customer, in its own row, its payments and its saved cards.
+
+    The row stays under its id. Refused while a payment of the customer is open. May be repeated.
+    """
+    customer = seen.get(Customer, key)
+    if customer is None:
+        return UNKNOWN_CUSTOMER
+    erased_rows: list[Row] = []
+    for erasure in erasures:
+        row = seen.get(erasure.kind, erasure.key)
+        erased_row = None if row is None else erasure.erase(row)
+        if isinstance(erased_row, Refusal):
+            return erased_row
+        if erased_row is not None and erased_row != row:
+            erased_rows.append(erased_row)
+    if customer.erased_at is not None:
+        return Decision(reply=show_customer(customer, None), rows=tuple(erased_rows))
+    erased = msgspec.structs.replace(
+        customer,
+        detail_sealed=None,
+        email_hash=None,
+        phone_hash=None,
+        words="",
+        changed_at=context.now,
+        erased_at=context.now,
+    )
+    return Decision(reply=show_customer(erased, None), rows=(erased, *erased_rows))

@@ -1,0 +1,138 @@
+"""The list of transactions: its order, its filters, and the index that each combination of filters is read by."""
+
+import contextlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from typing import NamedTuple
+
+import msgspec
+
+from kasuwa.core.calendar import LAGOS, NEVER, lagos_moment
+from kasuwa.methods.transactions.wire import TransactionsRequest
+
+EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
+# Largest bigint of PostgreSQL. A cursor comes from outside, so it may hold any number.
+MAX_SEQ = 2**63 - 1
+MAX_KEY_BYTES = 64
+
+# The smallest amount in minor units that has an index of its own (migration 0028).
+LARGE_AMOUNT = 100_000_000
+HOME_CURRENCY = "NGN"
+OPEN_STATUSES = frozenset({"pending", "processing"})
+
+# Transactions that one statement looks at, and the statements of one request. A page of a filter that fewer than one in
+# 200 transactions pass may be short, and continues where it stopped. Contract: resources#transactions
+WINDOW = 1_000
+MAX_WINDOWS = 10
+
+
+class Cursor(NamedTuple):
+    """A place in the list: the next page continues after it. The order is total and descending."""
+
+    at: datetime
+    seq: int
+    key: bytes
+
+    def encode(self) -> str:
+        text = f"{self.at.astimezone(UTC).isoformat()} {self.seq} ".encode() + self.key
+        return urlsafe_b64encode(text).decode().rstrip("=")
+
+
+FIRST_PAGE = Cursor(NEVER, 0, b"")
+
+
+def decode_cursor(text: str) -> Cursor | None:
+    """Returns the cursor of a text, or None if it is not one."""
+    with contextlib.suppress(ValueError):
+        at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
+        moment, number = datetime.fromisoformat(at.decode()), int(seq)
+        if moment.tzinfo is not None and 0 <= number <= MAX_SEQ and len(key) <= MAX_KEY_BYTES:
+            return Cursor(moment, number, key)
+    return None
+
+
+class Stream(Enum):
+    """An index or table that holds transactions in the order of the list."""
+
+    ALL = "all"  # the index of each kind, merged
+    KIND = "kind"
+    FAILED = "failed"
+    OPEN = "open"  # the jobs of open transactions, which are few
+    FOREIGN = "foreign"  # of one currency other than NGN
+    LARGE = "large"  # of at least LARGE_AMOUNT
+    METHOD = "method"
+    CUSTOMER = "customer"
+    KEYS = "keys"  # known one by one
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """The filters of a request. None does not filter."""
+
+    kind: str | None = None
+    status: str | None = None
+    currency: str | None = None
+    min_amount: int | None = None
+    max_amount: int | None = None
+    customer: str | None = None  # hash_customer in hexadecimal (core/payers.py)
+    method: str | None = None
+    part: str | None = None  # of a reference, in lower case
+    keys: tuple[bytes, ...] | None = None  # of the transactions that have a whole reference
+    since: datetime = EARLIEST
+    until: datetime = NEVER  # exclusive
+
+    @property
+    def stream(self) -> Stream:
+        """The stream with the fewest transactions among those that hold all matching ones."""
+        choices = (
+            (Stream.KEYS, self.keys is not None),
+            (Stream.CUSTOMER, self.customer is not None),
+            (Stream.OPEN, self.status in OPEN_STATUSES),
+            (Stream.LARGE, self.min_amount is not None and self.min_amount >= LARGE_AMOUNT),
+            (Stream.FOREIGN, self.currency not in (None, HOME_CURRENCY)),
+            (Stream.FAILED, self.status == "failed"),
+            (Stream.METHOD, self.method is not None),
+            (Stream.KIND, self.kind is not None),
+        )
+        return next((stream for stream, fits in choices if fits), Stream.ALL)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every transaction of the stream matches, so that the first statement fills the page."""
+        own = {
+            Stream.KIND: "kind",
+            Stream.FAILED: "status",
+            Stream.FOREIGN: "currency",
+            Stream.METHOD: "method",
+            Stream.CUSTOMER: "customer",
+        }
+        if self.stream in (Stream.KEYS, Stream.OPEN):  # have transactions of every sort
+            return False
+        names = ("kind", "status", "currency", "min_amount", "max_amount", "customer", "method", "part")
+        return all(getattr(self, name) is None or name == own.get(self.stream) for name in names)
+
+    @property
+    def parameters(self) -> tuple[object, ...]:
+        """The parameters $2 to $10 of the statements in store.py."""
+        return (
+            *(self.kind, self.status, self.currency, self.min_amount, self.max_amount),
+            *(self.customer, self.method, self.part, self.since),
+        )
+
+
+def filters_of(request: TransactionsRequest, customer: str | None, keys: tuple[bytes, ...] | None) -> Filters:
+    """Returns the filters of a request. `keys` are those of a whole reference; None takes it as a part of one."""
+    first, last = request.first_day, request.last_day
+    return Filters(
+        kind=request.kind,
+        status=request.status,
+        currency=None if request.currency is None else str(request.currency),
+        min_amount=None if request.min_amount is None else int(request.min_amount),
+        max_amount=None if request.max_amount is None else int(request.max_amount),
+        customer=customer,
+        method=request.method,
+        part=request.reference.lower() if request.reference is not None and keys is None else None,
+        keys=keys,
+        since=EARLIEST if first is None else lagos_moment(first.plain(), 0),
+        until=NEVER if last is None else lagos_moment(last.plain() + timedelta(days=1), 0),
+    )

@@ -1,0 +1,157 @@
+"""Serves statements below /statements/: a sealed link is the only credential.
+
+    /statements/<token>.csv
+    /statements/<token>.pdf
+
+The token is the terms of the statement, encrypted. Nothing is stored. A link ends after an hour of the merchant's
+business time, when the merchant is suspended, and when `reset` gives it new books. Contract: resources#statements
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import msgspec
+import structlog
+
+from kasuwa.core.decision import Merchant
+from kasuwa.core.fields import read_date
+from kasuwa.core.links import decode_link
+from kasuwa.core.page import Page, StreamedPage
+from kasuwa.core.reading import Reader
+from kasuwa.core.vault import UnsealError, Vault
+from kasuwa.db.connection_pool import Pool
+from kasuwa.db.merchants import MerchantDirectory, has_current_books
+from kasuwa.db.progress import is_outage
+from kasuwa.methods.statements.model import (
+    LINK_AAD,
+    LINK_OWNER,
+    MAX_PDF_MOVEMENTS,
+    TERMS_DECODER,
+    StatementAccount,
+    StatementTerms,
+    Total,
+    class_of,
+    period_of,
+)
+from kasuwa.methods.statements.store import (
+    Period,
+    Place,
+    add_to_total,
+    business_now,
+    find_account,
+    find_period,
+    list_movements,
+    read_balance,
+    read_totals,
+    show_totals,
+    stream_movements,
+)
+from kasuwa.observe.log import describe_error
+from kasuwa.pages.render import render_notice
+from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, csv_movements, render_pdf
+
+LINK_PATH = re.compile(r"/statements/([A-Za-z0-9_-]{40,1000})\.(csv|pdf)", re.ASCII)
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "pdf": "application/pdf"}
+
+# An unknown, a changed and an expired link are answered alike.
+NOT_FOUND = render_notice(404, "This link does not work", "It may have expired. Ask for a new one.")
+METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Open the link in a browser.")
+SERVICE_UNAVAILABLE = render_notice(503, "Please try again in a moment", "The statement could not be read.")
+INTERNAL_ERROR = render_notice(500, "Something went wrong", "Ask for the statement again.")
+
+log = structlog.get_logger("kasuwa.pages")
+
+
+class StatementPages:
+    """Serves statements as files. Errors become pages."""
+
+    def __init__(self, readers: Pool, vault: Vault, directory: MerchantDirectory) -> None:
+        self._readers = readers
+        self._vault = vault
+        self._directory = directory
+
+    async def serve(self, method: str, path: str) -> Page | StreamedPage:
+        match = LINK_PATH.fullmatch(path)
+        terms = None if match is None else self._read_terms(match[1])
+        if match is None or terms is None or terms.format != match[2]:
+            return NOT_FOUND
+        if method not in ("GET", "HEAD"):
+            return METHOD_NOT_ALLOWED
+        try:
+            return await self._serve_statement(terms)
+        except Exception as error:
+            if is_outage(error):
+                return SERVICE_UNAVAILABLE
+            log.error("statement failed", **describe_error(error))
+            return INTERNAL_ERROR
+
+    def _read_terms(self, token: str) -> StatementTerms | None:
+        sealed = decode_link(token)
+        try:
+            return None if sealed is None else TERMS_DECODER.decode(self._vault.unseal(LINK_OWNER, LINK_AAD, sealed))
+        except (UnsealError, msgspec.ValidationError):
+            return None
+
+    async def _serve_statement(self, terms: StatementTerms) -> Page | StreamedPage:
+        reader, merchant_id = self._readers, terms.merchant_id
+        if not await has_current_books(reader, merchant_id):
+            return NOT_FOUND
+        merchant = await self._directory.get_by_id(merchant_id)
+        now = await business_now(merchant_id, reader)
+        if merchant.suspended or now >= datetime.fromtimestamp(terms.expires, UTC):
+            return NOT_FOUND
+        account = await find_account(terms.account, terms.id, terms.currency, merchant_id, reader)
+        if account is None:
+            return NOT_FOUND
+        head, period = await read_head(terms, account, merchant, reader)
+        headers = file_headers(head, terms.format)
+        if terms.format == "csv":
+            return StreamedPage(200, stream_csv(head, account, period, merchant_id, reader), headers)
+        movements = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS, merchant_id, reader)
+        totals = await read_totals(account, period, merchant_id, reader)
+        return Page(200, await asyncio.to_thread(render_pdf, head, movements, totals), headers)
+
+
+async def read_head(
+    terms: StatementTerms, account: StatementAccount, merchant: Merchant, reader: Reader
+) -> tuple[StatementHead, Period]:
+    first, last = read_date(terms.first_day), read_date(terms.last_day)
+    period = await find_period(terms.merchant_id, *period_of(first, last), reader)
+    head = StatementHead(
+        merchant_name=merchant.name,
+        mid=merchant.mid,
+        account=account,
+        first_day=first.plain(),
+        last_day=last.plain(),
+        opening=await read_balance(account, period.first, terms.merchant_id, reader),
+        closing=await read_balance(account, period.end, terms.merchant_id, reader),
+    )
+    return head, period
+
+
+def file_headers(head: StatementHead, ending: str) -> tuple[tuple[str, str], ...]:
+    """Returns the headers of a file. Its URL is a secret, so it must not be cached or sent as a referrer."""
+    return (
+        ("content-type", CONTENT_TYPES[ending]),
+        ("content-disposition", f'attachment; filename="{head.file_name}.{ending}"'),
+        ("cache-control", "no-store"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    )
+
+
+async def stream_csv(
+    head: StatementHead, account: StatementAccount, period: Period, merchant_id: int, reader: Reader
+) -> AsyncIterator[bytes]:
+    """Yields the file in pieces. Totals are summed on the way."""
+    yield csv_head(head)
+    totals: dict[str, Total] = {}
+    async for batch in stream_movements(account, period, merchant_id, reader):
+        for movement in batch:
+            name = class_of(movement.kind, movement.counterparty, movement.amount)
+            add_to_total(totals, name, movement.amount)
+        yield csv_movements(batch)
+    yield csv_end(head, show_totals(totals))

@@ -1,0 +1,139 @@
+"""Customers over HTTP, and the commands that export and erase them. (Contract: resources#customers)"""
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.payers import PaymentMark, mark_payment
+from kasuwa.db import customer_links
+from kasuwa.db.migrate import open_vault
+from kasuwa.settings import read_settings, secret_key_of
+from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient, card
+from tests.running import Deployment
+
+
+def register(shop: MerchantClient, **fields: Any) -> Any:
+    body = shop.put("resources", request="customer", **{"name": "Ada Obi", "email": "ada@example.com", **fields}).body
+    assert body["status"] == 200, body
+    return body["data"]
+
+
+def listed(shop: MerchantClient, **fields: Any) -> list[str]:
+    return [line["name"] for line in shop.put("resources", inquire="customer", **fields).body["data"]]
+
+
+def detail(shop: MerchantClient, customer_id: str) -> Any:
+    body = shop.put("resources", inquire="customer_detail", customer_id=customer_id).body
+    assert body["status"] == 200, body
+    return body["data"]
+
+
+def test_one_address_is_one_customer_and_fields_are_brought_up_to_date(shop: MerchantClient) -> None:
+    first = register(shop, phone="08031234567", address="12 Marina Road")
+    again = register(shop, email="ADA@example.com", name="Ada Eze")
+    assert again == {**first, "name": "Ada Eze", "email": "ADA@example.com"}
+    assert listed(shop) == ["Ada Eze"]
+    other = register(shop, email="bola@example.com", name="Bola Ade")
+    assert other["customer_id"] != first["customer_id"]
+
+
+def test_customers_are_listed_newest_first_and_searched(shop: MerchantClient) -> None:
+    for name, email in (("Ada Obi", "ada@example.com"), ("Adébáyọ̀ Ojo", "bayo@example.com"), ("Chi Obi", "chi@x.ng")):
+        register(shop, name=name, email=email, phone=f"080312345{len(name):02d}")
+    assert listed(shop) == ["Chi Obi", "Adébáyọ̀ Ojo", "Ada Obi"]
+    assert listed(shop, search="obi") == ["Chi Obi", "Ada Obi"]
+    assert listed(shop, search="OBI chi") == ["Chi Obi"]
+    assert listed(shop, search="adebay") == ["Adébáyọ̀ Ojo"]
+    assert listed(shop, search="BAYO@example.com") == ["Adébáyọ̀ Ojo"]
+    assert listed(shop, search="+234 803 123 4507") == ["Chi Obi", "Ada Obi"]
+    assert listed(shop, search="ayo") == listed(shop, search="@") == listed(shop, search="--") == []
+    page = shop.put("resources", inquire="customer", offset=1, limit=1).body
+    assert (page["total"], page["offset"], page["limit"], len(page["data"])) == (3, 1, 1, 1)
+
+
+def test_payments_belong_to_the_customer_also_from_before(shop: MerchantClient) -> None:
+    payments = PaymentClient(shop)
+    user = {"email": "Ada@Example.com"}
+    first = payments.paid(user=user, amount="100.00")
+    payments.paid(MASTERCARD_OK, user=user, amount="200.00", country="US", currency="USD")
+    payments.paid(user={"email": "other@example.com"})
+    payments.initiate(card(), user=user, amount="55.00")
+    payments.refund(first["txnRef"], "30.00")
+    found = detail(shop, register(shop)["customer_id"])
+    assert [line["amount"] for line in found["transactions"]] == ["55.00", "200.00", "100.00"]
+    assert found["totals"] == [
+        {"currency": "NGN", "payments": 1, "paid": "100.00", "refunded": "30.00", "failed": 0, "open": 1},
+        {"currency": "USD", "payments": 1, "paid": "200.00", "refunded": "0.00", "failed": 0, "open": 0},
+    ]
+    assert sorted(line["card"][:6] for line in found["cards"]) == ["411111", "512345"]
+    assert first["cardToken"] not in str(found)
+
+
+def test_an_address_that_only_the_charge_step_brings_counts(shop: MerchantClient) -> None:
+    payments, given = PaymentClient(shop), card(auth="PIN")
+    begun = payments.initiate(given, user=None)
+    assert payments.charge(begun, given)["txnStatus"] == "successful"
+    assert len(detail(shop, register(shop)["customer_id"])["transactions"]) == 1
+
+
+def test_an_unknown_customer_is_refused(shop: MerchantClient) -> None:
+    body = shop.put("resources", inquire="customer_detail", customer_id="CUnobody").body
+    assert (body["status"], body["message"]) == (104, "Invalid Customer Reference")
+    body = shop.put("resources", request="customer", name=" ", email="nobody", phone="12").body
+    assert {error["field"] for error in body["errors"]} == {"name", "email", "phone"}
+
+
+def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deployment: Deployment) -> None:
+    payments = PaymentClient(shop)
+    user = {"firstname": "Adaeze", "lastname": "Obiora", "email": "adaeze@example.com", "ip": "198.51.100.7"}
+    paid = payments.paid(user=user)
+    kept = payments.paid(user={"email": "other@example.com"})
+    record = register(shop, name="Adaeze Obiora", email="adaeze@example.com", address="Secret Street")
+    customer_id = record["customer_id"]
+    assert deployment.run_command("customer", "find", shop.mid, "ADAEZE@example.com").split() == [customer_id]
+    exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
+    assert exported["customer"] == record
+    assert [row["txn_ref"] for row in exported["records"]["transaction"]] == [paid["txnRef"]]
+    assert exported["records"]["payment"][0]["ip"] == "198.51.100.7"
+    assert len(exported["records"]["saved_card"]) == 1
+    assert paid["cardToken"] not in str(exported)
+    deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
+    assert payments.verify(paid["txnRef"])["email"] == ""
+    assert payments.charge_token(paid["cardToken"])["status"] == 104
+    assert payments.verify(kept["txnRef"])["email"] == "other@example.com"
+    left = detail(shop, customer_id)
+    assert (left["name"], left["email"], left["transactions"], left["totals"]) == (None, None, [], [])
+    assert listed(shop) == []
+    tables = ("customer", "transaction", "payment", "saved_card")
+    for table in tables:
+        rows = deployment.fetch(
+            f'select to_json(t)::text from "{table}" t join merchant m using (merchant_id) where m.mid = $1', shop.mid
+        )
+        for (text,) in rows:
+            assert not [word for word in ("Adaeze", "adaeze", "Secret", "198.51.100.7") if word in text], table
+    deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
+    assert "e-mail" in deployment.run_refused_command("customer", "find", shop.mid, "adaeze@example.com")
+
+
+def test_payments_of_earlier_versions_are_linked_when_the_service_is_prepared(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    payments, settings = PaymentClient(shop), read_settings({}, data=deployment.directory)
+    paid = payments.paid(user={"email": "ada@example.com"})
+    no_email = payments.paid(user=None)
+    deployment.fetch(
+        """update transaction t set detail = '{"method":"card"}' from merchant m
+        where m.merchant_id = t.merchant_id and m.mid = $1 and t.txn_ref = any($2)""",
+        shop.mid,
+        [paid["txnRef"], no_email["txnRef"]],
+    )
+    customer_id = register(shop)["customer_id"]
+    assert detail(shop, customer_id)["transactions"] == []
+    vault = deployment.run_on_connection(partial(open_vault, secret_key=secret_key_of(settings)))
+    linked = deployment.run_on_connection(lambda connection: customer_links.link_customers(connection, vault.digest))
+    assert linked == 2
+    assert [line["txnRef"] for line in detail(shop, customer_id)["transactions"]] == [paid["txnRef"]]
+    again = deployment.run_on_connection(lambda connection: customer_links.link_customers(connection, vault.digest))
+    assert (again, mark_payment(vault.digest, 1, "", PaymentMark("card"))) == (0, '{"method":"card","customer":""}')

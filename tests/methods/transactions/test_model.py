@@ -1,0 +1,100 @@
+"""The list of transactions: its cursor, its filters, the index that each is read by, and the checks of its fields."""
+
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from kasuwa.core.fields import read_amount_or_zero, read_date
+from kasuwa.core.transactions import TRANSACTION_KINDS
+from kasuwa.methods.payment.model import RAIL_ROUTES
+from kasuwa.methods.transactions import rules, wire
+from kasuwa.methods.transactions.model import Cursor, Filters, Stream, decode_cursor, filters_of
+from kasuwa.methods.transactions.wire import TransactionsRequest
+from tests.rule_context import MERCHANT
+
+AT = datetime(2026, 1, 5, 8, 30, 0, 123456, UTC)
+
+
+def test_the_request_names_every_kind_and_payment_type() -> None:
+    assert get_args(wire.Kind) == TRANSACTION_KINDS
+    assert set(get_args(wire.Method)) == set(RAIL_ROUTES)
+
+
+def test_a_cursor_survives_its_text() -> None:
+    for cursor in (Cursor(AT, 17, bytes(range(16))), Cursor(AT, 0, b"   a b"), Cursor(AT, 2**63 - 1, b"")):
+        assert decode_cursor(cursor.encode()) == cursor
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "!!!!",
+        "",
+        Cursor(AT, -1, b"k").encode(),
+        Cursor(AT, 2**63, b"k").encode(),
+        Cursor(AT, 1, b"k" * 65).encode(),
+        "MjAyNi0wMS0wNSAxIGs",  # a time without a zone
+    ],
+)
+def test_a_text_that_is_no_cursor_is_refused(text: str) -> None:
+    assert decode_cursor(text) is None
+    assert rules.check_cursor(MERCHANT, text) == rules.NOT_A_CURSOR
+
+
+def test_the_order_of_days_and_amounts_is_checked() -> None:
+    first, last = read_date("2026-01-05"), read_date("2026-01-06")
+    assert rules.check_days(MERCHANT, last, first) == rules.ENDS_BEFORE
+    assert rules.check_days(MERCHANT, first, last) is None
+    assert rules.check_days(MERCHANT, first, first) is None
+    assert rules.check_days(MERCHANT, None, first) is None
+    least, most = read_amount_or_zero("10"), read_amount_or_zero("10.01")
+    assert rules.check_amounts(MERCHANT, most, least) == rules.BELOW_LEAST
+    assert rules.check_amounts(MERCHANT, least, most) is None
+    assert rules.check_amounts(MERCHANT, least, None) is None
+
+
+@pytest.mark.parametrize(
+    ("filters", "stream", "exact"),
+    [
+        ({}, Stream.ALL, True),
+        ({"kind": "bill"}, Stream.KIND, True),
+        ({"kind": "bill", "min_amount": 5}, Stream.KIND, False),
+        ({"status": "successful"}, Stream.ALL, False),
+        ({"status": "failed"}, Stream.FAILED, True),
+        ({"status": "failed", "kind": "bill"}, Stream.FAILED, False),
+        ({"status": "pending"}, Stream.OPEN, False),
+        ({"currency": "NGN"}, Stream.ALL, False),
+        ({"currency": "USD"}, Stream.FOREIGN, True),
+        ({"min_amount": 99_999_999}, Stream.ALL, False),
+        ({"min_amount": 100_000_000}, Stream.LARGE, False),
+        ({"method": "card"}, Stream.METHOD, True),
+        ({"method": "card", "kind": "payment"}, Stream.METHOD, False),
+        ({"customer": "ab", "method": "card", "status": "failed"}, Stream.CUSTOMER, False),
+        ({"customer": "ab"}, Stream.CUSTOMER, True),
+        ({"part": "abc"}, Stream.ALL, False),
+        ({"keys": (b"k",), "status": "failed"}, Stream.KEYS, False),
+    ],
+)
+def test_each_filter_is_read_by_the_index_with_the_fewest_rows(
+    filters: dict[str, Any], stream: Stream, exact: bool
+) -> None:
+    made = Filters(**filters)
+    assert (made.stream, made.is_exact) == (stream, exact)
+
+
+def test_days_are_those_of_lagos_and_both_included() -> None:
+    request = TransactionsRequest(first_day=read_date("2026-01-05"), last_day=read_date("2026-01-05"))
+    filters = filters_of(request, None, None)
+    assert (filters.since, filters.until) == (
+        datetime(2026, 1, 4, 23, tzinfo=UTC),
+        datetime(2026, 1, 5, 23, tzinfo=UTC),
+    )
+
+
+def test_a_whole_reference_is_not_searched_as_a_part() -> None:
+    request = TransactionsRequest(reference="Order-1")
+    assert filters_of(request, None, None).part == "order-1"
+    assert msgspec.structs.asdict(filters_of(request, None, (b"k",)))["part"] is None
