@@ -5,15 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.settings import (
-    MAX_SECRET_BYTES,
-    SECRET_SETTINGS,
-    Settings,
-    SettingsError,
-    invitations_of,
-    read_settings,
-    secret_key_of,
-)
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import MAX_SECRET_BYTES, SECRET_SETTINGS, Settings, SettingsError, invitations_of, read_settings
 
 KEY = bytes(range(32))
 VALUES = {

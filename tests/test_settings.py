@@ -10,19 +10,16 @@ import pytest
 
 from kasuwa.core.account_terms import AccountTerms
 from kasuwa.processors import default_workers
+from kasuwa.secret_key import SECRET_FILE, decode_key, make_secret, secret_key_of
 from kasuwa.settings import (
-    SECRET_FILE,
     Settings,
     SettingsError,
     account_terms_of,
-    decode_key,
     is_configured,
-    make_secret,
     public_url_of,
     rail_loopback_allowed,
     rail_of_purpose,
     read_settings,
-    secret_key_of,
 )
 
 REPOSITORY = Path(__file__).parents[1]
@@ -33,7 +30,8 @@ KEY_TEXT = base64.b64encode(KEY).decode()
 ASK_FOR_KEY = """
 import sys
 from pathlib import Path
-from kasuwa.settings import Settings, secret_key_of
+from kasuwa.settings import Settings
+from kasuwa.secret_key import secret_key_of
 print("ready", flush=True)
 sys.stdin.readline()
 print(secret_key_of(Settings(data=Path(sys.argv[1]))).hex())

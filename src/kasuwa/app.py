@@ -8,69 +8,40 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-import msgspec
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
-from kasuwa import __version__
-from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, RECEIPT_RULES, methods_of, steps_of
+from kasuwa.api_methods import RECEIPT_RULES, methods_of, steps_of
+from kasuwa.app_owners import SharedResources, start_links, start_owner
 from kasuwa.app_rails import start_rail_tasks
+from kasuwa.app_server import make_admin_operations, make_callbacks, make_dispatch, make_request_log, make_server
 from kasuwa.composition import Services
 from kasuwa.core.account_terms import SANDBOX_RAIL
-from kasuwa.db import backlog, connections, deliveries, presence, reading
+from kasuwa.db import backlog, connections, deliveries, presence
 from kasuwa.db.connection_pool import Pool
-from kasuwa.db.migrate import newest_known_version
-from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
 from kasuwa.observe import log
-from kasuwa.observe.metrics import Metrics, SharedCounters
+from kasuwa.observe.metrics import Metrics
 from kasuwa.observe.watchdog import watch_event_loop
-from kasuwa.owners.links import OwnerLinks
-from kasuwa.owners.listener import OwnerListener
-from kasuwa.owners.sockets import OwnerSockets
-from kasuwa.pages.checkout import CheckoutPayments
-from kasuwa.pages.router import CheckoutPages
-from kasuwa.pages.statements import StatementPages
+from kasuwa.rails.account_port import AccountRail
 from kasuwa.rails.feeds import FeedRail
-from kasuwa.rails.ports import AccountRail
-from kasuwa.readiness import Readiness
 from kasuwa.settings import (
     Settings,
-    loopback_allowed,
-    trusted_proxies_of,
 )
 from kasuwa.supervisor_watch import make_stop_event
-from kasuwa.web.dispatch import Dispatch, DispatchServices
-from kasuwa.web.forwarding import RequestForwarder, RequestInbox
-from kasuwa.web.openapi_documents import BuiltOnce, build_documents
-from kasuwa.web.routes import make_routes
-from kasuwa.web.server import Server, ServerServices
-from kasuwa.web.shared_buckets import SharedLimits
+from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.work.billers import CatalogueRefresher
-from kasuwa.work.forwarded_jobs import JobInbox
-from kasuwa.work.operations import CommonOperations
-from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
 from kasuwa.work.rail_inbox import InboxServices, RailInbox
 from kasuwa.work.rail_listings import RailListings
-from kasuwa.work.sandbox import SandboxOperations, SandboxServices
-from kasuwa.work.steps import lanes_of, rail_kinds_of
+from kasuwa.work.steps import lanes_of
 from kasuwa.work.worker import Worker
 
 HEADER_MILLISECONDS = 5_000
 # Memory of a connection before its body is read. The headers of thousands of connections must fit.
 CONNECTION_BYTES = 64 * 1024
-
-
-class SharedResources(msgspec.Struct, frozen=True):
-    """Resources that the processes of a deployment share. Made by the supervisor before it starts the first of them."""
-
-    counters: Sequence[SharedCounters] = ()  # the metrics of all processes
-    sockets: OwnerSockets | None = None  # of the API processes, if there are several
-    limits: SharedLimits | None = None  # if there are several API processes
 
 
 # --- the API process ----------------------------------------------------------------------------------------
@@ -95,38 +66,6 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     cancel_all(background)
     await services.close()
     await operators.close()
-
-
-class Owner(msgspec.Struct):
-    """The connections of an API process that owns merchants."""
-
-    links: OwnerLinks  # to the other API processes
-    listener: OwnerListener  # for all other processes
-
-
-async def start_owner(services: Services, dispatch: Dispatch, shared: SharedResources) -> Owner | None:
-    """Makes this process an owner of merchants. Returns None if it is the only API process."""
-    links = start_links(services.metrics, shared)
-    if links is None or shared.sockets is None:
-        return None
-    payer_actions = {ANSWER_CHALLENGE.name: ANSWER_CHALLENGE}
-    requests = RequestInbox(dispatch, make_routes(services.methods), services.merchant_directory, payer_actions)
-    jobs = JobInbox(services.step_runner, services.writer)
-    number = shared.sockets.number_of(services.metrics.process_name)
-    assert number is not None, "an API process has a number"
-    listener = OwnerListener(shared.sockets.paths[number], {**requests.handlers, **jobs.handlers})
-    await listener.start()
-    return Owner(links, listener)
-
-
-def start_links(metrics: Metrics, shared: SharedResources) -> OwnerLinks | None:
-    """Connects this process to the owners. Returns None if there is only one API process."""
-    sockets = shared.sockets
-    if sockets is None:
-        return None
-    links = OwnerLinks(sockets.paths, sockets.number_of(metrics.process_name), metrics)
-    links.start()
-    return links
 
 
 def cancel_all(tasks: Iterable["asyncio.Task[None]"]) -> None:
@@ -158,90 +97,6 @@ async def serve_until_stopped(
         on_stop()
     granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
     await serving
-
-
-def make_admin_operations(services: Services, operators: Pool) -> Any:
-    if services.settings.environment == "live":
-        return CommonOperations(operators, services.clock)
-    return SandboxOperations(
-        operators,
-        SandboxServices(
-            writer=services.writer,
-            stepper=services.step_runner,
-            directory=services.merchant_directory,
-            vault=services.vault,
-            webhook_sender=services.webhook_sender,
-        ),
-        seed=services.deployment.seed,
-        loopback_allowed=loopback_allowed(services.settings),
-        advance_seconds=services.settings.sandbox_advance_seconds,
-    )
-
-
-def make_request_log(settings: Settings) -> log.RequestLog:
-    return log.RequestLog(1 if settings.request_log == "stdout" else None)
-
-
-def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
-    used = CallbackServices(
-        operators=operators,
-        writer=services.writer,
-        directory=services.merchant_directory,
-        rails=services.rails,
-        rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
-        query_ended=QUERY_ENDED,
-        account_job_kinds=ACCOUNT_JOB_KINDS,
-    )
-    return RailCallbacks(used, services.rail_choice.callback_sources(), services.rail_choice.callback_hints())
-
-
-def make_server(
-    services: Services, dispatch: Dispatch, callbacks: RailCallbacks, forwarder: RequestForwarder | None
-) -> Server:
-    request_log = make_request_log(services.settings)
-    writes = forwarder or dispatch
-    checkout = CheckoutPayments(
-        services.reader, services.vault, services.merchant_directory, writes, services.deployment.public_url
-    )
-    pages = CheckoutPages(checkout)
-    proxies = trusted_proxies_of(services.settings)
-    parts = ServerServices(
-        routes=make_routes(services.methods),
-        dispatch=dispatch,
-        documents=BuiltOnce(partial(build_documents, services.methods, services.settings.environment)),
-        check_readiness=Readiness(services),
-        request_log=request_log,
-        pages=pages,
-        files=StatementPages(services.reader, services.vault, services.merchant_directory),
-        callbacks=callbacks,
-        metrics=services.metrics,
-        proxies=proxies,
-        forwarder=forwarder,
-        details=describe_deployment(services.settings),
-    )
-    return Server(parts)
-
-
-def describe_deployment(settings: Settings) -> dict[str, str | int]:
-    """Returns what /readyz tells anybody about the deployment. In live that is nothing."""
-    if settings.environment == "live":
-        return {}
-    return {"environment": settings.environment, "version": __version__, "schema": newest_known_version()}
-
-
-def make_dispatch(services: Services, operations: Any, limits: SharedLimits | None = None) -> Dispatch:
-    parts = DispatchServices(
-        directory=services.merchant_directory,
-        writer=services.writer,
-        reader=reading.DatabaseReaderFactory(services.reader, services.vault, services.deployment.public_url),
-        steps=services.step_runner,
-        rails=services.rails,
-        admin_operations=operations,
-        vault=services.vault,
-        environment=services.settings.environment,
-        limits=limits,
-    )
-    return Dispatch(parts)
 
 
 # --- the worker process -------------------------------------------------------------------------------------

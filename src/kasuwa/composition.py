@@ -18,16 +18,11 @@ from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.owners.links import OwnerLinks
 from kasuwa.rail_choice import RailChoice, collection_vendors_of
 from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, IssuerRail, Rails
+from kasuwa.rails.issuer_port import IssuerRail
+from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, Rails
 from kasuwa.readiness import watch_clock, watch_pool
-from kasuwa.settings import (
-    Settings,
-    account_terms_of,
-    issuing_of,
-    loopback_allowed,
-    public_url_of,
-    secret_key_of,
-)
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
 from kasuwa.work.billers import PolledCatalogueCache
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.forwarded_jobs import ForwardingStepRunner

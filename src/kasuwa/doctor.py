@@ -15,7 +15,8 @@ from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.shared_cluster import has_cluster
 from kasuwa.doctor_findings import Finding, passed, problem
 from kasuwa.doctor_rails import examine_open_orders, examine_rails
-from kasuwa.settings import Settings, SettingsError, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import Settings, SettingsError
 
 START = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
 

@@ -13,7 +13,8 @@ from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.rails.sandbox.biller import SandboxBiller
-from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, rail_of_purpose, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, rail_of_purpose
 from kasuwa.work.billers import fetch_edition
 from kasuwa.work.sandbox import fund_new_merchant
 

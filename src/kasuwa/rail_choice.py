@@ -9,11 +9,12 @@ from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rail_settings import configured_rails
+from kasuwa.rails.account_port import AccountRail
 from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
-from kasuwa.rails.ports import AccountRail, BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
+from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
 from kasuwa.rails.remote.biller import RemoteBiller

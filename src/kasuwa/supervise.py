@@ -41,7 +41,7 @@ from kasuwa.settings import Settings, SettingsError, local_url
 from kasuwa.systemd_notify import notify_systemd
 
 if TYPE_CHECKING:
-    from kasuwa.app import SharedResources
+    from kasuwa.app_owners import SharedResources
 
 # Processes of one kind stop at the same time, one kind after the other. Each kind has this long until it is killed.
 STOP_SECONDS = 20.0
@@ -183,7 +183,7 @@ class Supervisor:
     def _make_shared(self) -> "SharedResources":
         """Returns what the processes share: with several API processes also the sockets by which they reach each
         other, and the rate limits."""
-        from kasuwa.app import SharedResources
+        from kasuwa.app_owners import SharedResources
         from kasuwa.web.shared_buckets import SharedBuckets, SharedLimits
 
         if self._settings.workers == 1:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from kasuwa.app import make_admin_operations, make_dispatch
 from kasuwa.app_console import make_console_services
+from kasuwa.app_server import make_admin_operations, make_dispatch
 from kasuwa.composition import Services
 from kasuwa.console import store
 from kasuwa.console.access import MERCHANT_ROLES

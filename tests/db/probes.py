@@ -22,7 +22,8 @@ from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.prepare import prepare as prepare_database
-from kasuwa.settings import Settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import Settings
 from tests.simulate.processes import broken_invariants, query, running_database
 
 HANGS_SECONDS = 60.0

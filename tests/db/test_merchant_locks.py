@@ -11,7 +11,8 @@ import pytest
 
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.db import merchants, migrate
-from kasuwa.settings import Settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import Settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 

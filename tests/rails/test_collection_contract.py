@@ -12,15 +12,8 @@ from kasuwa.core.magic import outcome_of_card, proof_of
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.ports import (
-    Answer,
-    CardSecrets,
-    CollectionOrder,
-    CollectionRail,
-    NoAnswer,
-    PurchaseOrder,
-    RefundOrder,
-)
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from tests.rails.collection_contract import (
     Payer,

@@ -11,7 +11,8 @@ from kasuwa.core.magic import outcome_of_card
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
 from kasuwa.rails.sandbox.collection import SandboxCards
 
 PAID = Answer(ports.SUCCESSFUL, "00", "Approved", {"txnRef": "GP|CP|1"})

@@ -21,7 +21,8 @@ from kasuwa.methods.clients.rules import manage_client
 from kasuwa.methods.customers import model as customers
 from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.virtualcard.model import pan_aad
-from kasuwa.settings import read_settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, OTHER_BVN, enroll
 from tests.methods.virtualcard.card_client import CardClient

@@ -21,7 +21,7 @@ import msgspec
 import pytest
 
 from kasuwa.api_methods import methods_of, steps_of
-from kasuwa.app import make_admin_operations
+from kasuwa.app_server import make_admin_operations
 from kasuwa.composition import Services
 from kasuwa.core.action import AdminCommand
 from kasuwa.core.codes import ERROR

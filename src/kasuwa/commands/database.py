@@ -25,7 +25,8 @@ from kasuwa.listen import ListenError
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.ports import PortError
-from kasuwa.settings import Settings, SettingsError, read_settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import Settings, SettingsError, read_settings
 from kasuwa.supervise import ServeError
 
 if TYPE_CHECKING:  # app takes most of a second to import, so commands import it only when they need it

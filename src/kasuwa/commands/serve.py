@@ -11,7 +11,8 @@ from kasuwa import supervise
 from kasuwa.commands import announcement
 from kasuwa.commands.database import DataOption, one_line_errors
 from kasuwa.ports import reserve_ports
-from kasuwa.settings import read_settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import read_settings
 
 
 def serve(

@@ -17,17 +17,8 @@ import msgspec
 from kasuwa.core.issuing import CardIssuingSettings
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.ports import (
-    Answer,
-    CardSecrets,
-    CollectionOrder,
-    CollectionRail,
-    IssuerRail,
-    NoAnswer,
-    PurchaseOrder,
-    RefundOrder,
-    Unavailable,
-)
+from kasuwa.rails.issuer_port import IssuerRail, PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer, Unavailable
 
 SESSION = "issued"
 AUTH = "PIN"

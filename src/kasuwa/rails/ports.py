@@ -14,7 +14,7 @@ Contract: disburse#transfer
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import date, datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -25,6 +25,10 @@ from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Job, Refusal
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
+
+if TYPE_CHECKING:
+    from kasuwa.rails.account_port import AccountRail
+    from kasuwa.rails.issuer_port import IssuerRail
 
 
 class Unavailable(Exception):
@@ -335,61 +339,6 @@ class CollectionRail(Protocol):
     async def query_refund(self, order: CollectionOrder) -> Answer: ...
 
 
-# --- accounts that customers pay into ------------------------------------------------------------------------------
-
-# Facts of an account that is open. Further facts are the rail's own identifiers of it, and come back with each order.
-ACCOUNT_NUMBER, ACCOUNT_NAME, BANK_NAME, BANK_CODE = "account_number", "account_name", "bank_name", "bank_code"
-
-
-class AccountOrder(msgspec.Struct, frozen=True):
-    """An account to be opened for a customer, or one that was."""
-
-    key: str  # idempotency key, unique over all merchants
-    name: str  # of the owner
-    email: str
-    bank_code: str = ""  # of the bank that is preferred
-    bvn: str = ""  # of the owner
-    facts: Mapping[str, str] = {}  # those of the account, once it is open
-    # The fields below are used by the sandbox only.
-    attempt: int = 0  # counts the numbers that turned out to be taken
-    seed: str = ""  # random, for the number
-
-    def __repr__(self) -> str:
-        return f"AccountOrder({self.key})"
-
-
-class Receipt(msgspec.Struct, frozen=True):
-    """Money that came into an account. The account is named by its number, or by the key of its order."""
-
-    reference: str  # the rail's own, unique there
-    amount: int
-    currency: str
-    status: str  # SUCCESSFUL, PROCESSING, FAILED or UNREADABLE
-    account_number: str = ""
-    account_key: str = ""
-    sender_name: str = ""
-
-
-class AccountRail(Protocol):
-    """A rail that opens accounts, and tells of the money that comes into them.
-
-    `open` and `query` answer SUCCESSFUL with the account's facts, PROCESSING if it will be opened later, FAILED with
-    the reason, or NOT_FOUND. Opening again under the same key returns the same account. `find_receipt` returns None if
-    the rail has no such receipt. `list_receipts` returns the references of the receipts of an open account since a
-    time, and may return older ones.
-    """
-
-    async def open(self, order: AccountOrder) -> Answer: ...
-
-    async def query(self, order: AccountOrder) -> Answer: ...
-
-    async def close(self, order: AccountOrder) -> Answer: ...
-
-    async def find_receipt(self, reference: str) -> Receipt | None: ...
-
-    async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]: ...
-
-
 # --- billers ------------------------------------------------------------------------------------------------
 
 
@@ -483,42 +432,7 @@ class IdentityRail(Protocol):
     async def find_person(self, enquiry: IdentityQuery) -> Person | None: ...
 
 
-# --- cards that were issued here -----------------------------------------------------------------------------------
-
-
-class PurchaseOrder(msgspec.Struct, frozen=True):
-    """Asks the issuer to authorize a purchase with a virtual card that was issued here."""
-
-    key: str  # idempotency key, unique over all merchants: it begins with the paid merchant's identifier
-    pan: str
-    expiry: str  # YYYY-MM
-    cvv: str | None  # None for a saved card: a CVV must not be stored
-    amount: int
-    currency: str
-    merchant_name: str
-    category: str | None = None  # four-digit merchant category code, if known
-    scenario: Scenario = NO_SCENARIO
-
-
-class RefundOrder(msgspec.Struct, frozen=True):
-    """Refunds an amount of the purchase `purchase_key`, in its currency, once under its own `key`."""
-
-    key: str
-    purchase_key: str
-    amount: int
-    scenario: Scenario = NO_SCENARIO
-
-
-class IssuerRail(Protocol):
-    """The issuer of cards that were issued here: decides in the books of the card's merchant. Answers NOT_FOUND for a
-    card that was not issued here and for an unknown key. The fact `txnRef` is the reference in those books."""
-
-    async def authorize(self, order: PurchaseOrder) -> Answer: ...
-
-    async def refund(self, order: RefundOrder) -> Answer: ...
-
-    async def query(self, key: str) -> Answer: ...
-
+# --- all of them ---------------------------------------------------------------------------------------------------
 
 # A deployment has all rails (composition.py). A test passes only those that it uses.
 NOT_CONFIGURED: Any = None
@@ -534,6 +448,6 @@ class Rails(msgspec.Struct, frozen=True):
     identity: IdentityRail = NOT_CONFIGURED
     biller: BillerRail = NOT_CONFIGURED
     catalogue_cache: CatalogueCache = NOT_CONFIGURED
-    issuer: IssuerRail = NOT_CONFIGURED
+    issuer: "IssuerRail" = NOT_CONFIGURED
     vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections
-    accounts: Mapping[str, AccountRail] = {}  # by name: every rail that may have opened accounts
+    accounts: Mapping[str, "AccountRail"] = {}  # by name: every rail that may have opened accounts

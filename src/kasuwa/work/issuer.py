@@ -22,7 +22,8 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
 
 NO_SUCH_CARD = Answer(ports.NOT_FOUND, "14", "Invalid card number")
 NO_SUCH_ORDER = Answer(ports.NOT_FOUND, "25", "Unable to locate record")

@@ -26,8 +26,9 @@ from kasuwa.db.writer import Writer
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.observe.log import describe_error
 from kasuwa.rails import ports
+from kasuwa.rails.account_port import AccountRail, Receipt
 from kasuwa.rails.feeds import FeedRail
-from kasuwa.rails.ports import AccountRail, NoAnswer, Receipt, Unavailable
+from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.work.rail_feeds import FeedRecorder
 from kasuwa.work.rule_submission import submit_rule
 

@@ -17,8 +17,9 @@ from kasuwa.db import connections, rail_accounts, rail_feeds, rail_inbox
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.rail_accounts import ListedAccount
 from kasuwa.observe.log import describe_error
+from kasuwa.rails.account_port import AccountOrder, AccountRail
 from kasuwa.rails.feeds import FeedRail
-from kasuwa.rails.ports import AccountOrder, AccountRail, NoAnswer, Unavailable
+from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.work.rail_feeds import FeedRecorder
 
 log = structlog.get_logger("kasuwa.work")

@@ -10,7 +10,8 @@ import pytest
 from kasuwa.db import subject_access
 from kasuwa.db.migrate import open_vault
 from kasuwa.methods.clients.rules.manage_client import seal_detail
-from kasuwa.settings import read_settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, create, enroll, list_all, update, view
 from tests.running import Deployment

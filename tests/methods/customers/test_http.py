@@ -8,7 +8,8 @@ import msgspec
 from kasuwa.core.payers import PaymentMark, mark_payment
 from kasuwa.db import customer_links
 from kasuwa.db.migrate import open_vault
-from kasuwa.settings import read_settings, secret_key_of
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient, card
 from tests.running import Deployment

@@ -20,7 +20,8 @@ from kasuwa.methods.resources.rules import NO_ACCOUNTS, choose_bank, decide_acco
 from kasuwa.methods.resources.steps import call_account_rail, restore_bvn
 from kasuwa.methods.resources.wire import PersonalizedRequest
 from kasuwa.rails import ports
-from kasuwa.rails.ports import AccountOrder, Answer, Rails
+from kasuwa.rails.account_port import AccountOrder
+from kasuwa.rails.ports import Answer, Rails
 from kasuwa.rails.sandbox.accounts import SandboxAccounts
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 

@@ -25,7 +25,8 @@ from kasuwa.methods.virtualcard.rules.issuer_port import (
     need_refund_order,
 )
 from kasuwa.methods.virtualcard.rules.monthly_fee import decide_monthly_fee, need_monthly_fee
-from kasuwa.rails.ports import NO_CALL_MADE, Answer, PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import NO_CALL_MADE, Answer
 from tests.db.memory_database import MemoryDatabase
 from tests.db.toy import WALL, WORLD
 

@@ -12,7 +12,8 @@ import pytest
 from kasuwa.composition import Services
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, IssuerRail, NoAnswer, PurchaseOrder, RefundOrder, Unavailable
+from kasuwa.rails.issuer_port import IssuerRail, PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
 from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient, new_reference
 from tests.methods.virtualcard.card_client import CardClient

@@ -13,7 +13,8 @@ from kasuwa.core.transactions import Transaction
 from kasuwa.methods.virtualcard.rules.purchase import PURCHASE_DETAIL_DECODER
 from kasuwa.methods.virtualcard.rules.refund import PURCHASE_DECLINED, TOO_MUCH, UNKNOWN_PURCHASE, prorate_refund
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer
 from tests.db.toy import WALL
 from tests.methods.virtualcard.in_memory_cards import InMemoryCards, dollars, naira
 

@@ -11,7 +11,8 @@ import pytest
 
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.ports import AccountOrder, NoAnswer, Unavailable
+from kasuwa.rails.account_port import AccountOrder
+from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.rails.vendors.client import VendorReply
 from kasuwa.rails.vendors.monnify import LOG_IN, MonnifyKeys
 from kasuwa.rails.vendors.monnify_accounts import RESERVE, MonnifyAccounts, read_account, read_receipt

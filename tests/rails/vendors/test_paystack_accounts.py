@@ -10,7 +10,8 @@ import pytest
 
 from kasuwa.core.references import movement_reference, rail_key
 from kasuwa.rails import ports
-from kasuwa.rails.ports import AccountOrder, NoAnswer, Unavailable
+from kasuwa.rails.account_port import AccountOrder
+from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.rails.vendors.paystack import PaystackKeys
 from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms, read_account, read_receipt
 from kasuwa.twins.paystack import PaystackRules

@@ -54,10 +54,11 @@ from kasuwa.methods.resources.model import (
 )
 from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
 from kasuwa.rails import ports
+from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME
 from kasuwa.rails.ports import Answer
 
 MAX_BANK_TEXT_LENGTH = 200
-ACCOUNT_NUMBER = re.compile("[0-9]{10}", re.ASCII)
+NUMBER_FORM = re.compile("[0-9]{10}", re.ASCII)
 
 # Refusals, in order of precedence.
 NO_ACCOUNTS = Refusal(ERROR, "This deployment opens no accounts; nothing was changed. The operator can set it up")
@@ -189,8 +190,8 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
         failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
         refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
         return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=notices_of(row, answer))
-    number = answer.facts.get(ports.ACCOUNT_NUMBER, "")
-    if answer.status != ports.SUCCESSFUL or not ACCOUNT_NUMBER.fullmatch(number):
+    number = answer.facts.get(ACCOUNT_NUMBER, "")
+    if answer.status != ports.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):
         return ask_again(row, current, answer, context)
     key = token_key(context.vault, ACCOUNT, number)
     if not seen.is_loaded(key):
@@ -203,9 +204,9 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
         state=OPEN,
         message="",
         account_number=number,
-        bank_code=answer.facts.get(ports.BANK_CODE, ""),
-        bank_name=answer.facts.get(ports.BANK_NAME, ""),
-        account_name=answer.facts.get(ports.ACCOUNT_NAME) or row.account_name,
+        bank_code=answer.facts.get(BANK_CODE, ""),
+        bank_name=answer.facts.get(BANK_NAME, ""),
+        account_name=answer.facts.get(ACCOUNT_NAME) or row.account_name,
         facts=encode_text(dict(answer.facts)),
     )
     entry = make_token_entry(context, ACCOUNT, number, f"{PERSONALIZED} {row.reference}")

@@ -8,7 +8,8 @@ from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
 from kasuwa.core.vault import Vault
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, QUERY_ACCOUNT, bvn_aad
-from kasuwa.rails.ports import AccountOrder, Answer, Rails, Unavailable, send_or_query
+from kasuwa.rails.account_port import AccountOrder
+from kasuwa.rails.ports import Answer, Rails, Unavailable, send_or_query
 
 
 async def call_account_rail(rails: Rails, job: Job, now: datetime, bvn: str) -> Answer:

@@ -119,7 +119,7 @@ async def business_now(merchant_id: int, reader: Reader) -> datetime:
 # number and side (n) to continue after, $7 how many. A movement has the columns of `model.Movement`.
 CREDITED = "select seq, 1 as n, at, reference, kind, debit as other, credit as own, amount, credit_after as balance"
 DEBITED = "select seq, 0 as n, at, reference, kind, credit as other, debit as own, -amount, debit_after"
-# The conditions must equal those of the indexes (0028_lists.sql, 0016_paid_ahead.sql, 0009_loans.sql).
+# The conditions must equal those of the indexes (0025_lists.sql, 0016_paid_ahead.sql, 0009_loans.sql).
 OWNED_CREDIT = """credit = $2 and (starts_with(credit, 'card:') or starts_with(credit, 'beneficiary:')
     or (starts_with(credit, 'wallet:') and credit <> 'wallet:main:NGN'))"""
 OWNED_DEBIT = """debit = $2 and (starts_with(debit, 'card:') or starts_with(debit, 'beneficiary:')

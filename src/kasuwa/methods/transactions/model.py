@@ -16,7 +16,7 @@ EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
 MAX_SEQ = 2**63 - 1
 MAX_KEY_BYTES = 64
 
-# The smallest amount in minor units that has an index of its own (migration 0028).
+# The smallest amount in minor units that has an index of its own (migration 0025).
 LARGE_AMOUNT = 100_000_000
 HOME_CURRENCY = "NGN"
 OPEN_STATUSES = frozenset({"pending", "processing"})

@@ -66,7 +66,7 @@ FAILURES = f"""
     cross join lateral (
         select {COLUMNS} from transaction t where t.merchant_id = $1 and t.key = f.key offset 0) t
 """
-# The conditions must equal those of the indexes (0028_lists.sql), else PostgreSQL does not use them.
+# The conditions must equal those of the indexes (0025_lists.sql), else PostgreSQL does not use them.
 IN_CURRENCY = f"{OF_MERCHANT} and t.currency = {CURRENCY} and t.currency <> 'NGN' {IN_WINDOW}"
 OF_LARGE_AMOUNT = f"{OF_MERCHANT} and t.amount >= {LARGE_AMOUNT} {IN_WINDOW}"
 BY_METHOD = f"{OF_MERCHANT} and t.kind = 'payment' and t.detail ->> 'method' = {METHOD} {IN_WINDOW}"

@@ -10,7 +10,8 @@ from kasuwa.core.banks import banks_by_code
 from kasuwa.core.inbound_accounts import account_number
 from kasuwa.core.vault import derive
 from kasuwa.rails import ports
-from kasuwa.rails.ports import AccountOrder, Answer, Receipt
+from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
+from kasuwa.rails.ports import Answer
 
 
 class SandboxAccounts:
@@ -18,10 +19,10 @@ class SandboxAccounts:
         bank = banks_by_code()[order.bank_code]
         number = account_number(bank, derive(bytes.fromhex(order.seed), f"account {order.key} {order.attempt}"))
         facts = {
-            ports.ACCOUNT_NUMBER: number,
-            ports.ACCOUNT_NAME: order.name,
-            ports.BANK_NAME: bank.name,
-            ports.BANK_CODE: bank.cbn_code or "",
+            ACCOUNT_NUMBER: number,
+            ACCOUNT_NAME: order.name,
+            BANK_NAME: bank.name,
+            BANK_CODE: bank.cbn_code or "",
         }
         return Answer(ports.SUCCESSFUL, "00", "The account is open", facts)
 

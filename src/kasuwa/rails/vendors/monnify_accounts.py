@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from kasuwa.core.references import parse_wire_reference, wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.ports import AccountOrder, Answer, Receipt, Unavailable, UnreadableAnswer
+from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
+from kasuwa.rails.ports import Answer, Unavailable, UnreadableAnswer
 from kasuwa.rails.vendors.amounts import read_major
 from kasuwa.rails.vendors.client import VendorReply
 from kasuwa.rails.vendors.monnify import CURRENCY, NAME, MonnifySession, body_of, words_of
@@ -140,10 +141,10 @@ def read_account(reply: VendorReply, order: AccountOrder) -> Answer:
         return Answer(ports.UNREADABLE, None, "The bank answered with no account that can be paid into")
     chosen = next((row for row in accounts if row.get("bankCode") == order.bank_code), accounts[0])
     facts = {
-        ports.ACCOUNT_NUMBER: chosen["accountNumber"],
-        ports.BANK_NAME: chosen["bankName"],
-        ports.BANK_CODE: str(chosen.get("bankCode") or ""),
-        ports.ACCOUNT_NAME: str(chosen.get("accountName") or found.get("accountName") or order.name),
+        ACCOUNT_NUMBER: chosen["accountNumber"],
+        BANK_NAME: chosen["bankName"],
+        BANK_CODE: str(chosen.get("bankCode") or ""),
+        ACCOUNT_NAME: str(chosen.get("accountName") or found.get("accountName") or order.name),
     }
     return Answer(ports.SUCCESSFUL, DONE, "The account is open", facts)
 

@@ -14,7 +14,8 @@ import msgspec
 
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.ports import AccountOrder, Answer, NoAnswer, Receipt, Unavailable, UnreadableAnswer
+from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_NAME, AccountOrder, Receipt
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelope, words_of
@@ -162,7 +163,7 @@ class PaystackAccounts:
     async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]:
         references: list[str] = []
         query = {
-            "virtual_account_number": order.facts[ports.ACCOUNT_NUMBER],
+            "virtual_account_number": order.facts[ACCOUNT_NUMBER],
             "from": since.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
             "perPage": str(RECEIPTS_PER_PAGE),
         }
@@ -199,9 +200,9 @@ def read_account(row: dict[str, Any], order: AccountOrder, email: str) -> Answer
         return Answer(ports.UNREADABLE, None, "The bank answered with no account that can be paid into")
     assert isinstance(bank, dict)
     facts = {
-        ports.ACCOUNT_NUMBER: str(number),
-        ports.BANK_NAME: str(bank.get("name", "")),
-        ports.ACCOUNT_NAME: str(row.get("account_name") or order.name),
+        ACCOUNT_NUMBER: str(number),
+        BANK_NAME: str(bank.get("name", "")),
+        ACCOUNT_NAME: str(row.get("account_name") or order.name),
         RAIL_ID: str(rail_id),
     }
     return Answer(ports.SUCCESSFUL, DONE, "The account is open", facts)

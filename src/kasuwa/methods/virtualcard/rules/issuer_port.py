@@ -21,7 +21,8 @@ from kasuwa.methods.virtualcard.rules.purchase import (
 )
 from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports import Answer
 
 # The kind of order keys in the token index, by which the status of an order can be queried.
 ORDER_KEY = "issuer order"

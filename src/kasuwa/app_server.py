@@ -1,0 +1,115 @@
+"""Builds the HTTP server of the API process, its dispatch and its operations from the services of a process."""
+
+from functools import partial
+from typing import Any
+
+from kasuwa import __version__
+from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, steps_of
+from kasuwa.composition import Services
+from kasuwa.db import reading
+from kasuwa.db.connection_pool import Pool
+from kasuwa.db.migrate import newest_known_version
+from kasuwa.observe import log
+from kasuwa.pages.checkout import CheckoutPayments
+from kasuwa.pages.router import CheckoutPages
+from kasuwa.pages.statements import StatementPages
+from kasuwa.readiness import Readiness
+from kasuwa.settings import (
+    Settings,
+    loopback_allowed,
+    trusted_proxies_of,
+)
+from kasuwa.web.dispatch import Dispatch, DispatchServices
+from kasuwa.web.forwarding import RequestForwarder
+from kasuwa.web.openapi_documents import BuiltOnce, build_documents
+from kasuwa.web.routes import make_routes
+from kasuwa.web.server import Server, ServerServices
+from kasuwa.web.shared_buckets import SharedLimits
+from kasuwa.work.operations import CommonOperations
+from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
+from kasuwa.work.sandbox import SandboxOperations, SandboxServices
+from kasuwa.work.steps import rail_kinds_of
+
+
+def make_admin_operations(services: Services, operators: Pool) -> Any:
+    if services.settings.environment == "live":
+        return CommonOperations(operators, services.clock)
+    return SandboxOperations(
+        operators,
+        SandboxServices(
+            writer=services.writer,
+            stepper=services.step_runner,
+            directory=services.merchant_directory,
+            vault=services.vault,
+            webhook_sender=services.webhook_sender,
+        ),
+        seed=services.deployment.seed,
+        loopback_allowed=loopback_allowed(services.settings),
+        advance_seconds=services.settings.sandbox_advance_seconds,
+    )
+
+
+def make_request_log(settings: Settings) -> log.RequestLog:
+    return log.RequestLog(1 if settings.request_log == "stdout" else None)
+
+
+def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
+    used = CallbackServices(
+        operators=operators,
+        writer=services.writer,
+        directory=services.merchant_directory,
+        rails=services.rails,
+        rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
+        query_ended=QUERY_ENDED,
+        account_job_kinds=ACCOUNT_JOB_KINDS,
+    )
+    return RailCallbacks(used, services.rail_choice.callback_sources(), services.rail_choice.callback_hints())
+
+
+def make_server(
+    services: Services, dispatch: Dispatch, callbacks: RailCallbacks, forwarder: RequestForwarder | None
+) -> Server:
+    request_log = make_request_log(services.settings)
+    writes = forwarder or dispatch
+    checkout = CheckoutPayments(
+        services.reader, services.vault, services.merchant_directory, writes, services.deployment.public_url
+    )
+    pages = CheckoutPages(checkout)
+    proxies = trusted_proxies_of(services.settings)
+    parts = ServerServices(
+        routes=make_routes(services.methods),
+        dispatch=dispatch,
+        documents=BuiltOnce(partial(build_documents, services.methods, services.settings.environment)),
+        check_readiness=Readiness(services),
+        request_log=request_log,
+        pages=pages,
+        files=StatementPages(services.reader, services.vault, services.merchant_directory),
+        callbacks=callbacks,
+        metrics=services.metrics,
+        proxies=proxies,
+        forwarder=forwarder,
+        details=describe_deployment(services.settings),
+    )
+    return Server(parts)
+
+
+def describe_deployment(settings: Settings) -> dict[str, str | int]:
+    """Returns what /readyz tells anybody about the deployment. In live that is nothing."""
+    if settings.environment == "live":
+        return {}
+    return {"environment": settings.environment, "version": __version__, "schema": newest_known_version()}
+
+
+def make_dispatch(services: Services, operations: Any, limits: SharedLimits | None = None) -> Dispatch:
+    parts = DispatchServices(
+        directory=services.merchant_directory,
+        writer=services.writer,
+        reader=reading.DatabaseReaderFactory(services.reader, services.vault, services.deployment.public_url),
+        steps=services.step_runner,
+        rails=services.rails,
+        admin_operations=operations,
+        vault=services.vault,
+        environment=services.settings.environment,
+        limits=limits,
+    )
+    return Dispatch(parts)
