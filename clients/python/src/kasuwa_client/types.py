@@ -1173,7 +1173,7 @@ class CustomerCard(Result):
     """Card network, such as `visa`. Null if unknown."""
     issuer: str | None = None
     """Name of the bank that issued the card. Null if unknown."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "card": "card",
@@ -1206,7 +1206,7 @@ class CustomerDetail(Result):
     """Telephone number. Null if it was never sent."""
     address: str | None = None
     """Postal address. Null if it was never sent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "customer_id": "customer_id",
@@ -1231,7 +1231,7 @@ class CustomerDetailReply(Result):
     """The outcome in words."""
     data: CustomerDetail
     """The customer."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
@@ -1254,7 +1254,7 @@ class CustomerPayment(Result):
     """Payment type."""
     date_created: dt.datetime
     """Time at which the payment began, in UTC."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "txn_ref": "txnRef",
@@ -1283,7 +1283,7 @@ class CustomerRecord(Result):
     """Telephone number. Null if it was never sent."""
     address: str | None = None
     """Postal address. Null if it was never sent."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "customer_id": "customer_id",
@@ -1305,7 +1305,7 @@ class CustomerRegisteredReply(Result):
     """The outcome in words."""
     data: CustomerRecord
     """The customer."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
@@ -1326,7 +1326,7 @@ class CustomerTotal(Result):
     """Number of failed payments."""
     open: int
     """Number of payments that have not ended."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "currency": "currency",
@@ -1723,7 +1723,7 @@ class FoundRecord(Result):
     """Payment type of a payment."""
     date_ended: dt.datetime | None = None
     """Time at which a transaction became final, in UTC."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "kind": "kind",
@@ -1752,7 +1752,7 @@ class FoundReply(Result):
     """200: there is such a reference."""
     data: FoundRecord
     """What has it. If several things have the same reference: a transaction first, of those the newest."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
@@ -2784,7 +2784,7 @@ class RelatedReference(Result):
     """Its reference, which `transaction` takes."""
     state: str | None = None
     """Its state. Null if that is not known here."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "reference": "reference", "state": "state"}
 
@@ -3373,7 +3373,7 @@ class Statement(Result):
     """Address of the file. It needs no key: whoever has it can read the statement. Null for `json`."""
     expires: dt.datetime | None = None
     """Time until which the link works, in UTC: an hour from now. Null for `json`."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "status": "status",
@@ -3405,7 +3405,7 @@ class StatementMovement(Result):
     """Amount: negative if it left the account. On a loan, a positive amount is owed."""
     balance: Decimal
     """Balance after the movement."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "date_created": "dateCreated",
@@ -3429,7 +3429,7 @@ class StatementTotal(Result):
     """Sum of the movements: negative if more went out than came in."""
     count: int
     """Number of the movements."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "amount": "amount", "count": "count"}
 
@@ -3500,7 +3500,7 @@ class TimelineLine(Result):
     """What happened: `requested`, `created`, a state, or the kind of a transaction."""
     message: str
     """The message of the step, or the reference of the transaction. May be empty."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step", "message": "message"}
 
@@ -3546,7 +3546,7 @@ class TransactionSummary(Result):
     """Payment type of a payment. Null for other kinds."""
     date_ended: dt.datetime | None = None
     """Time at which the transaction became final, in UTC. Null while it is open."""
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "txn_ref": "txnRef",

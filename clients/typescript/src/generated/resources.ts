@@ -1038,7 +1038,7 @@ export class ResourcesMethods {
    * //       kind: "payment",
    * //       state: "no_endpoint",
    * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       object: "GP49047187020260105B",
+   * //       object: "<reference>",
    * //       object_sequence: 1,
    * //       payload: {
    * //         status: 200,
