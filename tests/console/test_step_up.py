@@ -34,6 +34,7 @@ CONFIRMS = {
     "/operator/merchants",
     "/operator/merchants/{mid}/limits",
     "/operator/merchants/{mid}/invite",
+    "/operator/merchants/{mid}/rails",
     "/operator/approvals/{kind}",
     "/operator/approvals/{approval_id}/{verdict}",
 }

@@ -206,15 +206,15 @@ RAILS = (
     Bug(
         "an order without an answer is sent again",
         "core/requery.py",
-        "refused = answer.status == UNAVAILABLE and job.kind == kinds.send",
-        "refused = job.kind == kinds.send",
+        "refused = is_moved or (answer.status == UNAVAILABLE and job.kind == kinds.send)",
+        "refused = is_moved or job.kind == kinds.send",
         "methods/disburse/test_requery_schedule.py::test_only_the_first_call_sends_and_all_others_ask",
     ),
     Bug(
         "a rail that is unavailable for a query makes the order be sent again",
         "core/requery.py",
-        "refused = answer.status == UNAVAILABLE and job.kind == kinds.send",
-        "refused = answer.status == UNAVAILABLE",
+        "refused = is_moved or (answer.status == UNAVAILABLE and job.kind == kinds.send)",
+        "refused = is_moved or answer.status == UNAVAILABLE",
         "methods/disburse/test_on_bank_answer.py::test_a_refused_query_leaves_the_transfer_open_and_is_repeated",
     ),
     Bug(
@@ -230,6 +230,35 @@ RAILS = (
         "taken_over = job.claims > 1",
         "taken_over = False",
         "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent",
+    ),
+    Bug(
+        "a job taken over is sent if the rail cannot be asked",
+        "rails/ports.py",
+        "            raise NoAnswer(str(trouble)) from None",
+        "            raise",
+        "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_from_a_rail_that_cannot_be_asked_is_not_sent",
+    ),
+    Bug(
+        "the day of an order that is not found begins before it was sent",
+        "core/requery.py",
+        "(times.resent_at or times.sent_at)",
+        "times.sent_at",
+        "methods/disburse/test_on_bank_answer.py"
+        "::test_the_day_begins_when_a_transfer_that_was_refused_for_days_has_left",
+    ),
+    Bug(
+        "an order that may have left moves to another rail",
+        "core/requery.py",
+        "if answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:",
+        "if is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:",
+        "methods/disburse/test_rail_of_transfer.py::test_order_moves_only_if_certainly_nothing_has_left",
+    ),
+    Bug(
+        "money that came into an account is booked again",
+        "methods/payment/rules/rail_receipt.py",
+        "if known is not None:",
+        "if known is receipt:",
+        "methods/payment/test_rail_receipt.py::test_receipt_that_was_booked_before_changes_nothing",
     ),
     Bug(
         "a final transfer is ended again by a late answer",

@@ -63,8 +63,31 @@ class RequeryJobKinds(msgspec.Struct, frozen=True):
     query: str
 
 
+class SendingTimes(Protocol):
+    """The job data of an order that a rail carries out."""
+
+    @property
+    def sent_at(self) -> float: ...
+
+    @property
+    def resent_at(self) -> float: ...
+
+
+def seconds_since_sent(job: Job, kinds: RequeryJobKinds, times: SendingTimes, now: datetime) -> float:
+    """Returns how long ago an order left for its rail: 0 if the answer is to its sending.
+
+    A rail may have refused it for days before, without effect. The day after which an order that is not found counts
+    as failed begins when it was really sent."""
+    return 0.0 if job.kind == kinds.send else now.timestamp() - (times.resent_at or times.sent_at)
+
+
+def is_sent_late(job: Job, kinds: RequeryJobKinds, answer: RailAnswer) -> bool:
+    """Whether this answer is to an order that its rail had refused before, and that has now left."""
+    return job.kind == kinds.send and job.attempt > 0 and answer.status != UNAVAILABLE
+
+
 def final_status(answer: RailAnswer, age: float) -> str | None:
-    """Returns the final status that an answer implies, or None. `age` is in seconds since the first send."""
+    """Returns the final status that an answer implies, or None. `age` is from seconds_since_sent."""
     if answer.status == NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
         return FAILED
     return answer.status if answer.status in FINAL_ANSWERS else None

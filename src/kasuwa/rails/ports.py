@@ -177,7 +177,13 @@ async def send_or_query(
     and the order is sent under the same key only if the rail does not know it."""
     taken_over = job.claims > 1
     if job.kind == query_kind or taken_over:
-        answer = await query()
+        try:
+            answer = await query()
+        except Unavailable as trouble:
+            # A rail that cannot be asked has not refused the order: whoever had the job before may have sent it.
+            if job.kind == query_kind:
+                raise
+            raise NoAnswer(str(trouble)) from None
         if job.kind == query_kind or answer.status != NOT_FOUND:
             return answer
     return await send()
@@ -250,6 +256,9 @@ class CardSecrets(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return "CardSecrets(…)"
 
+
+# A fact of a payment that has the vendor's reference and none of ours: a transfer into an account.
+TRANSACTION_FACT = "transaction"
 
 # The steps of a payment at its rail.
 BEGIN = "begin"

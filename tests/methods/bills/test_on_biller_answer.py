@@ -208,7 +208,19 @@ def test_whatever_is_no_end_leaves_the_bill_pending_and_moves_nothing(answer: An
 
 @pytest.mark.parametrize(("age", "status"), [(5, PENDING), (DAY - 1, PENDING), (DAY, FAILED)])
 def test_not_found_counts_as_failed_after_a_day(age: float, status: str) -> None:
-    assert SentBill.new().receive_answer(NOT_FOUND, age).reply.txn_status == status
+    sent = SentBill.new()
+    lost = sent.after(sent.receive_answer(SILENT, 0))
+    assert lost.receive_answer(NOT_FOUND, age).reply.txn_status == status
+
+
+def test_the_day_begins_when_a_bill_that_was_refused_for_days_has_left() -> None:
+    refused = SentBill.new()
+    for age in (0.0, DAY, 2.0 * DAY):
+        refused = refused.after(refused.receive_answer(REFUSED, age))
+        assert refused.job.kind == SEND
+    lost = refused.after(refused.receive_answer(SILENT, 2.5 * DAY))
+    assert lost.receive_answer(NOT_FOUND, 3.5 * DAY - 1).reply.txn_status == PENDING
+    assert lost.receive_answer(NOT_FOUND, 3.5 * DAY).reply.txn_status == FAILED
 
 
 # --- final is final -----------------------------------------------------------------------------------------------

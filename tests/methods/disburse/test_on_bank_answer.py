@@ -152,17 +152,36 @@ def test_an_open_transfer_is_queried_and_resent_only_if_the_bank_never_took_it(
     assert (sent.job.kind, sent.job.attempt) == (SEND, 0)  # what was given is left alone
 
 
+def unanswered() -> SentTransfer:
+    """A transfer that was sent, and of which nothing is known."""
+    sent = SentTransfer.new()
+    return sent.after(sent.receive_answer(SILENT))
+
+
 @pytest.mark.parametrize("age", [1.0, 5.0, 1800.0, DAY - 1.0, DAY - 0.001])
 def test_not_found_is_no_failure_before_a_day_has_passed(age: float) -> None:
-    assert SentTransfer.new().receive_answer(NOT_FOUND, age).reply.txn_status == PENDING
+    assert unanswered().receive_answer(NOT_FOUND, age).reply.txn_status == PENDING
 
 
 @pytest.mark.parametrize("age", [DAY, DAY + 0.5, 3.0 * DAY])
 def test_not_found_is_a_failure_after_a_day(age: float) -> None:
-    decision = SentTransfer.new().receive_answer(NOT_FOUND, age)
+    decision = unanswered().receive_answer(NOT_FOUND, age)
     assert decision.reply.txn_status == FAILED
     assert decision.groups[0].postings == ()
     assert len(decision.events) == 1
+
+
+def test_the_day_begins_when_a_transfer_that_was_refused_for_days_has_left() -> None:
+    """The bank may still be behind: failed now, the transfer could be paid and its money be back in the wallet."""
+    refused = SentTransfer.new()
+    for age in (0.0, DAY, 2.0 * DAY):
+        refused = refused.after(refused.receive_answer(REFUSED, age))
+        assert refused.job.kind == SEND
+    assert refused.receive_answer(NOT_FOUND, 2.5 * DAY).reply.txn_status == PENDING
+    lost = refused.after(refused.receive_answer(SILENT, 2.5 * DAY))
+    assert lost.receive_answer(NOT_FOUND, 2.5 * DAY + 5).reply.txn_status == PENDING
+    assert lost.receive_answer(NOT_FOUND, 3.5 * DAY - 0.001).reply.txn_status == PENDING
+    assert lost.receive_answer(NOT_FOUND, 3.5 * DAY).reply.txn_status == FAILED
 
 
 @pytest.mark.parametrize("answer", [IN_PROGRESS, SILENT, WORKING, GIBBERISH, REFUSED])

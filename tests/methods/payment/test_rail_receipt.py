@@ -13,7 +13,7 @@ from kasuwa.core.inbound_accounts import (
     personalized_key,
     receipt_key,
 )
-from kasuwa.methods.payment.model import Payment
+from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER, Payment
 from kasuwa.methods.payment.rules.rail_receipt import decide_receipt, need_receipt_rows
 from tests.rule_context import MERCHANT, NOW, context
 
@@ -46,6 +46,9 @@ def test_receipt_is_a_payment_that_keeps_the_rails_reference() -> None:
     decision = decide()
     [payment] = [row for row in decision.rows if isinstance(row, Payment)]
     assert (payment.charged, payment.session) == (150_000, "MNFY|1")
+    # A refund goes to the vendor that has the money, by the vendor's reference.
+    assert DETAIL_DECODER.decode(payment.detail).vendor == "monnify"
+    assert FACTS_DECODER.decode(payment.facts).rail == {"transaction": "MNFY|1"}
     receipt = decision.reply
     assert (receipt.txn_ref, receipt.account_number, receipt.amount) == (payment.txn_ref, "6010000000", 150_000)
     assert (receipt in decision.rows, len(decision.events), decision.numbers_used) == (True, 1, 1)

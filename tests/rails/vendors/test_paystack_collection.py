@@ -437,6 +437,19 @@ def test_refund_above_the_payment_fails_and_one_without_balance_waits() -> None:
     at_paystack(work)
 
 
+def test_refund_of_a_transfer_into_an_account_names_the_vendors_reference() -> None:
+    async def work(harness: PaystackHarness) -> None:
+        await harness.pay_card()
+        [reference] = harness.rules.payments
+        order = refund_order(50_000, rail_facts={ports.TRANSACTION_FACT: reference})
+        order = msgspec.structs.replace(order, refund_of="12 another payment")
+        assert (await harness.rail.refund(order)).status == ports.PROCESSING
+        assert (await harness.rail.query_refund(order)).status == ports.PROCESSING
+        assert [refund.amount for refund in harness.rules.refunds] == [50_000]
+
+    at_paystack(work)
+
+
 def test_refund_of_a_payment_that_nobody_knows_fails() -> None:
     answer = at_paystack(lambda harness: harness.rail.refund(refund_order()))
     assert (answer.status, answer.code) == (ports.FAILED, "25")

@@ -131,6 +131,7 @@ class BillJobData(msgspec.Struct, frozen=True):
     order: BillDetail
     amount: int
     scenario: Scenario
+    resent_at: float = 0  # when it left, if the biller had refused it before
 
 
 JOB_DATA_DECODER: "msgspec.json.Decoder[BillJobData]" = msgspec.json.Decoder(BillJobData)

@@ -64,6 +64,7 @@ class TransferJobData(msgspec.Struct, frozen=True):
     order: TransferDetail
     amount: int
     scenario: Scenario
+    resent_at: float = 0  # when it left, if the bank had refused it before
 
 
 JOB_DATA_DECODER: "msgspec.json.Decoder[TransferJobData]" = msgspec.json.Decoder(TransferJobData)

@@ -48,7 +48,7 @@ class PaystackRefunds:
         if listed is not None:
             return read_refund(listed, order)
         body = {
-            "transaction": wire_reference(order.refund_of),
+            "transaction": paid_reference(order),
             "amount": order.amount,
             "currency": order.currency,
             "merchant_note": wire_reference(order.key),
@@ -112,11 +112,16 @@ class PaystackRefunds:
         )
 
 
+def paid_reference(order: CollectionOrder) -> str:
+    """Returns the reference by which the vendor knows the payment that is refunded."""
+    return order.rail_facts.get(ports.TRANSACTION_FACT) or wire_reference(order.refund_of)
+
+
 def is_our_refund(row: dict[str, Any], order: CollectionOrder) -> bool:
     """Whether a listed refund is this one: of the same payment, with our reference as its note."""
     nested = row.get("transaction")
     reference = row.get("transaction_reference") or (nested.get("reference") if isinstance(nested, dict) else None)
-    return reference == wire_reference(order.refund_of) and row.get("merchant_note") == wire_reference(order.key)
+    return reference == paid_reference(order) and row.get("merchant_note") == wire_reference(order.key)
 
 
 def read_refund(found: dict[str, Any], order: CollectionOrder) -> Answer:

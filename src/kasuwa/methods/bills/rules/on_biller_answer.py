@@ -9,13 +9,21 @@ from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import RequeryJobKinds, final_status, find_next_rail, schedule_requery
+from kasuwa.core.requery import (
+    RequeryJobKinds,
+    final_status,
+    find_next_rail,
+    is_sent_late,
+    schedule_requery,
+    seconds_since_sent,
+)
 from kasuwa.core.transactions import (
     PENDING,
     SUCCESSFUL,
     Transaction,
     TransactionOutcome,
     contradiction_notices,
+    encode_text,
     end_transaction,
 )
 from kasuwa.ledger.chart import Hold
@@ -64,7 +72,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     job_data = JOB_DATA_DECODER.decode(current_job.work)
     answer = check_delivery_format(answer, job_data.order.fulfillment)
     age = context.now.timestamp() - job_data.sent_at
-    ending = final_status(answer, age)
+    ending = final_status(answer, seconds_since_sent(current_job, JOB_KINDS, job_data, context.now))
     delivery = read_delivery(answer, job_data.order.fulfillment)
     rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
     is_moved = answer.is_unsent and rail != current_job.rail
@@ -156,5 +164,8 @@ def schedule_query(row: Transaction, job: Job, answer: Answer, rail: str, contex
     """Keeps the bill pending and reschedules its job. Bills have no status `processing`."""
     pending = msgspec.structs.replace(row, status=PENDING, message=MESSAGES[PENDING])
     updated, next_job = schedule_requery(pending, job, answer, context, age, JOB_KINDS, rail)
+    if is_sent_late(job, JOB_KINDS, answer):
+        late = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), resent_at=context.now.timestamp())
+        next_job = msgspec.structs.replace(next_job, work=encode_text(late))
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     return Decision(reply=reply_bill(updated, NO_DELIVERY, code), rows=(updated,), jobs=(next_job,))

@@ -20,7 +20,14 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.purpose import effects_of_purpose, reply_of_purpose, subject_of
 from kasuwa.core.references import fee_hold_key, hold_key
-from kasuwa.core.requery import RequeryJobKinds, final_status, find_next_rail, schedule_requery
+from kasuwa.core.requery import (
+    RequeryJobKinds,
+    final_status,
+    find_next_rail,
+    is_sent_late,
+    schedule_requery,
+    seconds_since_sent,
+)
 from kasuwa.core.transactions import (
     FAILED,
     PENDING,
@@ -29,6 +36,7 @@ from kasuwa.core.transactions import (
     Transaction,
     TransactionOutcome,
     contradiction_notices,
+    encode_text,
     end_transaction,
 )
 from kasuwa.ledger.chart import Hold
@@ -79,8 +87,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
         return reply_final(row, job, answer, current_job, context, seen)
     assert current_job is not None
     job_data = decode_job_data(current_job.work)
-    age = context.now.timestamp() - job_data.sent_at
-    ending = final_status(answer, age)
+    ending = final_status(answer, seconds_since_sent(current_job, JOB_KINDS, job_data, context.now))
     rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
     if ending is None or (answer.is_unsent and rail != current_job.rail):
         return schedule_query(row, current_job, answer, rail, context, seen)
@@ -178,6 +185,9 @@ def schedule_query(
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     still_open = msgspec.structs.replace(row, status=status, message=MESSAGES[status])
     updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS, rail)
+    if is_sent_late(job, JOB_KINDS, answer):
+        late = msgspec.structs.replace(job_data, resent_at=context.now.timestamp())
+        next_job = msgspec.structs.replace(next_job, work=encode_text(late))
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):

@@ -32,7 +32,7 @@ from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT, PERSONALIZED, Persona
 from kasuwa.core.pricing import price_collection
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text, extend_trail, transaction_key
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
     CHARGE,
@@ -40,6 +40,7 @@ from kasuwa.methods.payment.model import (
     WALLET_INSUFFICIENT,
     Payment,
     PaymentDetail,
+    PaymentFacts,
     PaymentJobData,
     payment_key,
     rail_account,
@@ -51,6 +52,7 @@ from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, fin
 from kasuwa.methods.payment.rules.replies import underpaid_message
 from kasuwa.methods.payment.wire import PayAccountRequest
 from kasuwa.methods.payment.wire_reply import InboundReply
+from kasuwa.rails.ports import TRANSACTION_FACT
 
 UNKNOWN_ACCOUNT = refuse_fields(FieldError("accountNumber", "no customer was shown this account"))
 RETURNED = "The payment is over; the money goes back to the payer"
@@ -156,7 +158,8 @@ class ArrivedTransfer(msgspec.Struct, frozen=True):
 
     amount: int
     sender_name: str = ""
-    rail_reference: str = ""  # the rail's own, if a rail announced it
+    rail: str = ""  # that received it, if it is a vendor's
+    rail_reference: str = ""  # the rail's own
 
 
 def receive_personalized(
@@ -171,6 +174,9 @@ def receive_personalized(
     order = build_personalized_order(account, arrived, context)
     row = make_transaction(order, context.number, context)
     payment = msgspec.structs.replace(make_payment(order, row, CHARGE, context), session=arrived.rail_reference)
+    if arrived.rail:
+        facts = PaymentFacts(rail={TRANSACTION_FACT: arrived.rail_reference})
+        payment = msgspec.structs.replace(payment, facts=encode_text(facts))
     decision = end_payment(row, payment, None, PAID, context, seen)
     if isinstance(decision, NeedsMore):
         return decision
@@ -199,6 +205,7 @@ def build_personalized_order(
             provider=account.bank_name,
             inbound_account_number=account.account_number,
             account_reference=account.reference,
+            vendor=arrived.rail,
         ),
         customer_txnref=account.reference,
     )

@@ -76,7 +76,7 @@ def decide_receipt(receipt: ArrivedReceipt, context: Context, seen: LoadedRows) 
     )
     if account is None or account.state != OPEN or receipt.currency != HOME_CURRENCY:
         return keep_in_suspense(row)
-    arrived = ArrivedTransfer(receipt.amount, receipt.sender_name, receipt.rail_reference)
+    arrived = ArrivedTransfer(receipt.amount, receipt.sender_name, receipt.rail, receipt.rail_reference)
     paid = receive_personalized(receipt.account_reference, arrived, context, seen)
     if isinstance(paid, NeedsMore):
         return paid
