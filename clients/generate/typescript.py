@@ -75,7 +75,7 @@ def render_all() -> dict[Path, str]:
         "secrets": render_secrets(),
         "shapes": HEADER + render_shapes(surface),
         "events": HEADER + render_events(surface),
-        "core": render_types(surface, "core"),
+        **{name: render_types(surface, name) for name in type_modules(surface)},
         **{path: render_path(surface, path) for path in surface.paths},
         "paths": render_paths(surface),
     }
@@ -109,6 +109,11 @@ def render_secrets() -> str:
     )
 
 
+def type_modules(surface: Surface) -> list[str]:
+    """Returns the slices that declare types and have no path of their own: their actions are on another slice's."""
+    return sorted({kind.path for kind in surface.types.values()} - set(surface.paths))
+
+
 def render_types(surface: Surface, path: str) -> str:
     """Returns a file with the object types of one slice alone."""
     body = "\n".join(line for kind in types_of(surface, path) for line in interface_of(kind))
@@ -137,7 +142,7 @@ def render_paths(surface: Surface) -> str:
     lines += ["", "  constructor(caller: Caller) {"]
     lines += [f"    this.{path} = new {class_name(path)}(caller);" for path in surface.paths]
     lines += ["  }", "}", ""]
-    lines += [f'export * from "./{name}.js";' for name in ("core", *surface.paths, "statuses")]
+    lines += [f'export * from "./{name}.js";' for name in (*type_modules(surface), *surface.paths, "statuses")]
     return "\n".join([*lines, ""])
 
 

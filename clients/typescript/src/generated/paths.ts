@@ -63,6 +63,10 @@ export class KasuwaPaths {
 }
 
 export * from "./core.js";
+export * from "./customers.js";
+export * from "./references.js";
+export * from "./statements.js";
+export * from "./transactions.js";
 export * from "./disburse.js";
 export * from "./payment.js";
 export * from "./bills.js";
