@@ -35,7 +35,7 @@ def test_vendor_with_keys_is_configured_also_without_new_orders() -> None:
         ({**PAYSTACK, "KASUWA_RAIL_BANK": "paystack,paystack"}, "KASUWA_RAIL_BANK names a rail twice"),
         (
             {**PAYSTACK, "KASUWA_RAIL_BANK": "paystack,"},
-            "KASUWA_RAIL_BANK must be sandbox or paystack or monnify, not ''",
+            "KASUWA_RAIL_BANK must be sandbox or paystack or monnify or remote, not ''",
         ),
         (
             {**PAYSTACK, "KASUWA_RAIL_BANK": "paystack,monnify"},
@@ -52,7 +52,7 @@ def test_vendor_with_keys_is_configured_also_without_new_orders() -> None:
         ),
         (
             {"KASUWA_RAIL_BANK_SHADOW": "vtpass"},
-            "KASUWA_RAIL_BANK_SHADOW must be sandbox or paystack or monnify, not 'vtpass'",
+            "KASUWA_RAIL_BANK_SHADOW must be sandbox or paystack or monnify or remote, not 'vtpass'",
         ),
         (
             {"KASUWA_RAIL_BANK_SHADOW": "paystack"},
