@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "ledger": {"ledger", "core"},
     "rails": {"rails", "core"},
     "db": {"db", "core", "ledger"},
-    "methods": {"core", "ledger.chart", "rails.ports"},
+    "methods": {"core", "ledger.chart", "rails.ports", "rails.all_rails", "rails.account_port", "rails.issuer_port"},
     "web": {"web", "core", "db", "observe", "owners"},
     "owners": {"owners", "observe"},
     "work": {
@@ -31,6 +31,9 @@ MAY_IMPORT = {
         "ledger.chart",
         "ledger.invariants",
         "rails.ports",
+        "rails.all_rails",
+        "rails.account_port",
+        "rails.issuer_port",
         "rails.transport",
         "rails.callbacks",
         "rails.feeds",

@@ -17,9 +17,10 @@ from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.owners.links import OwnerLinks
 from kasuwa.rail_choice import RailChoice, collection_vendors_of
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.issued_cards import IssuedCardRail
 from kasuwa.rails.issuer_port import IssuerRail
-from kasuwa.rails.ports import NOT_CONFIGURED, CatalogueCache, Rails
+from kasuwa.rails.ports import CatalogueCache
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of

@@ -16,6 +16,7 @@ from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
 from kasuwa.methods.bills.model import QUERY, SEND
 from kasuwa.methods.bills.steps import call_biller, fetch_delivery
 from kasuwa.rails import ports
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.ports import (
     RAIL_SILENT,
     RAIL_UNAVAILABLE,
@@ -25,7 +26,6 @@ from kasuwa.rails.ports import (
     CustomerQuery,
     LookupDeclined,
     NoAnswer,
-    Rails,
     Unavailable,
     UnreadableAnswer,
 )
@@ -38,7 +38,7 @@ from tests.rule_context import context
 DAY = 24 * 3600
 SENT_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 BILLER = SandboxBiller()
-SANDBOX = Rails(bank=ports.NOT_CONFIGURED, biller=BILLER)
+SANDBOX = Rails(bank=NOT_CONFIGURED, biller=BILLER)
 MAGIC = load_reference_data("magic_values")
 
 # When and how a bill ends that is paid for a reference with these last figures. None: it never does by itself.
@@ -150,9 +150,7 @@ def test_only_the_first_call_sends_unless_it_was_refused_before_anything_was_don
 
 
 def test_where_there_is_no_biller_nothing_is_known_for_ever() -> None:
-    story = follow(
-        PREPAID, "45012345678", rails=Rails(bank=ports.NOT_CONFIGURED, biller=RoutedBiller(no_rails("bills")))
-    )
+    story = follow(PREPAID, "45012345678", rails=Rails(bank=NOT_CONFIGURED, biller=RoutedBiller(no_rails("bills"))))
     assert {(kind, status) for _, kind, status in story} == {(SEND, PENDING)}
 
 
@@ -185,7 +183,7 @@ def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
 ) -> None:
     sent, biller = SentBill.new(), Recorder(known)
     sent.job.claims = claims
-    call(Rails(bank=ports.NOT_CONFIGURED, biller=biller), sent, 25.0)
+    call(Rails(bank=NOT_CONFIGURED, biller=biller), sent, 25.0)
     assert biller.calls == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 

@@ -14,21 +14,16 @@ Contract: disburse#transfer
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from kasuwa.core import requery
 from kasuwa.core.billers import Catalogue, CatalogueEdition
 from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
-from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Job, Refusal
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-
-if TYPE_CHECKING:
-    from kasuwa.rails.account_port import AccountRail
-    from kasuwa.rails.issuer_port import IssuerRail
 
 
 class Unavailable(Exception):
@@ -165,7 +160,7 @@ def after_sending() -> Iterator[None]:
 NO_CALL_MADE = Answer(SUCCESSFUL, None, "")
 
 
-async def call_no_rail(rails: "Rails", job: Job, now: datetime, secrets: object) -> Answer:
+async def call_no_rail(rails: object, job: Job, now: datetime, secrets: object) -> Answer:
     """The `call` of a step that needs no rail: a due date, an expiry, a monthly fee."""
     return NO_CALL_MADE
 
@@ -439,24 +434,3 @@ class Person(msgspec.Struct, frozen=True):
 
 class IdentityRail(Protocol):
     async def find_person(self, enquiry: IdentityQuery) -> Person | None: ...
-
-
-# --- all of them ---------------------------------------------------------------------------------------------------
-
-# A deployment has all rails (composition.py). A test passes only those that it uses.
-NOT_CONFIGURED: Any = None
-
-
-class Rails(msgspec.Struct, frozen=True):
-    """The rails of a deployment, the catalogue of the biller rail, and what the vendors of collections serve."""
-
-    bank: BankRail
-    card: CollectionRail = NOT_CONFIGURED
-    debit: CollectionRail = NOT_CONFIGURED
-    mobile: CollectionRail = NOT_CONFIGURED
-    identity: IdentityRail = NOT_CONFIGURED
-    biller: BillerRail = NOT_CONFIGURED
-    catalogue_cache: CatalogueCache = NOT_CONFIGURED
-    issuer: "IssuerRail" = NOT_CONFIGURED
-    vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections
-    accounts: Mapping[str, "AccountRail"] = {}  # by name: every rail that may have opened accounts

@@ -24,7 +24,8 @@ from kasuwa.observe.metrics import DECIDED_FOR_OTHERS, Metrics
 from kasuwa.owners.frames import JOB_RESULT, QUESTION_NAMES
 from kasuwa.owners.links import NothingDone, OwnerLinks, ReplyLost
 from kasuwa.owners.listener import AnswerQuestion, Inquiry
-from kasuwa.rails.ports import Answer, Rails
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import Answer
 from kasuwa.work.steps import StepRunner
 
 log = structlog.get_logger("kasuwa.work")

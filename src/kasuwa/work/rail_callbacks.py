@@ -17,9 +17,10 @@ from kasuwa.db import billers, jobs, rail_accounts, rail_inbox
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
+from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.callbacks import CallbackRefused, CallbackSource, CatalogueSource
 from kasuwa.rails.hints import Hint, ReadHint
-from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
 from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
 
 log = structlog.get_logger("kasuwa.work")

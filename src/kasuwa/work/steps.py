@@ -21,7 +21,8 @@ from kasuwa.db.idempotency import parse_idempotency_claim
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, NoAnswer, Rails, Unavailable
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
 
 # How long a rail may take. Rails have deadlines of their own; this one ends a call that does not keep them. A job is
 # leased for longer than this plus the commit that follows (db/batch.py).

@@ -14,8 +14,7 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.methods.bills.lookups import PAY_RULES, pull_catalogue, resolve_customer
 from kasuwa.methods.bills.rules.pay_bill import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
 from kasuwa.methods.bills.wire import PayRequest, PullRequest, ResolveReply, ResolveRequest
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Rails
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_edition
 from tests.methods.bills.payments import METER, PREPAID, item_of
 from tests.rule_context import MERCHANT, NOW
@@ -37,7 +36,7 @@ class FakeCatalogueCache:
 
 
 def rails(cache: FakeCatalogueCache) -> Rails:
-    return Rails(bank=ports.NOT_CONFIGURED, biller=SandboxBiller(), catalogue_cache=cache)
+    return Rails(bank=NOT_CONFIGURED, biller=SandboxBiller(), catalogue_cache=cache)
 
 
 def resolve(given: Rails, request: ResolveRequest = REQUEST, planned: list[Scenario] | None = None) -> Any:

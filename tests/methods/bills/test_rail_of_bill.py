@@ -14,7 +14,8 @@ from kasuwa.methods.bills.model import QUERY, SEND, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer
 from kasuwa.methods.bills.steps import call_biller, fetch_delivery, query_ended
 from kasuwa.rails import ports
-from kasuwa.rails.ports import RAIL_UNAVAILABLE, Answer, BillOrder, Rails
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports import RAIL_UNAVAILABLE, Answer, BillOrder
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from tests.methods.bills.payments import PREPAID, decided, item_of, listed, payment
 from tests.rule_context import NOW, context
@@ -97,7 +98,7 @@ def test_bill_moves_only_if_certainly_nothing_has_left(answer: Answer, claims: i
 def test_outcome_and_goods_are_asked_for_at_the_rail_of_the_bill() -> None:
     row, job, _ = take(TwoRails())
     biller = Recorder()
-    rails = Rails(bank=ports.NOT_CONFIGURED, biller=biller)
+    rails = Rails(bank=NOT_CONFIGURED, biller=biller)
 
     async def ask() -> None:
         await call_biller(rails, job, NOW, None)

@@ -18,7 +18,8 @@ from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESS
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
 from kasuwa.rails import ports
-from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Rails, Unavailable
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Unavailable
 from kasuwa.rails.routing import RoutedBank
 from kasuwa.rails.sandbox.bank import SandboxBank
 from tests.methods.disburse.orders import SentTransfer

@@ -37,7 +37,8 @@ from kasuwa.methods.payment.model import KIND, Payment, payment_key
 from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
 from kasuwa.rails import ports
-from kasuwa.rails.ports import NOT_CONFIGURED, Answer, Rails
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports import Answer
 from tests.rule_context import MERCHANT, NOW, context
 
 STEPS = {step.kind: step for method in (PAYMENT, DISBURSE) for step in method.steps}

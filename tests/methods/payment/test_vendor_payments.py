@@ -21,8 +21,9 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.hosted_card import CARD_NOT_TAKEN, CARD_REQUIRED
 from kasuwa.methods.payment.steps import call_rail, call_refund, order_of, step_of, unseal_saved_card
 from kasuwa.rails import ports
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.collection_routing import RoutedCollection
-from kasuwa.rails.ports import NOT_CONFIGURED, Answer, CollectionOrder, Rails, Unavailable, VendorCard, VendorToken
+from kasuwa.rails.ports import Answer, CollectionOrder, Unavailable, VendorCard, VendorToken
 from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.rails.vendors import monnify_collection, paystack_collection
 from tests.methods.payment.in_memory_payments import (

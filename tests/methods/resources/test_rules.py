@@ -21,7 +21,8 @@ from kasuwa.methods.resources.steps import call_account_rail, restore_bvn
 from kasuwa.methods.resources.wire import PersonalizedRequest
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import AccountOrder
-from kasuwa.rails.ports import Answer, Rails
+from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports import Answer
 from kasuwa.rails.sandbox.accounts import SandboxAccounts
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 
@@ -68,7 +69,7 @@ def answer_account(
 
 def open_in_sandbox(request: PersonalizedRequest = REQUEST) -> tuple[PersonalizedAccountRow, TokenIndexEntry]:
     row, job = begin(request, DEFAULT_ACCOUNT_TERMS)
-    rails = Rails(bank=ports.NOT_CONFIGURED, accounts={"sandbox": SandboxAccounts()})
+    rails = Rails(bank=NOT_CONFIGURED, accounts={"sandbox": SandboxAccounts()})
     answer = asyncio.run(call_account_rail(rails, job, NOW, restore_bvn(job, VAULT)))
     opened, entry = answer_account(row, job, answer).rows
     assert isinstance(opened, PersonalizedAccountRow)

@@ -21,7 +21,8 @@ from kasuwa.methods.bills.wire import (
     ResolveReply,
     ResolveRequest,
 )
-from kasuwa.rails.ports import CustomerQuery, NoAnswer, Rails, Unavailable, refuse_unanswered
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import CustomerQuery, NoAnswer, Unavailable, refuse_unanswered
 
 UNKNOWN_CATEGORY = "no category has this code"
 UNKNOWN_BILL = "no bill has this id, or not in this category"

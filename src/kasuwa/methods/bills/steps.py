@@ -10,7 +10,8 @@ from kasuwa.core.references import rail_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.bills.model import BILL_DETAIL_DECODER, CURRENCY, JOB_DATA_DECODER, QUERY, BillDetail
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, Rails, send_or_query
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import Answer, BillOrder, send_or_query
 
 
 async def call_biller(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:

@@ -3,7 +3,8 @@
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.scenario import Scenario
 from kasuwa.methods.clients.rules.manage_client import RegistryAnswer
-from kasuwa.rails.ports import IdentityQuery, NoAnswer, Rails, Unavailable, refuse_unanswered
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import IdentityQuery, NoAnswer, Unavailable, refuse_unanswered
 
 
 async def query_bvn_registry(

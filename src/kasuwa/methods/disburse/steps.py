@@ -9,7 +9,8 @@ from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.disburse.model import CURRENCY, QUERY, TRANSFER_DETAIL_DECODER, TransferDetail, decode_job_data
-from kasuwa.rails.ports import Answer, Rails, TransferOrder, send_or_query
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import Answer, TransferOrder, send_or_query
 
 
 async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:

@@ -21,7 +21,7 @@ from kasuwa.methods.payment.rules.check_request import (
 from kasuwa.methods.payment.rules.dry_run import show_price
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, ChargesReply
-from kasuwa.rails.ports import Rails
+from kasuwa.rails.all_rails import Rails
 
 CARD_METHODS = ("card", "token")
 MOBILE_MONEY_CURRENCIES = dict(sorted(MOBILE_MONEY_PROVIDERS.values()))

@@ -32,7 +32,8 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.charge_card import PayerCode
 from kasuwa.methods.payment.rules.refund import QUERY_REFUND, REFUND_DETAIL_DECODER
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Rails, VendorToken
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
 
 
 def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | VendorToken | None:

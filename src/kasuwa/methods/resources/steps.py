@@ -9,7 +9,8 @@ from kasuwa.core.references import rail_key
 from kasuwa.core.vault import Vault
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, QUERY_ACCOUNT, bvn_aad
 from kasuwa.rails.account_port import AccountOrder
-from kasuwa.rails.ports import Answer, Rails, Unavailable, send_or_query
+from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports import Answer, Unavailable, send_or_query
 
 
 async def call_account_rail(rails: Rails, job: Job, now: datetime, bvn: str) -> Answer:
