@@ -5,6 +5,7 @@ The tree of commands is walked: one that is added must be named here, as one tha
 
 import getpass
 import pwd
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.commands import leaf_commands
 from tests.merchant_client import MerchantClient, new_reference
 from tests.methods.clients.enrollment import BVN, enroll
 from tests.methods.loans.lending_client import LendingClient
-from tests.running import Deployment
+from tests.running import Deployment, Deployments
 
 # What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
 # nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
@@ -34,6 +35,9 @@ RECORDED = {
     "client export": (("{mid}", "{client}", "--reveal"), "exported a client, the BVN revealed"),
     "client find": (("{mid}", "--bvn", BVN), "looked for clients by a BVN"),
     "client erase": (("{mid}", "{client}", "--yes"), "erased a client"),
+    "customer find": (("{mid}", "ada@example.com"), "looked for a customer by e-mail"),
+    "customer export": (("{mid}", "{customer}"), "exported a customer"),
+    "customer erase": (("{mid}", "{customer}", "--yes"), "erased a customer"),
     "loan write-off": (("{mid}", "{loan}"), "wrote off a loan"),
     "rates set": (("KES", "--buy", "11.00", "--sell", "12.00"), "rate set"),
     "split add": (("{mid}", "Bola Ade", "058", "0000000000"), "added a beneficiary"),
@@ -44,6 +48,14 @@ RECORDED = {
 }
 
 
+@pytest.fixture(scope="module")
+def deployment(deployments: Deployments) -> Iterator[Deployment]:
+    """A deployment of its own: a new catalogue of bills would show in other tests."""
+    with deployments.fresh("command-trail") as running:
+        yield running
+        assert running.new_stderr() == ""
+
+
 def test_every_command_is_listed_here() -> None:
     assert {name for name, _ in leaf_commands()} == ONLY_LOOK | set(RECORDED)
 
@@ -52,6 +64,9 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(deployment: Depl
     given = {
         "{mid}": shop.mid,
         "{client}": enroll(shop, bvn=BVN)["client_id"],
+        "{customer}": shop.put("resources", request="customer", name="Ada", email="ada@example.com").body["data"][
+            "customer_id"
+        ],
         "{loan}": LendingClient(shop.connection, shop.mid, shop.key).lend(),
         "{email}": f"{new_reference('commanded')}.{shop.mid}@example.com",
     }

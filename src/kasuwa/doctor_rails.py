@@ -10,7 +10,7 @@ from kasuwa.doctor_findings import Finding, passed, problem
 from kasuwa.observe.metrics import Metrics
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rail_settings import configured_rails
-from kasuwa.rails.ports import FundedRail, NoAnswer, Unavailable
+from kasuwa.rails.ports import EnvironmentRail, FundedRail, NoAnswer, Unavailable
 from kasuwa.rails.routing import BankLister
 from kasuwa.settings import RAIL_VENDORS, Settings, float_least_of, rails_of_purpose, shadow_of
 
@@ -24,8 +24,9 @@ async def examine_rails(settings: Settings) -> list[Finding]:
     choice = RailChoice(settings, Metrics(), DatabaseClock())
     findings = list(describe_choice(settings))
     try:
-        # A vendor may serve several purposes. One call tells whether it answers.
-        vendors = {name: rail for _, name, rail in choice.router.list_rails() if name != "sandbox"}
+        # A vendor may serve several purposes. The rail that is paid from our balance there tells the most.
+        rails = sorted(choice.router.list_rails(), key=lambda listed: isinstance(listed[2], FundedRail))
+        vendors = {name: rail for _, name, rail in rails if name != "sandbox"}
         for name, rail in vendors.items():
             findings += await examine_vendor(settings, name, rail)
             skew = choice.monitors[name].clock_skew
@@ -50,6 +51,8 @@ async def examine_vendor(settings: Settings, name: str, rail: object) -> list[Fi
     """Returns whether a vendor answers with our keys, our balance there, and the banks that it cannot pay."""
     findings = []
     try:
+        if isinstance(rail, EnvironmentRail):
+            await rail.check_environment(settings.environment)
         if isinstance(rail, FundedRail):
             findings.append(examine_balance(settings, name, await rail.balance()))
         if isinstance(rail, BankLister):

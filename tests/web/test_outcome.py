@@ -235,7 +235,7 @@ FOLLOWED_UP = frozenset(
         *("loans-process", "loans-repay", "loans-validate"),
         *(f"payment-charge-{kind}" for kind in ("account", "bank_transfer", "card", "mobile_money", "phone", "qrpay")),
         *("payment-charge-token", "payment-charge-ussd"),
-        *("payment-initiate-card", "payment-refund", "payment-validate"),
+        *("payment-initiate-card", "payment-refund", "payment-validate", "resources-personalized-accounts"),
     }
 )
 HOW = ("outage", "bug in the call", "bug in the rule", "rule refuses")

@@ -48,6 +48,8 @@ def test_an_event_is_shown_with_its_payload_and_every_attempt(
         "sequence": 1,
         "txnRef": sent["txnRef"],
         "kind": "transfer",
+        "object": sent["txnRef"],
+        "object_sequence": 1,
         "state": "delivered",
         "dateCreated": "2026-01-05T09:00:00.000Z",
         "payload": inbox.requests[0].payload,

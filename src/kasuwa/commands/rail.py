@@ -13,7 +13,8 @@ from kasuwa.db import rail_records
 from kasuwa.db.rail_records import ShadowCount, ShadowDifference
 from kasuwa.settings import Settings, shadow_of
 
-command = typer.Typer(no_args_is_help=True, add_completion=False, help="Report on rails, and check one.")
+HELP = "Report on rails, and check one that speaks the rail protocol."
+command = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP)
 command.command(name="check")(check_rail)
 
 OUTCOMES = ("agreed", "differed", "unanswered")

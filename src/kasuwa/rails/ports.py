@@ -185,6 +185,13 @@ async def send_or_query(
 
 
 @runtime_checkable
+class EnvironmentRail(Protocol):
+    """A rail that tells which environment it is for. Raises Unavailable if that is another one."""
+
+    async def check_environment(self, environment: str) -> None: ...
+
+
+@runtime_checkable
 class FundedRail(Protocol):
     """A rail that is paid from a balance of ours with its vendor."""
 

@@ -85,9 +85,9 @@ def test_transfers_names_and_balances(rail: ExampleRail) -> None:
         assert (failed.status, failed.code, failed.message) == (ports.FAILED, "07", "There is no such account")
         assert (await bank.find_account_name(NameEnquiry("058", PAYS))).name == "ADA OBI"
         assert (await bank.find_account_name(NameEnquiry("058", UNKNOWN))).name is None
-        assert "Example rail, serves transfers" in await client.check_access("test")
+        await bank.check_environment("test")
         with pytest.raises(Unavailable) as raised:
-            await client.check_access("live")
+            await bank.check_environment("live")
         assert raised.value.notice == "KASUWA_REMOTE_BASE_URL must name a rail for live"
 
     with_client(rail.url, work)

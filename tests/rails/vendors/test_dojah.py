@@ -114,11 +114,11 @@ def test_birth_date_may_be_missing() -> None:
     assert person.dob == ""
 
 
-def test_access_check() -> None:
-    async def check(keys: DojahKeys) -> str:
+def test_balance_shows_whether_the_keys_are_right() -> None:
+    async def check(keys: DojahKeys) -> dict[str, int]:
         async with twin_of(DojahRules()) as (twin, transport):
-            return await DojahIdentity(transport, twin.url, keys, Observed()).check_access()
+            return await DojahIdentity(transport, twin.url, keys, Observed()).balance()
 
-    assert asyncio.run(check(KEYS)) == "5000.50"
+    assert asyncio.run(check(KEYS)) == {"NGN": 500_050}
     with pytest.raises(Unavailable):
         asyncio.run(check(DojahKeys("app-1", "other")))

@@ -281,10 +281,6 @@ def test_names() -> None:
     at_monnify(work)
 
 
-def test_access_check() -> None:
-    assert at_monnify(lambda harness: harness.rail.check_access()).startswith("10000000.00; ")
-
-
 # --- call-backs ------------------------------------------------------------------------------------------------
 
 

@@ -296,10 +296,10 @@ def test_banks_that_cannot_be_paid_are_left_out(row: Any) -> None:
     assert read_bank(row) is None
 
 
-def test_access_check_tells_balance_and_unmapped_banks() -> None:
-    access = at_paystack(lambda harness: harness.rail.check_access())
-    assert access.startswith("1000000000 kobo; ")
-    assert access.endswith("banks cannot be paid there")
+def test_banks_that_the_vendor_does_not_list_are_named() -> None:
+    unmapped = at_paystack(lambda harness: harness.rail.list_unmapped_banks())
+    assert unmapped
+    assert "Access bank" not in unmapped
 
 
 def test_last_list_of_banks_stays_when_the_next_cannot_be_read() -> None:

@@ -385,10 +385,6 @@ def test_catalogue_that_cannot_be_read_as_a_whole_is_not_taken(path: str, fault:
     at_vtpass(work)
 
 
-def test_access_check() -> None:
-    assert at_vtpass(lambda harness: harness.rail.check_access()) == "1000000.00"
-
-
 # --- call-backs ----------------------------------------------------------------------------------------------------
 
 SECRET = "a-secret-of-twenty-four-or-more"

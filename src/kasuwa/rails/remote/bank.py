@@ -23,6 +23,9 @@ class RemoteBank:
     def __init__(self, client: RemoteClient) -> None:
         self._client = client
 
+    async def check_environment(self, environment: str) -> None:
+        await self._client.check_environment(environment)
+
     async def transfer(self, order: TransferOrder) -> Answer:
         key = key_of(order)
         bank_code, cbn_code = codes_of(order.bank_code)

@@ -120,15 +120,12 @@ class RemoteClient:
     async def balance(self) -> Mapping[str, int]:
         return (await self.look_up("/balance", Empty(), BalanceAnswer)).balances
 
-    async def check_access(self, environment: str) -> str:
-        """Returns our balances there. Raises Unavailable if the rail is for another environment."""
+    async def check_environment(self, environment: str) -> None:
+        """Raises Unavailable if the rail is for another environment."""
         about = await self.look_up("/about", Empty(), AboutAnswer)
         if about.environment != environment:
             reason = f"it is a rail for {about.environment}"
             raise Unavailable(reason, notice=f"KASUWA_REMOTE_BASE_URL must name a rail for {environment}")
-        balances = await self.balance()
-        minor = [f"{amount} minor units of {currency}" for currency, amount in sorted(balances.items())]
-        return f"{', '.join(minor) or 'none'} ({about.name}, serves {', '.join(about.serves)})"
 
     async def _call(
         self, path: str, request: msgspec.Struct, *, moves_money: bool, is_throttled: bool = True

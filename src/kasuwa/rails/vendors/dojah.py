@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.money import format_minor
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.amounts import read_balance
@@ -48,10 +47,6 @@ class DojahIdentity:
         query = {"bvn": enquiry.bvn}
         reply = await self._client.call("GET", FULL_LOOKUP, moves_money=False, headers=self._headers, query=query)
         return read_person(reply, enquiry.bvn)
-
-    async def check_access(self) -> str:
-        """Returns the balance of our account with the vendor. Raises Unavailable if the keys are refused."""
-        return format_minor((await self.balance())["NGN"])
 
     async def balance(self) -> dict[str, int]:
         reply = await self._client.call("GET", BALANCE, moves_money=False, headers=self._headers)

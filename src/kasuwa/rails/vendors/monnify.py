@@ -224,11 +224,6 @@ class MonnifyBank(MonnifySession):
             if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("code"), str)
         ]
 
-    async def check_access(self) -> str:
-        """Returns the balance of our wallet with the vendor, and how many banks cannot be paid."""
-        balance = (await self.balance())[CURRENCY]
-        return f"{format_minor(balance)}; {len(await self._banks.list_unmapped())} banks cannot be paid there"
-
     async def balance(self) -> dict[str, int]:
         reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
         return {CURRENCY: read_balance(body_of(reply).get("availableBalance"))}

@@ -48,11 +48,6 @@ STATUSES = {
 class MonnifyAccounts(MonnifySession):
     """The account rail."""
 
-    async def check_access(self) -> str:
-        """Logs in. Raises Unavailable if the keys are refused. Without a wallet there is no balance to tell."""
-        await self._find_token()
-        return "not known: no wallet is set"
-
     async def open(self, order: AccountOrder) -> Answer:
         body = {
             "accountReference": wire_reference(order.key),

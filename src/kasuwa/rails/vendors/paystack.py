@@ -149,12 +149,6 @@ class PaystackBank:
                 return banks
             query["next"] = following
 
-    async def check_access(self) -> str:
-        """Returns the balance of our account with the vendor, and the banks that cannot be paid."""
-        balance = (await self.balance()).get("NGN")
-        unmapped = len(await self._banks.list_unmapped())
-        return f"{'none in NGN' if balance is None else f'{balance} kobo'}; {unmapped} banks cannot be paid there"
-
     async def balance(self) -> dict[str, int]:
         reply = await self._look_up("/balance", {}, is_throttled=True)
         rows = reply.body.get("data")

@@ -15,7 +15,7 @@ import msgspec
 
 from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, CatalogueEdition
 from kasuwa.core.calendar import LAGOS, lagos_day
-from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
+from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.references import compact_reference, parse_compact_reference
 from kasuwa.rails import ports
 from kasuwa.rails.callbacks import CallbackRefused
@@ -131,10 +131,6 @@ class VtpassBiller:
         body = {"serviceID": service, "billersCode": query.reference, "type": variation}
         reply = await self._client.call("POST", "/merchant-verify", moves_money=False, headers=self._writing, body=body)
         return read_customer(reply)
-
-    async def check_access(self) -> str:
-        """Returns the balance of our account with the vendor, in naira."""
-        return format_minor((await self.balance())["NGN"])
 
     async def balance(self) -> dict[str, int]:
         contents = (await self._read("/balance", {})).get("contents")
