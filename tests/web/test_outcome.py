@@ -297,6 +297,10 @@ def test_a_failure_after_the_first_commit_is_not_denied(
 def check_open(row: ActionRow, reply: RawReply) -> None:
     """Asserts that the reply has the action's reply type and an open state."""
     body = reply.body
+    if row.method == "resources":
+        # An account: being opened, or opened by the worker meanwhile.
+        assert (reply.http, body["status"], "data" in body) in ((200, 202, False), (200, 200, True)), body
+        return
     assert (reply.http, body["status"]) == (200, 200), body
     assert msgspec.to_builtins(msgspec.json.decode(reply.raw, type=row.action.reply)) == body
     if row.method == "loans" and row.action.name == "process":
