@@ -129,12 +129,19 @@ class RailSet(Generic[RailT]):
         self.balances = balances
         self.unpaid = unpaid
         self._is_target_known = is_target_known
+        # Found once: the check of a protocol takes as long as the rest of a choice.
+        self._selective: dict[str, SelectiveRail] = {}
+        for name, rail in rails.items():
+            if isinstance(rail, SelectiveRail):
+                self._selective[name] = rail
         self._reported: set[str] = set()
 
     # --- choosing ------------------------------------------------------------------------------------------------
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...], avoided: str) -> str:
         names = self.candidates(preferred)
+        if len(names) == 1 and not avoided:
+            return names[0]
         able = [name for name in names if name != avoided and self._is_able(name, names[0], demand)]
         if able:
             return able[0]
@@ -155,8 +162,8 @@ class RailSet(Generic[RailT]):
         )
 
     def _serves(self, name: str, first: str, target: str) -> bool:
-        rail = self.rails[name]
-        known = rail.serves(target) if isinstance(rail, SelectiveRail) else None
+        rail = self._selective.get(name)
+        known = None if rail is None else rail.serves(target)
         return known is True or (known is None and (name == first or not self._is_target_known))
 
     def is_held(self, name: str) -> bool:
