@@ -232,13 +232,6 @@ RAILS = (
         "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent",
     ),
     Bug(
-        "a job taken over is sent if the rail cannot be asked",
-        "rails/ports.py",
-        "            raise NoAnswer(str(trouble)) from None",
-        "            raise",
-        "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_from_a_rail_that_cannot_be_asked_is_not_sent",
-    ),
-    Bug(
         "the day of an order that is not found begins before it was sent",
         "core/requery.py",
         "(times.resent_at or times.sent_at)",

@@ -172,13 +172,7 @@ async def send_or_query(
     and the order is sent under the same key only if the rail does not know it."""
     taken_over = job.claims > 1
     if job.kind == query_kind or taken_over:
-        try:
-            answer = await query()
-        except Unavailable as trouble:
-            # A rail that cannot be asked has not refused the order: whoever had the job before may have sent it.
-            if job.kind == query_kind:
-                raise
-            raise NoAnswer(str(trouble)) from None
+        answer = await query()
         if job.kind == query_kind or answer.status != NOT_FOUND:
             return answer
     return await send()

@@ -117,14 +117,12 @@ def test_without_a_bank_a_transfer_stays_processing_and_is_sent_again() -> None:
 class Recorder(SandboxBank):
     """A bank that was never reached, or answered somebody who died: it notes what it is asked."""
 
-    def __init__(self, known: Answer | Unavailable) -> None:
+    def __init__(self, known: Answer) -> None:
         self.known = known
         self.calls: list[str] = []
 
     async def query(self, order: ports.TransferOrder) -> Answer:
         self.calls.append(f"query {order.key}")
-        if isinstance(self.known, Unavailable):
-            raise self.known
         return self.known
 
     async def transfer(self, order: ports.TransferOrder) -> Answer:
@@ -151,15 +149,6 @@ def test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent(
     sent.job.claims = claims
     assert call(with_bank(bank), sent, 25.0).status == SUCCESSFUL
     assert bank.calls == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
-
-
-def test_a_job_taken_over_from_a_rail_that_cannot_be_asked_is_not_sent() -> None:
-    """The process that had it may have sent it: it counts as unanswered, and is queried from then on."""
-    sent, bank = SentTransfer.new(), Recorder(Unavailable("away"))
-    sent.job.claims = 2
-    answer = call(with_bank(bank), sent, 25.0)
-    assert bank.calls == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]
-    assert sent.after(sent.receive_answer(answer, 25.0)).job.kind == QUERY
 
 
 def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:
