@@ -76,7 +76,7 @@ def cancel_all(tasks: Iterable["asyncio.Task[None]"]) -> None:
 async def serve_until_stopped(
     application: Any, interface: Interfaces, host: str, port: int, on_stop: Callable[[], None] | None = None
 ) -> None:
-    """Serves until the process is told to stop. `on_stop` is called right then, before requests in flight end."""
+    """Serves until a stop signal. `on_stop` is called right then, before requests in flight end."""
     granian = Granian(
         application,
         address=host,

@@ -106,7 +106,7 @@ async def keep_bank_lists(choice: RailChoice) -> None:
 
 
 def start_shadow(services: Services, pool: Pool) -> ShadowComparer | None:
-    """Returns the comparer of the rail in shadow mode, which is told of every name enquiry from now on, or None."""
+    """Returns the comparer of the rail in shadow mode, which receives every name enquiry from now on, or None."""
     choice, name = services.rail_choice, shadow_of(services.settings, "bank")
     if not name:
         return None

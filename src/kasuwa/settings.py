@@ -76,7 +76,7 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
     rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
     rail_timeout: int = 9  # seconds that a call to a vendor may take
-    rail_float_least: str = ""  # balances below which the operator is told, such as NGN:500000.00,USD:100.00
+    rail_float_least: str = ""  # balances below which the operator gets a notice, such as NGN:500000.00,USD:100.00
     rail_balance_seconds: int = 60  # how often our balances with vendors are read
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
@@ -188,7 +188,7 @@ def rail_of_purpose(settings: Settings, purpose: str) -> str:
 
 
 def float_least_of(settings: Settings) -> dict[str, int]:
-    """Returns the balances below which the operator is told, in minor units by currency."""
+    """Returns the balances below which the operator gets a notice, in minor units by currency."""
     least: dict[str, int] = {}
     for part in filter(None, settings.rail_float_least.split(",")):
         currency, _, text = part.strip().partition(":")

@@ -5,7 +5,7 @@ The service has two API processes. A merchant is owned by one of them, and its r
 Each protection was removed once to see these tests fail (in brackets: what happened then):
     a lost reply is no denial                                   ("nothing was changed")
     only what may be repeated is decided again                  (a transfer without a reference is decided again)
-    an owner that is told to stop answers what it was sent      (503 to requests of the other process)
+    an owner that receives SIGTERM answers what it was sent     (503 to requests of the other process)
     a silent owner is passed over                               (requests wait as long as it is stopped)
 """
 

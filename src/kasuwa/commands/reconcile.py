@@ -1,4 +1,4 @@
-"""`kasuwa reconcile`: shows what rails told of disputes, settlements and money for nobody known."""
+"""`kasuwa reconcile`: lists disputes and settlements of rails, and money for unknown accounts."""
 
 from typing import Annotated, Any
 

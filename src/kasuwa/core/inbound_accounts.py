@@ -85,7 +85,7 @@ class PersonalizedAccountRow(Row):
 
 
 class ArrivedReceipt(msgspec.Struct, frozen=True):
-    """Money that a rail received, as the rail told it when asked."""
+    """Money that a rail received, as the rail answered a query."""
 
     rail: str
     rail_reference: str

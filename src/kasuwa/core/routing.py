@@ -4,7 +4,7 @@ The rail of an order is chosen before the order is first sent, and written with 
 and refunds go to that rail. An order may change its rail only while it is certain that nothing of it has left:
 
     the answer says that nothing was sent     the rail could not be reached, is held, or does not serve the bank
-    every answer before it said so too        otherwise `Job.is_rail_fixed` is set
+    the same holds for every earlier answer   otherwise `Job.is_rail_fixed` is set
     no process died with the order            a job that was claimed twice may have been sent by the first process
 
 The database keeps the last two as well: a trigger of `scheduled_job` sets `is_rail_fixed` at the second claim, and

@@ -7,7 +7,7 @@ writes its event, and the job that delivers the event, in the same commit. Contr
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import msgspec
 
@@ -114,7 +114,7 @@ def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
 
 # Every kind of transaction. The list of all transactions reads them kind by kind, so a kind that is not here is not
 # listed: `begin_transaction` refuses it.
-TRANSACTION_KINDS = (
+TransactionKind = Literal[
     "payment",
     "transfer",
     "bill",
@@ -125,7 +125,8 @@ TRANSACTION_KINDS = (
     "cashout",
     "card_purchase",
     "card_refund",
-)
+]
+TRANSACTION_KINDS: tuple[str, ...] = get_args(TransactionKind)
 
 # Kinds whose order reference the merchant chooses. A bare reference in a request is looked up among these.
 MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")

@@ -36,7 +36,7 @@ EDITION_MIN_AGE = timedelta(minutes=10)
 RETIRED_ITEM_RETENTION = timedelta(days=30)
 
 NEWEST = "select coalesce(max(edition), 0) from bill_edition"
-# An edition is due when it is a day old. If the vendor said since that its catalogue has changed, it is due after $2.
+# An edition is due when it is a day old. If the vendor has announced a change since, it is due after $2.
 IS_FRESH = """
     select exists (select 1 from bill_edition e where e.taken_at > now() - $1::interval and (
         e.taken_at > now() - $2::interval

@@ -12,7 +12,7 @@ class RoutedCollection:
     """A collection rail that passes orders on by their vendor.
 
     `own` takes the orders of no vendor: the sandbox. `vendors` are those whose keys are set. An order that was sent to
-    a vendor whose keys are gone waits, and the operator is told; one that was not sent yet fails.
+    a vendor whose keys are gone waits, and the operator gets a notice; one that was not sent yet fails.
     """
 
     def __init__(self, own: CollectionRail, vendors: Mapping[str, CollectionRail]) -> None:

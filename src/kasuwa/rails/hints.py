@@ -18,5 +18,14 @@ class Hint(msgspec.Struct, frozen=True):
     reference: str
 
 
+# Longest reference of a rail that is looked up.
+MAX_REFERENCE = 200
+
+
+def make_hint(kind: HintKind, reference: str) -> Hint | None:
+    """Returns a hint, or None if the call-back names nothing that can be looked up."""
+    return Hint(kind, reference) if 0 < len(reference) <= MAX_REFERENCE else None
+
+
 # Reads the body of a call-back whose sender was checked. Returns None if there is no hint in it.
 ReadHint = Callable[[bytes], Hint | None]

@@ -251,7 +251,7 @@ class NameComparison(msgspec.Struct, frozen=True):
 
 
 class RoutedBank:
-    """The bank rail of a deployment. `on_name` is told of every answered name enquiry; it must return at once."""
+    """The bank rail of a deployment. `on_name` is called with every answered name enquiry; it must return at once."""
 
     def __init__(self, rails: RailSet[BankRail], on_name: Callable[[NameComparison], None] | None = None) -> None:
         self._rails = rails

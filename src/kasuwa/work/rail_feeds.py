@@ -36,6 +36,6 @@ class FeedRecorder:
 def describe_dispute(rail: str, dispute: Dispute) -> str:
     amount = "" if dispute.amount is None else f" of {dispute.currency} {format_minor(dispute.amount)}"
     if dispute.is_resolved:
-        return f"{rail} resolved dispute {dispute.dispute_id}{amount}: {dispute.resolution or 'no resolution told'}"
+        return f"{rail} resolved dispute {dispute.dispute_id}{amount}: {dispute.resolution or 'no resolution given'}"
     until = "" if dispute.due_at is None else f", answer it there by {utc_text(dispute.due_at)}"
     return f"a payer disputes a payment at {rail}: dispute {dispute.dispute_id}{amount}, {dispute.status}{until}"

@@ -130,7 +130,7 @@ def words_of(name: str | None) -> list[str] | None:
 
 
 def mask_name(name: str | None) -> str:
-    """Returns a name as the first letters of its words: "ADA OBI" is "A** O**". The lengths are not told."""
+    """Returns a name as the first letters of its words: "ADA OBI" is "A** O**". The lengths are not shown."""
     if name is None:
         return "no such account"
     return " ".join(f"{word[0]}**" for word in WORD.findall(name)[:6])

@@ -6,7 +6,7 @@ only one of them reads at a time. A deployment without vendors has neither.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 
 import asyncpg
@@ -28,6 +28,17 @@ log = structlog.get_logger("kasuwa.work")
 Balances = Mapping[tuple[str, str], int]
 
 
+async def repeat(work: Callable[[], Awaitable[object]], seconds: float, failure: str) -> None:
+    """Runs work again and again until it is cancelled. Logs errors, except those of a database that is away."""
+    while True:
+        try:
+            await work()
+        except Exception as error:
+            if not connections.is_connection_error(error):
+                log.error(failure, **describe_error(error))
+        await asyncio.sleep(seconds)
+
+
 class RailWatch:
     """Publishes the state of the vendors of this process, and passes on the balances that a worker has read."""
 
@@ -40,13 +51,7 @@ class RailWatch:
         self._read_at: dict[tuple[str, str], datetime] = {}
 
     async def run(self) -> None:
-        while True:
-            try:
-                await self.run_once()
-            except Exception as error:
-                if not connections.is_connection_error(error):
-                    log.error("watching rails failed", **describe_error(error))
-            await asyncio.sleep(WATCH_SECONDS)
+        await repeat(self.run_once, WATCH_SECONDS, "watching rails failed")
 
     async def run_once(self) -> None:
         async with self._pool.acquire() as connection:
@@ -77,13 +82,7 @@ class BalanceReader:
         self._on_read = on_read
 
     async def run(self) -> None:
-        while True:
-            try:
-                await self.run_once()
-            except Exception as error:
-                if not connections.is_connection_error(error):
-                    log.error("reading balances failed", **describe_error(error))
-            await asyncio.sleep(self._seconds)
+        await repeat(self.run_once, self._seconds, "reading balances failed")
 
     async def run_once(self) -> bool:
         """Reads all balances, unless another worker reads them now or did so a moment ago. Returns whether it did."""

@@ -17,11 +17,8 @@ from typing import Any
 
 import pytest
 
-from kasuwa.composition import Services
 from kasuwa.rails.remote.signing import HEADER, sign
-from kasuwa.settings import read_settings
-from kasuwa.work.sandbox import fund_new_merchant
-from tests.merchant_client import MerchantClient
+from tests.rails.live_merchant import add_merchant, fund
 from tests.rails.remote.example_rails import SECRET, ExampleRail
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployment, Deployments, stop, terminated_with_us
@@ -63,19 +60,8 @@ class RemoteHarness:
         self.deployment = deployment
         self.rail = rail
         self._settings = settings
-        lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
-        mid, key = (line.split()[1] for line in lines)
-        self.shop = MerchantClient(deployment.connect(), mid, key)
-        [(merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
-        asyncio.run(self._fund(merchant_id))
-
-    async def _fund(self, merchant_id: int) -> None:
-        services = await Services.build(read_settings(self._settings), self.deployment.dsn)
-        services.writer.start()
-        try:
-            await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(merchant_id))
-        finally:
-            await services.close()
+        self.shop, merchant_id = add_merchant(deployment)
+        fund(deployment, settings, merchant_id)
 
     def put(self, method: str, **fields: Any) -> Any:
         return self.shop.put(method, **fields).body

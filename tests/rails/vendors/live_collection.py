@@ -1,22 +1,19 @@
 """A live deployment that collects payments, with the vendors' twins behind it and a merchant with money."""
 
-import asyncio
 import base64
 import contextlib
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from kasuwa.composition import Services
 from kasuwa.core.references import rail_key, wire_reference
-from kasuwa.settings import read_settings
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.monnify_collection import MonnifyCollectionRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.paystack_collection import PaystackCollectionRules
 from kasuwa.twins.server import Twin, TwinThread
-from kasuwa.work.sandbox import fund_new_merchant
-from tests.merchant_client import MerchantClient, RawReply
+from tests.merchant_client import RawReply
+from tests.rails.live_merchant import add_merchant, fund
 from tests.running import Deployment, Deployments
 from tests.work.event_log import wait_until
 
@@ -59,19 +56,8 @@ class CollectionHarness:
         self.deployment = deployment
         self.vendors = vendors
         self.paystack, self.monnify = vendors.paystack_rules, vendors.monnify_rules
-        lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
-        mid, key = (line.split()[1] for line in lines)
-        self.shop = MerchantClient(deployment.connect(), mid, key)
-        [(self.merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
-        asyncio.run(self._fund(settings))
-
-    async def _fund(self, settings: dict[str, str]) -> None:
-        services = await Services.build(read_settings(settings), self.deployment.dsn)
-        services.writer.start()
-        try:
-            await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(self.merchant_id))
-        finally:
-            await services.close()
+        self.shop, self.merchant_id = add_merchant(deployment)
+        fund(deployment, settings, self.merchant_id)
 
     # --- the merchant --------------------------------------------------------------------------------------------
 

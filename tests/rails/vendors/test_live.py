@@ -4,7 +4,6 @@ at Dojah.
 What the twin sold and what the books say are compared one to one, also after every process was killed.
 """
 
-import asyncio
 import base64
 import contextlib
 import http.client
@@ -18,14 +17,11 @@ import msgspec
 import psutil
 import pytest
 
-from kasuwa.composition import Services
-from kasuwa.settings import read_settings
 from kasuwa.twins.dojah import DojahRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin, TwinThread
 from kasuwa.twins.vtpass import VtpassRules
-from kasuwa.work.sandbox import fund_new_merchant
-from tests.merchant_client import MerchantClient
+from tests.rails.live_merchant import add_merchant, fund
 from tests.running import Deployment, Deployments, stop, terminated_with_us
 from tests.work.event_log import wait_until
 
@@ -56,19 +52,8 @@ class LiveHarness:
         self.vtpass, self.rules = twins.vtpass, twins.vtpass_rules
         self.paystack, self.bank = twins.paystack, twins.paystack_rules
         self._settings = settings
-        lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
-        mid, key = (line.split()[1] for line in lines)
-        self.shop = MerchantClient(deployment.connect(), mid, key)
-        [(merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
-        asyncio.run(self._fund(merchant_id))
-
-    async def _fund(self, merchant_id: int) -> None:
-        services = await Services.build(read_settings(self._settings), self.deployment.dsn)
-        services.writer.start()
-        try:
-            await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(merchant_id))
-        finally:
-            await services.close()
+        self.shop, merchant_id = add_merchant(deployment)
+        fund(deployment, settings, merchant_id)
 
     def put(self, method: str, **fields: Any) -> Any:
         return self.shop.put(method, **fields).body

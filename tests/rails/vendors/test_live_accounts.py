@@ -24,8 +24,8 @@ from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin, TwinThread
 from kasuwa.work.rail_inbox import InboxServices, RailInbox
-from kasuwa.work.sandbox import fund_new_merchant
 from tests.merchant_client import MerchantClient
+from tests.rails.live_merchant import fund
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployment, Deployments, stop, terminated_with_us
 from tests.work.event_log import wait_until
@@ -370,12 +370,12 @@ def test_dispute_is_a_notice_at_once_and_again_when_it_is_resolved(harness: Acco
             if f"dispute {dispute_id} of NGN 900.00" in message and text in message
         ]
 
-    wait_until("the dispute is told", lambda: notices_of_dispute("answer it there by"))
+    wait_until("the dispute has its notice", lambda: notices_of_dispute("answer it there by"))
     shown = harness.deployment.run_command("reconcile", "disputes")
     assert f"paystack {dispute_id}" in shown
     assert harness.shop.mid in shown
     harness.call_back("paystack", rules.resolve(dispute_id, "merchant-accepted"))
-    wait_until("its end is told", lambda: notices_of_dispute("merchant-accepted"))
+    wait_until("its end has its notice", lambda: notices_of_dispute("merchant-accepted"))
     harness.list_again()
     wait_until("the account is listed", lambda: is_listed(harness))
     assert (len(notices_of_dispute("answer it there by")), len(notices_of_dispute("merchant-accepted"))) == (1, 1)
@@ -390,12 +390,13 @@ def test_disputes_and_settlements_that_nobody_announced_are_listed(harness: Acco
         wait_until("the settlement is listed", lambda: harness.deployment.fetch("select 1 from rail_settlement"))
     assert "paystack 3090024" in harness.deployment.run_command("reconcile", "settlements")
     dispute_id = list(rules.disputes)[-1]
-    wait_until("the dispute is told", lambda: any(f"dispute {dispute_id} of" in text for text in harness.notices()))
+    name = f"dispute {dispute_id} of"
+    wait_until("the dispute has its notice", lambda: any(name in text for text in harness.notices()))
     assert len(harness.deployment.fetch("select 1 from rail_settlement")) == 1
 
 
 def test_transfer_that_waits_for_an_otp_is_a_notice_at_once_and_stays_open(harness: AccountHarness) -> None:
-    asyncio.run(fund(harness))
+    fund(harness.deployment, harness.settings, harness.merchant_id)
     order = "waits-for-an-otp"
     sent = harness.shop.transfer(bankcode="058", accountnumber=OTP_ACCOUNT, orderRef=order)
     assert sent["txnStatus"] in ("pending", "processing")
@@ -413,15 +414,6 @@ def test_transfer_that_waits_for_an_otp_is_a_notice_at_once_and_stays_open(harne
         "the transfer ends",
         lambda: harness.shop.put("disburse", action="verify", txnRef=order).body["txnStatus"] == "successful",
     )
-
-
-async def fund(harness: AccountHarness) -> None:
-    services = await Services.build(read_settings(harness.settings), harness.deployment.dsn)
-    services.writer.start()
-    try:
-        await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(harness.merchant_id))
-    finally:
-        await services.close()
 
 
 def test_no_secret_or_bvn_is_logged(harness: AccountHarness) -> None:

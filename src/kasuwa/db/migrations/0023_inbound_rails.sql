@@ -35,7 +35,7 @@ create table inbound_receipt (
 create unique index inbound_receipt_reference on inbound_receipt (rail, rail_reference);
 
 -- What rails announced by call-backs, and what was found by asking them: to be fetched from the rail and recorded.
--- `reference` is the rail's own. Of one that is done `outcome` says what came of it; `detail` is what the rail told.
+-- `reference` is the rail's own. Of one that is done `outcome` says what came of it; `detail` is what the rail answered.
 create table rail_inbox (
     rail text not null,
     kind text not null check (kind in ('receipt', 'dispute', 'settlement')),
@@ -92,7 +92,7 @@ create table rail_listing (
     leased_until timestamptz not null
 );
 
--- Money that a rail gave back, or took back, after it had said that a transaction was successful. Two operators decide
+-- Money that a rail gave back, or took back, after it had reported a transaction as successful. Two operators decide
 -- that it is booked, once for a transaction.
 create table rail_reversal (
     key bytea not null,

@@ -70,7 +70,7 @@ create table rail_shadow_difference (
     theirs text not null
 );
 
--- When a vendor said last that its catalogue of bills has changed. At most one row.
+-- When a vendor last announced a change of its catalogue of bills. At most one row.
 create table bill_refresh (
     is_only boolean primary key default true check (is_only),
     requested_at timestamptz not null

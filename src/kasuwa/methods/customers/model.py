@@ -23,7 +23,7 @@ ID_PREFIX = "CU"
 SHORTEST_BEGINNING = 3
 LONGEST_BEGINNING = 12
 MAX_WORDS = 8
-# Hexadecimal digits of a word's hash. A merchant has few customers with the same, and they are told apart by nothing.
+# Hexadecimal digits of a word's hash. Few customers of a merchant share a hash; a search returns them all.
 WORD_HASH_DIGITS = 16
 
 

@@ -210,7 +210,7 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     fraud: str = "ok"
     ussd_code: str = ""
-    # What a vendor told that it, or the payer, needs again (RAIL_FACTS).
+    # Facts of a vendor that later calls, or the payer, need (RAIL_FACTS).
     rail: dict[str, str] = {}
     # The card that the payer used on a vendor's page.
     card: CardSummary | None = None
@@ -369,7 +369,7 @@ class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     refund_of: str = ""
     # Whether a refund returns money that no payment could use, out of the account of unapplied money.
     is_return: bool = False
-    # The vendor that has the payment, and what it told that it needs again (RAIL_FACTS).
+    # The vendor that has the payment, and its facts that later calls need (RAIL_FACTS).
     vendor: str = ""
     rail_facts: dict[str, str] = {}
     email: str = ""  # the payer's

@@ -70,8 +70,7 @@ async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answ
 
 
 async def query_taken_over(query: Awaitable[Answer]) -> Answer:
-    """Queries an order that another process may have sent. If the rail cannot be queried, nothing is known of it: it is
-    not said to be refused."""
+    """Queries an order that another process may have sent. If the rail cannot be queried, the outcome is unknown."""
     try:
         return await query
     except ports.Unavailable as trouble:

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, field
 
 from kasuwa.core.fields import FREE_TEXT, AmountOrZero, Currency, LagosDate
+from kasuwa.core.transactions import TransactionKind
 
 MAX_LIMIT = 100
 PageLimit = Annotated[int, Meta(ge=1, le=MAX_LIMIT, description=f"1 to {MAX_LIMIT}")]
@@ -14,18 +15,6 @@ ReferencePart = Annotated[str, Meta(min_length=3, max_length=100, description="3
 CustomerText = Annotated[
     str, Meta(min_length=1, max_length=254, description="a `customer_id` or an e-mail address", extra=FREE_TEXT)
 ]
-Kind = Literal[
-    "payment",
-    "transfer",
-    "bill",
-    "refund",
-    "cashcode",
-    "repayment",
-    "deposit",
-    "cashout",
-    "card_purchase",
-    "card_refund",
-]
 Status = Literal["pending", "processing", "successful", "failed"]
 Method = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
 
@@ -33,7 +22,7 @@ Method = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_tra
 class TransactionsRequest(msgspec.Struct, kw_only=True):
     """Lists transactions of every kind, newest first. Filters that are sent must all match."""
 
-    kind: Kind | None = None
+    kind: TransactionKind | None = None
     "Lists only transactions of this kind."
     status: Status | None = None
     "Lists only transactions with this status."
@@ -67,7 +56,7 @@ class TransactionSummary(msgspec.Struct, kw_only=True):
     "Reference of the transaction, given by the service."
     order_ref: str = field(name="orderRef")
     "Your own reference, such as `orderRef` or `customer_txnref`. Empty if you gave none."
-    kind: Kind
+    kind: TransactionKind
     "Kind of the transaction."
     txn_status: Status = field(name="txnStatus")
     "State of the transaction. `successful` and `failed` are final."

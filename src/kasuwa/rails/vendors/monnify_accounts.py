@@ -1,7 +1,7 @@
 """Monnify: accounts reserved for customers, and the money that comes into them.
 
 The vendor knows an account by our reference and refuses it a second time: the account is then looked up. It opens
-numbers at all of its banks; merchants are told the preferred one. A payment names our reference, so that money into any
+numbers at all of its banks; merchants receive the preferred one. A payment names our reference, so that money into any
 of the numbers finds its account.
 """
 

@@ -2,10 +2,8 @@
 
 import msgspec
 
-from kasuwa.rails.hints import Hint
+from kasuwa.rails.hints import Hint, make_hint
 from kasuwa.rails.vendors.monnify_accounts import RESERVED_ACCOUNT
-
-MAX_REFERENCE = 200
 
 
 class HintProduct(msgspec.Struct):
@@ -33,9 +31,8 @@ def read_hint(body: bytes) -> Hint | None:
     except msgspec.DecodeError:
         return None
     data = event.data
-    is_receipt = event.event_type == "SUCCESSFUL_TRANSACTION" and data.product.type == RESERVED_ACCOUNT
-    if is_receipt and 0 < len(data.transaction_reference) <= MAX_REFERENCE:
-        return Hint("receipt", data.transaction_reference)
-    if event.event_type == "SETTLEMENT" and 0 < len(data.settlement_reference) <= MAX_REFERENCE:
-        return Hint("settlement", data.settlement_reference)
+    if event.event_type == "SUCCESSFUL_TRANSACTION" and data.product.type == RESERVED_ACCOUNT:
+        return make_hint("receipt", data.transaction_reference)
+    if event.event_type == "SETTLEMENT":
+        return make_hint("settlement", data.settlement_reference)
     return None

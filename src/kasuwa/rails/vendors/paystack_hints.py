@@ -3,10 +3,8 @@
 import msgspec
 
 from kasuwa.core.references import parse_wire_reference
-from kasuwa.rails.hints import Hint
+from kasuwa.rails.hints import Hint, make_hint
 from kasuwa.rails.vendors.paystack_accounts import CHANNEL
-
-MAX_REFERENCE = 200
 
 
 class HintCustomer(msgspec.Struct):
@@ -36,10 +34,10 @@ def read_hint(body: bytes) -> Hint | None:
     except msgspec.DecodeError:
         return None
     data = event.data
-    if event.event == "charge.success" and data.channel == CHANNEL and 0 < len(data.reference) <= MAX_REFERENCE:
-        return Hint("receipt", data.reference)
-    if event.event.startswith("charge.dispute.") and 0 < len(str(data.id)) <= MAX_REFERENCE:
-        return Hint("dispute", str(data.id))
+    if event.event == "charge.success" and data.channel == CHANNEL:
+        return make_hint("receipt", data.reference)
+    if event.event.startswith("charge.dispute."):
+        return make_hint("dispute", str(data.id))
     if event.event.startswith(("dedicatedaccount.assign.", "customeridentification.")):
         # The customer's address is made of the key of the account.
         key = parse_wire_reference((data.customer.email or data.email).partition("@")[0].lower())

@@ -3,7 +3,7 @@
     found      rail → unapplied      what was paid late or in excess
     requested  hold   unapplied      a refund of it is sent to the vendor
     returned   unapplied → rail      the vendor has paid it back
-    failed     it stays in unapplied, and the operator is told
+    failed     it stays in unapplied, and the operator gets a notice
 
 A payment that failed at a vendor is watched for three days: its payer may still have the vendor's page open, or may
 have sent a transfer to the account that was shown. The vendor's call-backs run the watch at once.

@@ -216,7 +216,7 @@ def schedule_payer_wait(job: Job, payment: Payment, context: Context) -> Job:
 
 
 def hand_back_facts(work: PaymentJobData, payment: Payment) -> PaymentJobData:
-    """Returns the job data with what the rail has told so far, which its next order carries."""
+    """Returns the job data with the facts of the rail so far, which its next order carries."""
     facts = FACTS_DECODER.decode(payment.facts).rail
     return msgspec.structs.replace(work, session=payment.session, rail_facts=facts)
 

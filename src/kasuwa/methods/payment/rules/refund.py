@@ -373,7 +373,8 @@ def outcome_message(answer: Answer, ending: str) -> str:
 def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context) -> Decision:
     """Ends the return of money that its payment could not use.
 
-    If it failed, the money stays in the account of unapplied money, and the operator is told. Contract: payment#late
+    If it failed, the money stays in the account of unapplied money, and the operator gets a notice.
+    Contract: payment#late
     """
     outcome = TransactionOutcome(
         status=ending,
