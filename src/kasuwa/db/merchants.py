@@ -1,7 +1,7 @@
 """Merchants: creates, changes and finds them. Rules see a merchant as `core.decision.Merchant`.
 
 MerchantDirectory caches merchants and their key verifiers for less than a second, so that a rolled-off key stops
-working in every process within that time.
+working in every process within that time. A new key works at once.
 """
 
 import asyncio
@@ -32,6 +32,9 @@ MAX_KEY_OVERLAP = timedelta(days=7)  # Contract: #authentication
 # below the second in which a rolled-off key must stop working.
 REFRESH_AFTER_SECONDS = 0.4
 STALE_AFTER_SECONDS = 0.9
+# A key that does not match the cached verifiers may be newer than they are: they are read again if they are older than
+# this, which bounds the queries of somebody who guesses.
+RECHECK_AFTER_SECONDS = 0.02
 # Unknown mids are cached too, so that guesses cost no query each. This bounds the cache.
 MAX_ENTRIES = 20_000
 
@@ -265,8 +268,16 @@ class MerchantDirectory:
         """Drops a mid from the cache."""
         self._by_mid.pop(mid, None)
 
-    def authenticate(self, found: CachedMerchant, key: str) -> Merchant | None:
+    async def authenticate(self, mid: str, key: str) -> Merchant | None:
         """Returns the merchant if the key is valid, else None. Takes the same time whether or not the mid exists."""
+        cached = self.get_cached(mid)
+        if cached is not None:
+            merchant = self._match(cached, key)
+            if merchant is not None or time.monotonic() - cached.loaded_at < RECHECK_AFTER_SECONDS:
+                return merchant
+        return self._match(await self.load(mid), key)
+
+    def _match(self, found: CachedMerchant, key: str) -> Merchant | None:
         verifier = self._vault.hash_api_key(key)
         matches = False
         for kept, expires_at in found.key_verifiers or [(bytes(32), None)]:

@@ -153,7 +153,7 @@ class Dispatch:
                 wait = throttle.wait_seconds(address(), mid)
                 if wait:
                     return rate_limit_reply(TOO_MANY_FAILURES, wait)
-            merchant = directory.authenticate(directory.get_cached(mid) or await directory.load(mid), key.strip())
+            merchant = await directory.authenticate(mid, key.strip())
             return self._admit(merchant, mid, address)
         except Exception as error:
             return failure_reply(path, error, RequestProgress())
