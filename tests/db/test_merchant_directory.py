@@ -1,4 +1,4 @@
-"""The cache of merchants and keys: a new key works at once, and guesses cost few queries."""
+"""The cache of merchants and keys: a new key works at once, and wrong keys cost few queries."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from kasuwa.settings import Settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
-GUESSES = 500
+ATTEMPTS = 500
 
 
 class CountingReader:
@@ -55,7 +55,7 @@ def test_a_new_key_works_at_once(deployment: Deployment, open_shop: Callable[...
 def test_a_new_merchant_is_found_at_once(deployment: Deployment) -> None:
     async def add(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
         mid = f"GP{await connection.fetchval('select last_value + 1 from merchant_number'):07d}"
-        assert await directory.authenticate(mid, "guess") is None
+        assert await directory.authenticate(mid, "wrong") is None
         added: tuple[int, str, str] = await merchants.add_merchant(connection, vault, "new")
         await asyncio.sleep(RECHECK_AFTER_SECONDS)
         assert added[1] != mid or await directory.authenticate(mid, added[2]) is not None
@@ -64,15 +64,15 @@ def test_a_new_merchant_is_found_at_once(deployment: Deployment) -> None:
     asyncio.run(with_directory(deployment, add))
 
 
-def test_guesses_share_queries(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
+def test_wrong_keys_share_queries(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop()
 
-    async def guess(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+    async def try_keys(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
         for mid in (shop.mid, "GP9999999"):
             await directory.authenticate(mid, "first")
             await asyncio.sleep(RECHECK_AFTER_SECONDS)
             before = reader.queries
-            answers = await asyncio.gather(*(directory.authenticate(mid, f"guess {n}") for n in range(GUESSES)))
-            assert (answers, reader.queries - before) == ([None] * GUESSES, 1)
+            answers = await asyncio.gather(*(directory.authenticate(mid, f"wrong {n}") for n in range(ATTEMPTS)))
+            assert (answers, reader.queries - before) == ([None] * ATTEMPTS, 1)
 
-    asyncio.run(with_directory(deployment, guess))
+    asyncio.run(with_directory(deployment, try_keys))
