@@ -151,6 +151,25 @@ BUILDS_ON = {"loans": {"clients", "payment"}, "investments": {"clients", "paymen
 NAME_ANYTHING = frozenset({"resources", "sandbox"})
 
 
+# Fields in which an example gives what it makes a reference of the merchant's own; others name it by that.
+GIVEN_REFERENCES = frozenset({"orderRef", "customer_txnref"})
+
+
+def names_nothing(row: ActionRow) -> bool:
+    """Returns whether the example of a row needs nothing that the examples of other rows make."""
+    given = {
+        value_at(other.action.example, path)
+        for other in ACTION_ROWS
+        if other != row
+        for path in example_paths(other.action.example, ())
+        if path[-1] in GIVEN_REFERENCES
+    }
+    values = [(path[-1], value_at(row.action.example, path)) for path in example_paths(row.action.example, ())]
+    return row.title not in {*EXTRA_EXAMPLES, *NEEDS_ENDPOINT} and not any(
+        is_placeholder(name, value) or (isinstance(value, str) and value in given) for name, value in values
+    )
+
+
 def is_prerequisite(row: ActionRow, wanted: ActionRow) -> bool:
     if wanted.method in NAME_ANYTHING:
         return True
@@ -187,8 +206,9 @@ def send_examples(
 
 
 def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:
-    """Returns a row's example with references of its own, after all examples before it were sent."""
-    return with_fresh_references(row, resolve_references(row.example, send_examples(shop, until=row)))
+    """Returns a row's example with references of its own, after the examples that it builds on were sent."""
+    played = [] if names_nothing(row) else send_examples(shop, until=row)
+    return with_fresh_references(row, resolve_references(row.example, played))
 
 
 def wait_until_tried(shop: MerchantClient) -> None:

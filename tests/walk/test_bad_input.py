@@ -16,15 +16,12 @@ from tests.merchant_client import MerchantClient, RawReply
 from tests.walk.rows import (
     ACTION_ROWS,
     NOW,
-    RESET,
     ActionRow,
     Field,
     check_reply,
     fields_of,
     is_refusal,
     prepare_example,
-    resolve_references,
-    send_examples,
     with_fresh_references,
     with_value,
 )
@@ -85,7 +82,7 @@ def available(shop: MerchantClient) -> dict[str, int]:
 def test_whatever_a_field_holds_the_answer_is_of_the_contract(shop: MerchantClient, row: ActionRow) -> None:
     """If every hostile value of a field is refused, the balance is unchanged. After one that was accepted, the balance
     is read again."""
-    example = resolve_references(row.example, send_examples(shop, until=RESET))
+    example = prepare_example(shop, row)
     for n, field in enumerate(fields_of(row)):
         had, taken = available(shop), False
         for text in HOSTILE[n % SHARE :: SHARE]:
