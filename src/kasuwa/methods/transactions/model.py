@@ -112,11 +112,11 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
         return all(getattr(self, name) is None or name == own.get(self.stream) for name in names)
 
     @property
-    def parameters(self) -> tuple[object, ...]:
-        """The parameters $2 to $10 of the statements in store.py."""
+    def conditions(self) -> tuple[object, ...]:
+        """The parameters $7 to $14 of the statements in store.py."""
         return (
             *(self.kind, self.status, self.currency, self.min_amount, self.max_amount),
-            *(self.customer, self.method, self.part, self.since),
+            *(self.customer, self.method, self.part),
         )
 
 

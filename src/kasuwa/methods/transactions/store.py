@@ -4,10 +4,10 @@ Each list is read from an index in its own order, a window at a time, and stops 
 in the text are part of how PostgreSQL plans: with a parameter it would sort all transactions of a merchant.
 """
 
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.money import format_minor
@@ -29,18 +29,19 @@ from kasuwa.methods.transactions.wire import TransactionsReply, TransactionsRequ
 
 # --- the streams ------------------------------------------------------------------------------------------------
 
-# $1 merchant, $2 kind, $3 status, $4 currency, $5 and $6 amounts, $7 customer, $8 method, $9 part of a reference,
-# $10 earliest time, $11 to $13 the place to continue after, $14 how many to return.
+# $1 merchant, $2 earliest time, $3 to $5 the place to continue after, $6 how many to return. Of a stream in which every
+# transaction matches, $7 is the one filter. Otherwise $7 kind, $8 status, $9 currency, $10 and $11 amounts, $12
+# customer, $13 method, $14 part of a reference, $15 keys.
 COLUMNS = """
     t.key, t.merchant_id, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee, t.vat, t.duty, t.status,
     t.message, t.detail, t.created_at, t.final_at, t.seq
 """
 # The filters are sub-selects, which PostgreSQL evaluates once and does not fold into the plan. Otherwise a plan made
 # for the values at hand looks cheaper, and planning each request takes longer than running it.
-KIND, STATUS, CURRENCY, CUSTOMER, METHOD, PART = (f"(select ${number}::text)" for number in (2, 3, 4, 7, 8, 9))
-LEAST, MOST = "(select $5::bigint)", "(select $6::bigint)"
-SINCE = "(select $10::timestamptz)"
-PLACE = "((select $11::timestamptz), (select $12::bigint), (select $13::bytea))"
+KIND, STATUS, CURRENCY, CUSTOMER, METHOD, PART = (f"(select ${number}::text)" for number in (7, 8, 9, 12, 13, 14))
+LEAST, MOST = "(select $10::bigint)", "(select $11::bigint)"
+SINCE = "(select $2::timestamptz)"
+PLACE = "((select $3::timestamptz), (select $4::bigint), (select $5::bytea))"
 AFTER = f"t.created_at >= {SINCE} and (t.created_at, t.seq, t.key) < {PLACE}"
 NEWEST_FIRST = "order by created_at desc, seq desc, key desc"
 MATCHES = f"""(
@@ -55,9 +56,18 @@ OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id = $1"
 IN_WINDOW = f"and {AFTER} {NEWEST_FIRST} limit {WINDOW}"
 
 OF_KIND = f"{OF_MERCHANT} and t.kind = {KIND} {IN_WINDOW}"
-# The kinds are literals and each has its limit, so that PostgreSQL merges their indexes and reads only what it needs.
-MERGED_KINDS = " union all ".join(f"({OF_MERCHANT} and t.kind = '{kind}' {IN_WINDOW})" for kind in TRANSACTION_KINDS)
-OF_ALL_KINDS = f"select t.* from ({MERGED_KINDS}) t where t.merchant_id = $1 {NEWEST_FIRST} limit {WINDOW}"
+# Payments, transfers and all others have an index each. The kinds are literals and each part has its limit, so that
+# PostgreSQL merges the indexes and reads only what it needs. OTHERS must equal the condition of its index
+# (0034_other_kinds.sql).
+OTHERS = "t.kind <> all ('{payment,transfer}')"
+PAYMENTS_IN_WINDOW = f"{OF_MERCHANT} and t.kind = 'payment' {IN_WINDOW}"
+TRANSFERS_IN_WINDOW = f"{OF_MERCHANT} and t.kind = 'transfer' {IN_WINDOW}"
+OTHERS_IN_WINDOW = f"{OF_MERCHANT} and {OTHERS} {IN_WINDOW}"
+OF_ALL_KINDS = f"""
+    select t.* from (({PAYMENTS_IN_WINDOW}) union all ({TRANSFERS_IN_WINDOW}) union all ({OTHERS_IN_WINDOW})) t
+    where t.merchant_id = $1 {NEWEST_FIRST} limit {WINDOW}
+"""
+# Their order is that of `failed_transaction`, so that the page ends the reading.
 FAILURES = f"""
     select t.* from (
         select f.* from failed_transaction f
@@ -65,15 +75,16 @@ FAILURES = f"""
         order by f.created_at desc, f.seq desc, f.key desc limit {WINDOW}) f
     cross join lateral (
         select {COLUMNS} from transaction t where t.merchant_id = $1 and t.key = f.key offset 0) t
+    order by f.created_at desc, f.seq desc, f.key desc
 """
 # The conditions must equal those of the indexes (0025_lists.sql), else PostgreSQL does not use them.
-IN_CURRENCY = f"{OF_MERCHANT} and t.currency = {CURRENCY} and t.currency <> 'NGN' {IN_WINDOW}"
+FOREIGN = f"{OF_MERCHANT} and t.currency <> 'NGN'"
+IN_CURRENCY = f"{FOREIGN} and t.currency = {CURRENCY} {IN_WINDOW}"
 OF_LARGE_AMOUNT = f"{OF_MERCHANT} and t.amount >= {LARGE_AMOUNT} {IN_WINDOW}"
-BY_METHOD = f"{OF_MERCHANT} and t.kind = 'payment' and t.detail ->> 'method' = {METHOD} {IN_WINDOW}"
-OF_CUSTOMER = f"""
-    {OF_MERCHANT} and t.kind = 'payment'
-        and t.detail ->> 'customer' = {CUSTOMER} and t.detail ->> 'customer' <> '' {IN_WINDOW}
-"""
+PAYMENTS = f"{OF_MERCHANT} and t.kind = 'payment'"
+BY_METHOD = f"{PAYMENTS} and t.detail ->> 'method' = {METHOD} {IN_WINDOW}"
+NAMED = f"{PAYMENTS} and t.detail ->> 'customer' <> ''"
+OF_CUSTOMER = f"{NAMED} and t.detail ->> 'customer' = {CUSTOMER} {IN_WINDOW}"
 # Every open transaction has a job that is not a delivery.
 OPEN = f"""
     select {COLUMNS} from transaction t
@@ -83,19 +94,37 @@ OPEN = f"""
 """
 BY_KEYS = f"{OF_MERCHANT} and t.key = any($15) and {AFTER} {NEWEST_FIRST}"
 
-SHOWN = """
-    key, txn_ref, order_ref, kind, status, currency, amount, fee, vat, duty,
-    case when kind = 'payment' then detail ->> 'method' end as method, left(message, 200) as message, created_at,
-    final_at, seq, fits, number
+# What a page shows of a transaction, as one text: fifteen columns of fifty rows take longer to decode than to read.
+# Texts of others may have any character, so they are at the end, with the length of the first.
+SEPARATOR = "\x1f"
+LINE = """
+    concat_ws(chr(31), status, currency, kind, amount, fee, vat, duty, created_at at time zone 'UTC',
+        coalesce((final_at at time zone 'UTC')::text, ''), seq,
+        case when kind = 'payment' then detail ->> 'method' else '' end, txn_ref, length(order_ref),
+        order_ref || left(message, 200)) as line, key
 """
+
+# A page of a stream in which every transaction matches. The limit of the stream is in its text; that of the page ends
+# the reading.
+FIRST_ONES = "s where s.merchant_id = $1 limit $6"
+ONLY = "(select $7::text)"
+ALL_EXACT = f"select {LINE} from ({OF_ALL_KINDS}) {FIRST_ONES}"
+KIND_EXACT = f"select {LINE} from ({OF_MERCHANT} and t.kind = {ONLY} {IN_WINDOW}) {FIRST_ONES}"
+FAILED_EXACT = f"select {LINE} from ({FAILURES}) {FIRST_ONES}"
+FOREIGN_EXACT = f"select {LINE} from ({FOREIGN} and t.currency = {ONLY} {IN_WINDOW}) {FIRST_ONES}"
+LARGE_EXACT = f"select {LINE} from ({OF_LARGE_AMOUNT}) {FIRST_ONES}"
+METHOD_EXACT = f"select {LINE} from ({PAYMENTS} and t.detail ->> 'method' = {ONLY} {IN_WINDOW}) {FIRST_ONES}"
+CUSTOMER_EXACT = f"select {LINE} from ({NAMED} and t.detail ->> 'customer' = {ONLY} {IN_WINDOW}) {FIRST_ONES}"
+
 # The matching transactions of a window, and its last one: the next window begins after it. A window function with a
 # condition on its result, and not a limit: PostgreSQL stops reading as early, and the number can be a parameter.
 NUMBERED = "select s.*, row_number() over () as number"
 CHOSEN = f"""
     s) c where c.merchant_id = $1 and (c.fits or c.number = {WINDOW})) r
-    where r.merchant_id = $1 and r.place <= $14 {NEWEST_FIRST}
+    where r.merchant_id = $1 and r.place <= $6 {NEWEST_FIRST}
 """
 PLACED = f"select c.*, row_number() over () as place from ({NUMBERED}, {MATCHES} as fits"
+SHOWN = f"{LINE}, fits, number"
 ALL_PAGE = f"select {SHOWN} from ({PLACED} from ({OF_ALL_KINDS}) {CHOSEN}"
 KIND_PAGE = f"select {SHOWN} from ({PLACED} from ({OF_KIND}) {CHOSEN}"
 FAILED_PAGE = f"select {SHOWN} from ({PLACED} from ({FAILURES}) {CHOSEN}"
@@ -107,9 +136,29 @@ OPEN_PAGE = f"select {SHOWN} from ({PLACED} from ({OPEN}) {CHOSEN}"
 KEYS_PAGE = f"select {SHOWN} from ({PLACED} from ({BY_KEYS}) {CHOSEN}"
 
 
+async def fetch_exact(reader: Reader, merchant_id: int, filters: Filters, after: Cursor, limit: int) -> list[Any]:
+    """Returns the first transactions after a place, of filters that are exact."""
+    parameters = (merchant_id, filters.since, *after, limit)
+    match filters.stream:
+        case Stream.KIND:
+            return await reader.fetch(KIND_EXACT, *parameters, filters.kind)
+        case Stream.FAILED:
+            return await reader.fetch(FAILED_EXACT, *parameters)
+        case Stream.FOREIGN:
+            return await reader.fetch(FOREIGN_EXACT, *parameters, filters.currency)
+        case Stream.LARGE:
+            return await reader.fetch(LARGE_EXACT, *parameters)
+        case Stream.METHOD:
+            return await reader.fetch(METHOD_EXACT, *parameters, filters.method)
+        case Stream.CUSTOMER:
+            return await reader.fetch(CUSTOMER_EXACT, *parameters, filters.customer)
+        case _:
+            return await reader.fetch(ALL_EXACT, *parameters)
+
+
 async def fetch_page(reader: Reader, merchant_id: int, filters: Filters, after: Cursor, limit: int) -> list[Any]:
     """Returns the first matching transactions of the window that follows a place, and the last one of the window."""
-    parameters = (merchant_id, *filters.parameters, *after, limit)
+    parameters = (merchant_id, filters.since, *after, limit, *filters.conditions)
     match filters.stream:
         case Stream.ALL:
             return await reader.fetch(ALL_PAGE, *parameters)
@@ -132,7 +181,7 @@ async def fetch_page(reader: Reader, merchant_id: int, filters: Filters, after: 
 
 
 # Places of columns in a row.
-CREATED_AT, SEQ, FITS, NUMBER = 12, 14, 15, 16
+TEXT, KEY, FITS, NUMBER = 0, 1, 2, 3
 
 # --- the list ---------------------------------------------------------------------------------------------------
 
@@ -159,7 +208,7 @@ async def list_transactions(
         filters = filters_of(request, None, None)
         if filters.is_exact:
             place = upper_bound(filters, after)
-            return reply_page(await fetch_page(reader, merchant.merchant_id, filters, place, limit + 1), limit, None)
+            return reply_page(await fetch_exact(reader, merchant.merchant_id, filters, place, limit + 1), limit, None)
     async with reader.snapshot() as snapshot:
         customer = await find_customer_hash(request, merchant, reader, snapshot)
         keys = await find_whole_reference(request, merchant, snapshot)
@@ -216,36 +265,43 @@ def reply_page(rows: list[Any], limit: int, end: Cursor | None) -> TransactionsR
     if len(rows) > limit:
         rows = rows[:limit]
         end = cursor_of(rows[-1])
-    return TransactionsReply(data=[summary_of(*row) for row in rows], next_cursor=None if end is None else end.encode())
+    return TransactionsReply(data=[summary_of(row) for row in rows], next_cursor=None if end is None else end.encode())
 
 
 @lru_cache(maxsize=1024)
-def format_charge(minor: int) -> str:
-    """Like `format_minor`. Cached, because most transactions of a page have the same charges."""
-    return format_minor(minor)
+def format_charge(minor: str) -> str:
+    """Formats a charge. Cached, because most transactions of a page have the same charges."""
+    return format_minor(int(minor))
+
+
+def format_moment(text: str) -> str:
+    """Formats a time of PostgreSQL in UTC, such as `2026-01-05 09:30:00.1`, like `calendar.utc_text`."""
+    return f"{text[:10]}T{text[11:19]}.{text[20:23]:0<3}Z"
 
 
 def cursor_of(row: Any) -> Cursor:
-    return Cursor(row[CREATED_AT], row[SEQ], bytes(row[0]))
+    parts = row[TEXT].split(SEPARATOR, 10)
+    return Cursor(datetime.fromisoformat(parts[7]).replace(tzinfo=UTC), int(parts[9]), bytes(row[KEY]))
 
 
-def summary_of(*row: Any) -> TransactionSummary:
-    _, txn_ref, order_ref, kind, status, currency, amount, fee, vat, duty, method, message, created, ended, *_ = row
+def summary_of(row: Any) -> TransactionSummary:
+    parts = row[TEXT].split(SEPARATOR, 13)
+    status, currency, kind, amount, fee, vat, duty, created, ended, _, method, txn_ref, length, texts = parts
     if status == FAILED:
-        fee = vat = duty = 0
-    created_text = utc_text(created)
+        fee = vat = duty = "0"
+    order_length, created_text = int(length), format_moment(created)
     return TransactionSummary(
         txn_ref=txn_ref,
-        order_ref=order_ref,
+        order_ref=texts[:order_length],
         kind=kind,
         txn_status=status,
         currency=currency,
-        amount=format_minor(amount),
+        amount=format_minor(int(amount)),
         fee=format_charge(fee),
         vat=format_charge(vat),
         duty=format_charge(duty),
-        method=method,
-        message=message,
+        method=method or None,
+        message=texts[order_length:],
         date_created=created_text,
-        date_ended=None if ended is None else created_text if ended == created else utc_text(ended),
+        date_ended=(created_text if ended == created else format_moment(ended)) if ended else None,
     )
