@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted test-deploy audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted test-pg15 test-deploy audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -65,6 +65,10 @@ chaos: .venv/.stamp-dev
 # by a word of the name.
 planted: .venv/.stamp-dev
 	$(BIN)/python -m tests.planted $(BUG)
+
+# All tests on the oldest PostgreSQL that is supported, from Debian's package, except those of the embedded one.
+test-pg15: .venv/.stamp-dev
+	NEWEST_POSTGRES=15 $(BIN)/python -m pytest $(TESTS)
 
 # Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.

@@ -14,6 +14,7 @@ import shlex
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import asyncpg
@@ -31,8 +33,10 @@ from kasuwa.db import embedded
 from kasuwa.ledger.invariants import ALL_MERCHANTS, INVARIANTS
 from tests.merchant_client import HttpConnection, MerchantClient
 
-# The wheel's own version, and the oldest that is promised, from Debian's package.
-NEWEST, OLDEST = 18, 15
+# The oldest version of PostgreSQL that is promised, from Debian's package, and the newest to test with: that of the
+# wheel, or the oldest too (`make test-pg15`).
+OLDEST = 15
+NEWEST = int(os.environ.get("NEWEST_POSTGRES", "18"))
 DEBIAN_BIN = Path("/usr/lib/postgresql/15/bin")
 DEBIAN_PACKAGE = "postgresql-15"
 
@@ -119,16 +123,35 @@ def memory_directory() -> str | None:
     return None
 
 
+def programs_of(version: int = NEWEST) -> Path | None:
+    """Returns the directory of PostgreSQL's programs in a version, or None for those of the wheel."""
+    return debian_bin() if version == OLDEST else None
+
+
+def start_database(directory: Path, options: Mapping[str, str] = MappingProxyType({})) -> embedded.Cluster:
+    """Starts PostgreSQL, in the newest version to test with, in a directory of a test."""
+    if NEWEST == OLDEST:
+        open_to_others(directory)
+    return embedded.start(directory, options=options, bin_directory=programs_of())
+
+
+def open_to_others(directory: Path) -> None:
+    """Lets all accounts enter a directory: as root, PostgreSQL 15 needs that (see `embedded.start`)."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for place in (directory, *directory.parents):
+        if place.stat().st_uid == os.geteuid() and not place.stat().st_mode & stat.S_IXOTH:
+            place.chmod(place.stat().st_mode | stat.S_IXOTH)
+
+
 @contextlib.contextmanager
 def running_cluster(version: int = NEWEST) -> Iterator[embedded.Cluster]:
     """Runs a cluster in a temporary directory. Others may enter it: if root starts it, PostgreSQL runs as another
     user."""
-    binaries = debian_bin() if version == OLDEST else None
     prefix = f"kasuwa-pg{version}-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=memory_directory(), ignore_cleanup_errors=True) as place:
         directory = Path(place)
         directory.chmod(0o711)
-        cluster = embedded.start(directory, options=CLUSTER_OPTIONS, bin_directory=binaries)
+        cluster = embedded.start(directory, options=CLUSTER_OPTIONS, bin_directory=programs_of(version))
         pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
         try:
             with terminated_with_us(pid, signal.SIGQUIT, directory):

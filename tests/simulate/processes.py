@@ -22,7 +22,7 @@ import psutil
 
 from kasuwa.db import embedded
 from kasuwa.ledger.invariants import check_invariants
-from tests.running import free_port, is_service_process
+from tests.running import free_port, is_service_process, start_database
 
 T = TypeVar("T")
 NO_VARIABLES: Mapping[str, str] = {}
@@ -252,7 +252,7 @@ def is_gone(process: psutil.Process) -> bool:
 def running_database(directory: Path, options: Mapping[str, str] = NO_VARIABLES) -> Iterator[embedded.Cluster]:
     """A PostgreSQL of the test's own, for a service that gets its address or for direct use."""
     try:
-        yield embedded.start(directory, options=options)
+        yield start_database(directory, options=options)
     finally:
         end_database(directory)
 

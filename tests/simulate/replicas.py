@@ -13,7 +13,7 @@ import psutil
 from kasuwa.db import embedded
 from kasuwa.db.postgres_directory import PORT, socket_directory
 from kasuwa.db.postgres_programs import find_tool
-from tests.running import memory_directory
+from tests.running import memory_directory, programs_of, start_database
 from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
 
 # Small, since there are two servers. A server that is killed for good leaves its shared memory behind; with `mmap` that
@@ -36,8 +36,9 @@ def shared_directory() -> Iterator[Path]:
 
 def run_basebackup(dsn: str, target: Path, *how: str) -> None:
     """Runs pg_basebackup with a fast checkpoint."""
+    programs = programs_of() or find_tool("pg_basebackup").parent
     words = [
-        str(find_tool("pg_basebackup")),
+        str(programs / "pg_basebackup"),
         "-d",
         dsn,
         "-D",
@@ -58,7 +59,7 @@ class ReplicaPair:
         self._both = (self.standby, self.primary)
 
     def start(self) -> None:
-        embedded.start(self.primary.directory, options=OPTIONS)
+        start_database(self.primary.directory, options=OPTIONS)
         self.standby.directory.mkdir()  # or pg_basebackup makes it, for its own account alone
         self.attach_standby()
 
@@ -73,7 +74,7 @@ class ReplicaPair:
         data = self.standby.directory / "cluster" / "data"
         shutil.rmtree(data, ignore_errors=True)
         run_basebackup(self.primary.dsn, data, "--write-recovery-conf")
-        embedded.start(self.standby.directory, options=OPTIONS)
+        start_database(self.standby.directory, options=OPTIONS)
         wait_until("the standby follows", lambda: query(self.primary.dsn, STANDBY_IS_STREAMING))
 
     def make_synchronous(self) -> None:

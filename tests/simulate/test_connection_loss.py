@@ -27,6 +27,7 @@ from kasuwa.db import embedded
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.prepare import prepare
 from kasuwa.settings import Settings
+from tests.running import start_database
 from tests.simulate.load import (
     LOAD_TRANSFERS,
     Client,
@@ -107,7 +108,7 @@ def test_a_database_that_was_away_for_seconds_is_used_again_without_a_restart(tm
                 wait_for_more(load)
                 cluster.stop()
                 time.sleep(3)
-                embedded.start(tmp_path / "pg")
+                start_database(tmp_path / "pg")
                 wait_for_more(load)
             answers = load.stop()
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
@@ -135,7 +136,7 @@ LAZY_LOG = {"wal_writer_delay": "10s"}
 def crash(directory: Path) -> None:
     pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
     os.kill(pid, signal.SIGKILL)
-    embedded.start(directory, options=LAZY_LOG)
+    start_database(directory, options=LAZY_LOG)
 
 
 def fund(service: Service, merchant: Merchant) -> Reply:

@@ -17,6 +17,7 @@ import pytest
 
 from kasuwa.db import embedded
 from kasuwa.web.outcome import OUTCOME_UNKNOWN
+from tests.running import start_database
 from tests.simulate.load import LOAD_TRANSFERS, Client, LoggedReply, Reply, find_mismatches, new_merchant, running_load
 from tests.simulate.processes import (
     Service,
@@ -132,7 +133,7 @@ def test_a_commit_that_was_kept_in_a_crash_is_answered_when_the_standby_has_it(a
     with funding_that_waits(alone, "on memory") as funding:
         kill([wait_until("PostgreSQL runs", lambda: postmaster_of(directory))])
         wait_until("PostgreSQL is gone", lambda: not embedded.Cluster(directory).is_running())
-        embedded.start(directory)
+        start_database(directory)
         wait_until("who asks after it waits too, or was told", lambda: alone.query(WAITING) or funding.done())
         assert not funding.done() or funding.result().http == 503
     assert (funding.result().http, funding.result().body["status"]) in {(200, 200), (503, 204)}
