@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-from bench import postgres
+from bench import postgres, processes
 from bench.results import MeasurementFailed, ReconciliationResult
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
@@ -42,9 +42,12 @@ def measure_reconciliation(cluster: embedded.Cluster, directory: Path, lines: in
     fill_books(dsn, lines)
     file = directory / "statement.csv"
     write_statement(file, lines)
+    postmaster = postgres.postmaster(dsn)
+    before = processes.seconds_used_below(postmaster) + seconds_of_children()
     began = time.monotonic()
     run_command(environment, "reconcile", "import", str(file), "--account", ACCOUNT, "--mapping", MAPPING)
     seconds = time.monotonic() - began
+    cpu_seconds = processes.seconds_used_below(postmaster) + seconds_of_children() - before
     memory_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     began = time.monotonic()
     run_command(environment, "reconcile", "import", str(file), "--account", ACCOUNT)
@@ -57,10 +60,16 @@ def measure_reconciliation(cluster: embedded.Cluster, directory: Path, lines: in
         matched=int(matched),
         theirs_only=int(theirs),
         seconds=seconds,
+        cpu_seconds=cpu_seconds,
         again_seconds=again_seconds,
         memory_mb=memory_mb,
         is_valid=int(matched) == lines - len(range(0, lines, UNKNOWN)) and int(matched) + int(theirs) == lines,
     )
+
+
+def seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run_command(environment: dict[str, str], *words: str) -> None:

@@ -185,8 +185,9 @@ def reconciliation_rows(figures: Results) -> Iterator[Row]:
     if run is None:
         return
     note = (
-        f"{run.matched:,} matched, {run.theirs_only:,} not in the books; the same file again "
-        f"{run.again_seconds:.1f} s; at most {run.memory_mb:.0f} MB in the command"
+        f"{run.cpu_seconds:.0f} s of processor time; {run.matched:,} matched, "
+        f"{run.theirs_only:,} not in the books; the same file again {run.again_seconds:.1f} s; "
+        f"at most {run.memory_mb:.0f} MB in the command"
     )
     reached = at_most(run.seconds, RECONCILE_SECONDS, run.is_valid)
     yield Row(

@@ -83,6 +83,7 @@ class ReconciliationResult:
     matched: int
     theirs_only: int
     seconds: float
+    cpu_seconds: float  # of the command and of PostgreSQL
     again_seconds: float  # the same file a second time
     memory_mb: float  # the most that the command used
     is_valid: bool  # exactly those lines are matched that are in the books

@@ -34,6 +34,7 @@ class LedgerDatabase:
 
     def __init__(self, dsn: str) -> None:
         self._runner = asyncio.Runner()
+        self.dsn = dsn
         self.connection: asyncpg.Connection[Any] = self._runner.run(asyncpg.connect(dsn))
         self._runner.run(migrate(self.connection, "test", bytes(32)))
         for merchant_id, mid in ((901, "GP0000901"), (902, "GP0000902")):
@@ -82,6 +83,23 @@ class LedgerDatabase:
         reader = open_statement(io.BytesIO(content), found, MAPPING)
         source = StatementSource(found, reader, hashlib.sha256(content).digest(), "test.csv", window)
         return self.run(import_statement(self.connection, source, ENTRY))
+
+    def import_while_locked(self, account: str) -> ImportResult:
+        """Imports a file with a short patience while another session has the account."""
+
+        async def hold() -> "asyncpg.Connection[Any]":
+            other: asyncpg.Connection[Any] = await asyncpg.connect(self.dsn)
+            await other.execute("begin")
+            await other.execute("select 1 from statement_account where name = $1 for update", account)
+            return other
+
+        other = self.run(hold())
+        self.execute("set lock_timeout = '50ms'")
+        try:
+            return self.import_rows(account, "2026-11-02,,x,1.00,")
+        finally:
+            self.run(other.close())
+            self.execute("reset lock_timeout")
 
     def import_feed(self, account: str) -> ImportResult:
         async def work() -> ImportResult:

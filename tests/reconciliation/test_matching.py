@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from kasuwa.core.references import movement_reference
+from kasuwa.db.reconciliation import clear_descriptions
 from kasuwa.reconciliation.model import StatementError
 from tests.reconciliation.ledger_database import LedgerDatabase, wire
 from tests.reconciliation.test_formats import MT940
@@ -247,3 +248,66 @@ def test_stored_lines_cannot_be_changed_or_deleted(books: LedgerDatabase) -> Non
     ):
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="append-only"):
             books.execute(change)
+
+
+# --- decisions ------------------------------------------------------------------------------------------------------
+
+
+def propose(books: LedgerDatabase, account: str, line_id: int | None, group_seq: int | None, state: str) -> int:
+    """Adds a decision of a person with an approval in this state. Returns the number of the approval."""
+    books.execute(
+        "insert into console_user (email, role) values ('a@example.com', 'operator:admin'),"
+        " ('b@example.com', 'operator:admin') on conflict do nothing"
+    )
+    [(number,)] = books.fetch(
+        "insert into approval (mid, kind, proposal, reason, proposed_by, state, decided_by, decided_at)"
+        " select 'GP0000901', 'posting', '{}', 'x', min(user_id), $1::text, case $1 when 'open' then null"
+        " else max(user_id) end, case $1 when 'open' then null else now() end from console_user returning approval_id",
+        state,
+    )
+    merchant_id = None if group_seq is None else 901
+    books.execute(
+        "insert into reconciliation_decision values ($1, $2, $3, $4, $5)",
+        *(number, books.scope(account).account_id, line_id, merchant_id, group_seq),
+    )
+    return int(number)
+
+
+def test_an_approved_decision_settles_its_line_and_its_own_posting(books: LedgerDatabase) -> None:
+    account = "rail:decided:NGN"
+    books.import_rows(account, "2026-11-02,,fee,-0.50,")
+    [line] = books.lines(account, "theirs only")
+    number = propose(books, account, line.line_id, None, "approved")
+    books.post(account, -50, "2026-11-02", 901, f"approval {number}")
+    books.import_rows(account, "2026-11-02,,fee,-0.50,", "2026-11-03,,other,-0.50,")
+    assert books.states(account) == {"decided": (1, -50), "theirs only": (1, -50)}
+
+
+@pytest.mark.parametrize(("state", "states"), [("open", {"theirs only", "ours only"}), ("rejected", {"matched"})])
+def test_what_waits_for_a_verdict_is_not_matched_meanwhile(books: LedgerDatabase, state: str, states: set[str]) -> None:
+    account = f"rail:waits{state}:NGN"
+    books.import_rows(account, "2026-11-01,,first,0.01,")
+    reference = books.post(account, -700, "2026-11-02")
+    [entry] = books.ours_only(account)
+    propose(books, account, None, entry.group_seq, state)
+    books.import_rows(account, f"2026-11-02,{wire(reference)},,-7.00,")
+    found = {name for name, (_, amount) in books.states(account).items() if abs(amount) > 1}
+    assert found == states
+
+
+def test_a_second_import_of_an_account_waits_for_the_first(books: LedgerDatabase) -> None:
+    account = "rail:locked:NGN"
+    books.import_rows(account, "2026-11-01,,first,0.01,")
+    with pytest.raises(StatementError, match="another import of rail:locked:NGN is running"):
+        books.import_while_locked(account)
+
+
+def test_old_descriptions_of_matched_lines_are_emptied(books: LedgerDatabase) -> None:
+    account = "rail:old:NGN"
+    books.post(account, 1_000, "2026-01-05")
+    rows = ("2026-01-05,,from Ada,10.00,", "2026-01-06,,from Obi,20.00,")
+    books.import_rows(account, *rows)
+    assert books.run(clear_descriptions(books.connection, date(2026, 2, 1))) >= 1
+    [matched], [theirs] = books.lines(account, "matched"), books.lines(account, "theirs only")
+    assert (matched.description, theirs.description) == ("", "from Obi")
+    assert books.import_rows(account, *rows, "2026-01-07,,new,1.00,").new_lines == 1

@@ -35,6 +35,7 @@ from kasuwa.reconciliation.settlement_feed import read_feed
 from kasuwa.settings import Settings
 
 T = TypeVar("T")
+NOTHING_IMPORTED = "nothing was imported: "
 
 AccountOption = Annotated[
     str, typer.Option("--account", help="Account of the ledger, such as rail:bank:NGN, or rail:card:NGN@paystack.")
@@ -45,8 +46,8 @@ WindowOption = Annotated[
 ]
 
 
-def run_statement_work(data: Path | None, work: Callable[[Any], Awaitable[T]]) -> T:
-    """Runs `work` with a connection. Exits with the text of a StatementError."""
+def run_statement_work(data: Path | None, work: Callable[[Any], Awaitable[T]], prefix: str = "") -> T:
+    """Runs `work` with a connection. Exits with the text of a StatementError after the prefix."""
 
     async def run(connection: Any, vault: Vault, settings: Settings) -> T | StatementError:
         try:
@@ -56,7 +57,7 @@ def run_statement_work(data: Path | None, work: Callable[[Any], Awaitable[T]]) -
 
     result = run_with_connection(data, run)
     if isinstance(result, StatementError):
-        sys.exit(f"kasuwa: nothing was imported: {result}")
+        sys.exit(f"kasuwa: {prefix}{result}")
     return result
 
 
@@ -111,7 +112,7 @@ def import_file(
                 await keep_mapping(connection, found, given, make_audit_entry("changed a CSV mapping", found.name))
             return result
 
-        result = run_statement_work(data, work)
+        result = run_statement_work(data, work, NOTHING_IMPORTED)
     typer.echo(result if isinstance(result, str) else describe_result(result))
 
 
@@ -125,7 +126,7 @@ def import_feed(account: AccountOption, window: WindowOption = DEFAULT_WINDOW_DA
         source = await read_feed(connection, found, window)
         return await import_statement(connection, source, make_audit_entry("imported a settlement feed", found.name))
 
-    typer.echo(describe_result(run_statement_work(data, work)))
+    typer.echo(describe_result(run_statement_work(data, work, NOTHING_IMPORTED)))
 
 
 def show_mapping(

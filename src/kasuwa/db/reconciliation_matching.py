@@ -61,7 +61,14 @@ CREATE_TABLES = """
     create temporary table entry_match (
         merchant_id bigint, group_seq bigint, match_id bigint, amount bigint) on commit drop
 """
-FILL_ENTRIES = f"insert into open_entry (merchant_id, group_seq, reference, amount, day) {OPEN_ENTRIES}"
+# An entry about which a decision is proposed waits for the verdict: matched meanwhile, it would be taken back as well.
+FILL_ENTRIES = f"""
+    insert into open_entry (merchant_id, group_seq, reference, amount, day)
+    select e.* from ({OPEN_ENTRIES}) e
+    where not exists (
+        select 1 from reconciliation_decision d join approval a on a.approval_id = d.approval_id
+        where d.account_id = $1 and d.merchant_id = e.merchant_id and d.group_seq = e.group_seq and a.state = 'open')
+"""
 
 # Matches whose amounts differ may be completed by a later file, so they are tried again, unless a person has decided.
 REOPEN = """

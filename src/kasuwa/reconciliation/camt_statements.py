@@ -170,7 +170,9 @@ class CamtStatement:
 
     def _end_statement(self) -> None:
         self._statements += 1
-        if self._opening is not None and self._closing is not None and self._opening + self._total != self._closing:
+        has_balances = self._opening is not None and self._closing is not None
+        # A statement with an entry that cannot be read does not add up anyway.
+        if has_balances and not self.facts.fault_count and (self._opening or 0) + self._total != self._closing:
             self.facts.add_fault(
                 "statement", "the opening balance and the entries do not add up to the closing balance"
             )

@@ -24,6 +24,7 @@ class CsvStatement:
         self._places: dict[str, int] = {}
         self._references: list[int] = []
         self._descriptions: list[int] = []
+        self._needed = 0
 
     def __iter__(self) -> Iterator[StatementLine]:
         mapping = self._mapping
@@ -66,6 +67,7 @@ class CsvStatement:
         self._places = {meaning: find(column) for meaning, column in self._mapping.columns.items()}
         self._references = [find(column) for column in self._mapping.reference]
         self._descriptions = [find(column) for column in self._mapping.description]
+        self._needed = 1 + max([*self._places.values(), *self._references, *self._descriptions])
         if missing:
             shown = ", ".join(repr(cell.strip()) for cell in header[:30]) or "nothing"
             line = self._mapping.skip_lines + 1
@@ -77,9 +79,8 @@ class CsvStatement:
             return None
         if self._mapping.ignored_rows and row[0].strip().startswith(self._mapping.ignored_rows):
             return None
-        needed = max([*self._places.values(), *self._references, *self._descriptions])
-        if len(row) <= needed:
-            self.facts.add_fault(f"line {number}", f"it has {len(row)} columns, and {needed + 1} are needed")
+        if len(row) < self._needed:
+            self.facts.add_fault(f"line {number}", f"it has {len(row)} columns, and {self._needed} are needed")
             return None
         faults: list[str] = []
         booked_on = parse_date(row[self._places["date"]], self._mapping.date_form)

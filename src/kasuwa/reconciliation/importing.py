@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from hashlib import blake2b
 from typing import Any
 
+import asyncpg
 import msgspec
 
 from kasuwa.core.decision import AuditEntry
@@ -67,6 +68,13 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
 
 async def import_statement(connection: Connection, source: StatementSource, entry: AuditEntry) -> ImportResult:
     """Imports a statement, with its audit entry. Raises StatementError: nothing is changed then."""
+    try:
+        return await import_locked(connection, source, entry)
+    except asyncpg.LockNotAvailableError:
+        raise StatementError(f"another import of {source.account.name} is running: try again after it") from None
+
+
+async def import_locked(connection: Connection, source: StatementSource, entry: AuditEntry) -> ImportResult:
     async with connection.transaction():
         known = await reconciliation.lock_account(connection, source.account.name)
         earlier = await reconciliation.find_import(connection, known.account_id, source.content_hash)

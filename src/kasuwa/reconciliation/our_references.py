@@ -1,7 +1,6 @@
 """Finds references of ours in the texts of a statement line."""
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from kasuwa.core.references import is_reference, parse_compact_reference, parse_wire_reference
@@ -23,7 +22,6 @@ class OurReference(NamedTuple):
 NO_REFERENCE = OurReference()
 
 
-@lru_cache(maxsize=4096)
 def find_reference(text: str) -> OurReference:
     """Returns the first valid reference in a text, with its merchant if one of them has it. NO_REFERENCE if none."""
     lowered = text.lower()
