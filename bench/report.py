@@ -25,6 +25,7 @@ INTEREST_TARGET_RATIO = 5.0
 DELIVERY_TARGET_RATIO = 1.0
 PRELOADED_TARGET_RATIO = 0.9
 PAGE_MAX_RATIO = 3.0
+RECONCILE_SECONDS = 120.0
 HALF_LOAD_MAX_RATIO = 10.0
 FIRST_START_SECONDS = 5.0
 LATER_START_SECONDS = 2.0
@@ -59,6 +60,7 @@ def rows(figures: Results) -> list[Row]:
         *preloaded_load_rows(figures),
         *list_page_rows(figures),
         *interest_rows(figures),
+        *reconciliation_rows(figures),
         *latency_rows(figures),
         *start_rows(figures),
         *kit_rows(figures),
@@ -176,6 +178,21 @@ def interest_rows(figures: Results) -> Iterator[Row]:
     note = f"{run.accounts:,} accounts in {run.seconds:.1f} s, {run.postings:,} postings of interest, each with its tax"
     what = "savings accounts whose month is posted"
     yield Row(what, per_second(run.rate), ratio, bound, at_least(ratio, INTEREST_TARGET_RATIO, run.is_valid), note)
+
+
+def reconciliation_rows(figures: Results) -> Iterator[Row]:
+    run = figures.reconciliation
+    if run is None:
+        return
+    note = (
+        f"{run.cpu_seconds:.0f} s of processor time; {run.matched:,} matched, "
+        f"{run.theirs_only:,} not in the books; the same file again {run.again_seconds:.1f} s; "
+        f"at most {run.memory_mb:.0f} MB in the command"
+    )
+    reached = at_most(run.seconds, RECONCILE_SECONDS, run.is_valid)
+    yield Row(
+        f"a statement of {run.lines:,} lines", f"{run.seconds:.1f} s", None, f"{RECONCILE_SECONDS:.0f} s", reached, note
+    )
 
 
 def latency_rows(figures: Results) -> Iterator[Row]:

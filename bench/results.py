@@ -76,6 +76,20 @@ class InterestRunResult:
 
 
 @dataclass(frozen=True)
+class ReconciliationResult:
+    """The import of a statement with many lines."""
+
+    lines: int
+    matched: int
+    theirs_only: int
+    seconds: float
+    cpu_seconds: float  # of the command and of PostgreSQL
+    again_seconds: float  # the same file a second time
+    memory_mb: float  # the most that the command used
+    is_valid: bool  # exactly those lines are matched that are in the books
+
+
+@dataclass(frozen=True)
 class KitResult:
     """Figures of the kit: the start of a server for tests, a merchant, and a whole test run with its server's start."""
 
@@ -144,6 +158,7 @@ class Results:
     batched_sql: BatchedSqlResult | None = None
     list_rows: int = 0
     pages: dict[str, tuple[LoadResult, CpuCost]] = field(default_factory=dict)
+    reconciliation: ReconciliationResult | None = None
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

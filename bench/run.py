@@ -14,12 +14,13 @@ from bench.interest import measure_interest
 from bench.kit import measure_kit
 from bench.merchants import SPREAD_WALLET_FUNDINGS, Merchant, make_merchant, make_payments, save_card
 from bench.preload import preload
+from bench.reconcile import measure_reconciliation
 from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
 from kasuwa.db import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists"),
+    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists", "reconcile"),
 )
 
 # The measurements that a row is compared with.
@@ -37,6 +38,7 @@ RATIO_TO_TPCB = {"hot64", "hot256", "spread64", "token", "interest", "cpu"}
 SCALES = (20, 1)
 SPREAD = 100
 SAVINGS_ACCOUNTS = 100_000
+STATEMENT_LINES = 1_000_000
 
 # Enough different references that a verification is a real look-up.
 VERIFIED_PAYMENTS = 50
@@ -125,6 +127,8 @@ def measure(plan: Plan) -> Results:
             try_measurement(figures, "batched", lambda: measure_batches(figures, cluster, directory, plan.seconds))
         if plan.includes("hot64") or plan.needs_tpcb():
             measure_server(plan, figures, cluster, directory)
+        if plan.includes("reconcile"):
+            try_measurement(figures, "reconcile", lambda: measure_statement(figures, cluster, directory))
         if plan.includes("workers2"):
             try_measurement(figures, "workers2", lambda: compare_two(figures, cluster, directory, plan.seconds))
         if plan.includes("cores"):
@@ -136,6 +140,14 @@ def measure(plan: Plan) -> Results:
 def measure_batches(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
     figures.batched_sql = found = measure_batched_sql(cluster, directory, seconds)
     say(f"batched SQL: {found.rate:,.0f}/s, PostgreSQL {found.postgres_us:,.0f} us per transfer")
+
+
+def measure_statement(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
+    figures.reconciliation = found = measure_reconciliation(cluster, directory, STATEMENT_LINES)
+    say(
+        f"reconcile: {found.lines:,} lines in {found.seconds:.0f} s, again in {found.again_seconds:.1f} s, "
+        f"{found.memory_mb:.0f} MB"
+    )
 
 
 def compare_two(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:

@@ -108,6 +108,8 @@ UNIQUE_COLUMNS = frozenset(
         # Billers and their categories; accounts of one merchant; users; lanes and kinds that were grouped or made
         # distinct; the catalogue of tables and columns.
         *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
+        # Lines and files of statements; groups of postings of one merchant.
+        *("line_id", "import_id", "group_seq"),
         # Disputes and settlements of one rail.
         *("dispute_id", "settlement_id"),
         # Sources of wrong sign-ins; browsers known by their token.

@@ -6,6 +6,7 @@ The tree of commands is walked: one that is added must be named here, as one tha
 import getpass
 import pwd
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +20,12 @@ from tests.running import Deployment, Deployments
 # What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
 # nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
 ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
-ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed"}
+ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed", "reconcile show", "report tax"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
 ONLY_LOOK |= {"status", "merchant list", "rail shadow", "rates list", "split list", "split statement", "user list"}
 
+MAPPING = '{"date": "date", "amount": "amount"}'
 # How each of the others is run, for a merchant {mid} with a client and a loan; and what the trail says of it.
 RECORDED = {
     "merchant add": (("Ada Stores",), "added the merchant"),
@@ -42,6 +44,11 @@ RECORDED = {
     "rates set": (("KES", "--buy", "11.00", "--sell", "12.00"), "rate set"),
     "split add": (("{mid}", "Bola Ade", "058", "0000000000"), "added a beneficiary"),
     "bills refresh": ((), "took the bill catalogue"),
+    "reconcile mapping": (("--account", "rail:bank:NGN", "--set", MAPPING), "changed a CSV mapping"),
+    "reconcile import": (("{statement}", "--account", "rail:bank:NGN"), "imported a statement"),
+    "reconcile feed": (("--account", "rail:card:NGN@trail"), "imported a settlement feed"),
+    "reconcile clear-descriptions": ((), "emptied descriptions of statements"),
+    "export books": (("{mid}",), "exported the books"),
     "user add": (("{email}", "--role", "merchant:finance", "--mid", "{mid}"), "added a person"),
     "user link": (("{email}",), "made a link"),
     "user disable": (("{email}",), "disabled"),
@@ -60,7 +67,15 @@ def test_every_command_is_listed_here() -> None:
     assert {name for name, _ in leaf_commands()} == ONLY_LOOK | set(RECORDED)
 
 
-def test_every_command_that_changes_or_reveals_data_is_recorded(deployment: Deployment, shop: MerchantClient) -> None:
+def test_every_command_that_changes_or_reveals_data_is_recorded(
+    deployment: Deployment, shop: MerchantClient, tmp_path: Path
+) -> None:
+    statement = tmp_path / "statement.csv"
+    statement.write_text("date,amount\n2026-11-02,1.00\n")
+    deployment.fetch(
+        "insert into rail_settlement (rail, settlement_id, status, currency, amount, settled_on)"
+        " values ('trail', 'T-1', 'paid', 'NGN', 100, '2026-11-02')"
+    )
     given = {
         "{mid}": shop.mid,
         "{client}": enroll(shop, bvn=BVN)["client_id"],
@@ -68,6 +83,7 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(deployment: Depl
             "customer_id"
         ],
         "{loan}": LendingClient(shop.connection, shop.mid, shop.key).lend(),
+        "{statement}": str(statement),
         "{email}": f"{new_reference('commanded')}.{shop.mid}@example.com",
     }
     newest = (

@@ -29,7 +29,12 @@ COMMANDS = {
     "loan": ("loan:command", "Write off loans."),
     "rail": ("rail:command", "Report on rails, and check one that speaks the rail protocol."),
     "rates": ("rates:command", "Show and set exchange rates."),
-    "reconcile": ("reconcile:command", "Show disputes, settlements and unclaimed money of the rails."),
+    "reconcile": (
+        "reconcile:command",
+        "Compare statements with the books, and show disputes, settlements and unclaimed money of the rails.",
+    ),
+    "export": ("export:command", "Write the books for accounting programs."),
+    "report": ("report:command", "Report on all merchants."),
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),
     "split": ("split:command", "Manage the beneficiaries of split payments."),
 }

@@ -26,6 +26,24 @@ RAIL_BALANCE = """
     insert into rail_balance values ('sandbox', 'NGN', 123456789012, true, now() + interval '1 day')
     on conflict (rail, currency) do nothing
 """
+# A statement with a line that is not in the books, and one that differs. Returns the account and the first line.
+STATEMENT = """
+    with account as (
+        insert into statement_account (name, bank_account) values ('rail:bank:NGN', '0123456789')
+        on conflict (name) do update set name = excluded.name returning account_id),
+    file as (
+        insert into statement_import (account_id, content_hash, format, file_name, line_count, new_count, first_day,
+            last_day, opening, closing, imported_by)
+        select account_id, $1::text::bytea, 'mt940', 'october.sta', 2, 2, '2020-01-01', '2020-01-31', 0, -100400,
+            'ada@example.com'
+        from account returning account_id, import_id)
+    insert into statement_line (account_id, import_id, number, booked_on, amount, fee, digest, occurrence, txn_ref,
+        bank_reference, description, match_id, rule, difference)
+    select f.account_id, f.import_id, n, '2020-01-15', -400 * n, 0, $1::text::bytea, n, '',
+        'kz1-gp-fd-000000001-20200101x', 'SMS alert charge for the month of January', case n when 2 then n end,
+        case n when 2 then 'reference' else '' end, case n when 2 then -50 else 0 end
+    from file f, generate_series(1, 2) n returning account_id, line_id
+"""
 
 
 class SampleMerchant:
@@ -44,7 +62,10 @@ class SampleMerchant:
             self.shop.put("sandbox", action="settle", txnRef=self.reference, outcome="failed")
         deployment.fetch(RAIL_IN_TROUBLE)
         deployment.fetch(RAIL_BALANCE)
+        account_id, line_id = deployment.fetch(STATEMENT, self.mid)[0]
         self.path_values = {
+            "account_id": str(account_id),
+            "item": f"line-{line_id}",
             "ref": self.reference,
             "transaction_form": "refund",
             "seq": "1",

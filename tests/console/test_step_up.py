@@ -35,6 +35,7 @@ CONFIRMS = {
     "/operator/merchants/{mid}/limits",
     "/operator/merchants/{mid}/invite",
     "/operator/merchants/{mid}/rails",
+    "/operator/reconciliation/{account_id}/{item}",
     "/operator/approvals/{kind}",
     "/operator/approvals/{approval_id}/{verdict}",
 }

@@ -1,7 +1,9 @@
 """Random sequences of requests against the service and against a small pure model of it (model.py): both must agree.
 
 Each sequence has about fifty steps and a merchant of its own at one running service, over HTTP and on PostgreSQL.
-state_machine.py says what is compared after each step. At the end the invariants of the whole database are checked.
+state_machine.py says what is compared after each step. At the end the invariants of the whole database are checked, and
+the books of all merchants are exported: beancount must read them, and exports and tax reports must add up to the trial
+balance.
 
 The short form tries the same sequences each time. With KASUWA_LONG=1 they differ, and the number of the first is
 printed; KASUWA_SEQUENCE=<number> runs a single one. Time passes only by `advance`, so the speed of the machine does not
@@ -18,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.accounting.exported_books import check_exports, check_taxes
 from tests.running import Deployments
 from tests.simulate.model import Model
 from tests.simulate.model_books import Reply, Txn
@@ -34,11 +37,13 @@ SEQUENCES = "sequences of the model"
 
 
 @pytest.fixture(scope="module")
-def world(deployments: Deployments) -> Iterator[AuditedDeployment]:
+def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AuditedDeployment]:
     with deployments.fresh("model") as deployment:
         yield AuditedDeployment(deployment)
         assert deployment.new_stderr() == ""
         assert broken_invariants(deployment.dsn) == []
+        check_exports(deployment, tmp_path_factory.mktemp("exports"))
+        check_taxes(deployment)
 
 
 def run_sequence(world: AuditedDeployment, model: type[Model], number: int, *phases: Phase) -> None:

@@ -1,10 +1,12 @@
-"""`kasuwa reconcile`: lists disputes and settlements of rails, and money for unknown accounts."""
+"""`kasuwa reconcile`: lists disputes and settlements of rails and money for unknown accounts, and compares statements
+with the books."""
 
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
+from kasuwa.commands import reconcile_statements
 from kasuwa.commands.database import DataOption, run_with_connection
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
@@ -13,7 +15,9 @@ from kasuwa.db import rail_feeds, rail_inbox
 from kasuwa.settings import Settings
 
 command = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Show disputes, settlements and unclaimed money of the rails."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Compare statements with the books, and show disputes, settlements and unclaimed money of the rails.",
 )
 
 MostOption = Annotated[int, typer.Option(min=1, max=10_000, help="How many to list.")]
@@ -61,3 +65,10 @@ def list_unclaimed(most: MostOption = 50, data: DataOption = None) -> None:
         receipt = msgspec.json.decode(detail)
         amount, number = format_minor(receipt["amount"]), receipt["account_number"] or "unknown"
         typer.echo(f"{utc_text(arrived_at)}  {rail} {reference}  {receipt['currency']} {amount:>14}  account {number}")
+
+
+command.command(name="import")(reconcile_statements.import_file)
+command.command(name="feed")(reconcile_statements.import_feed)
+command.command(name="mapping")(reconcile_statements.show_mapping)
+command.command(name="show")(reconcile_statements.show_result)
+command.command(name="clear-descriptions")(reconcile_statements.clear_descriptions)

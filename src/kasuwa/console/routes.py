@@ -20,6 +20,8 @@ from kasuwa.console import (
     operator_merchants,
     operator_rails,
     operator_rates,
+    operator_reconciliation,
+    operator_taxes,
     overview,
     records,
     sandbox_page,
@@ -105,6 +107,33 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/sandbox/{action}", sandbox_page.run_sandbox_action, CAN_INTEGRATE, is_test_only=True),
 )
 
+# Statements and taxes.
+RECONCILIATION_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage(
+        "GET",
+        "/operator/reconciliation",
+        operator_reconciliation.show_reconciliation,
+        ALL_OPERATOR_ROLES,
+        "Reconciliation",
+    ),
+    ConsolePage("POST", "/operator/reconciliation/import", operator_reconciliation.submit_statement, CAN_KEEP_BOOKS),
+    ConsolePage(
+        "GET", "/operator/reconciliation/{account_id}", operator_reconciliation.show_account, ALL_OPERATOR_ROLES
+    ),
+    ConsolePage(
+        "GET", "/operator/reconciliation/{account_id}/{item}", operator_reconciliation.show_item, ALL_OPERATOR_ROLES
+    ),
+    ConsolePage(
+        "POST",
+        "/operator/reconciliation/{account_id}/{item}",
+        operator_reconciliation.propose_decision,
+        CAN_KEEP_BOOKS,
+        needs_step_up=True,
+    ),
+    ConsolePage("GET", "/operator/taxes", operator_taxes.show_taxes, ALL_OPERATOR_ROLES, "Taxes"),
+    ConsolePage("GET", "/operator/taxes.csv", operator_taxes.export_taxes, ALL_OPERATOR_ROLES),
+)
+
 OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/merchants", operator_merchants.show_merchants, ALL_OPERATOR_ROLES, "Merchants"),
     ConsolePage("POST", "/operator/merchants", operator_merchants.add_merchant, CAN_ADMINISTER, needs_step_up=True),
@@ -137,6 +166,7 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
         CAN_KEEP_BOOKS,
         needs_step_up=True,
     ),
+    *RECONCILIATION_PAGES,
     ConsolePage("GET", "/operator/rates", operator_rates.show_rates, ALL_OPERATOR_ROLES, "Exchange rates"),
     ConsolePage("GET", "/operator/laws", operator_invariants.show_invariants, ALL_OPERATOR_ROLES, "Ledger invariants"),
     ConsolePage("POST", "/operator/laws", operator_invariants.run_invariant_check, CAN_KEEP_BOOKS),

@@ -54,6 +54,10 @@ SELECT_SETTLEMENTS = """
     select rail, settlement_id, status, currency, gross, fees, amount, payments, settled_on, first_seen_at
     from rail_settlement order by settled_on desc nulls first, first_seen_at desc, rail, settlement_id limit $1
 """
+SELECT_SETTLED = """
+    select settlement_id, amount, fees, settled_on from rail_settlement
+    where rail = $1 and currency = $2 and settled_on is not null and amount <> 0 order by settled_on, settlement_id
+"""
 
 
 class DisputedPayment(msgspec.Struct, frozen=True):
@@ -101,3 +105,8 @@ async def list_disputes(connection: Connection, most: int) -> Sequence[Any]:
 
 async def list_settlements(connection: Connection, most: int) -> Sequence[Any]:
     return list(await connection.fetch(SELECT_SETTLEMENTS, most))
+
+
+async def list_settled(connection: Connection, rail: str, currency: str) -> Sequence[Any]:
+    """Returns number, amount, fees and day of the settlements of a rail that it has paid out, oldest first."""
+    return list(await connection.fetch(SELECT_SETTLED, rail, currency))

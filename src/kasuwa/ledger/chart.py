@@ -54,6 +54,7 @@ COMMON = frozenset(
         "unapplied:main",
         "suspense:inbound",
         "income:write_off",
+        "income:bank_fee",
         "tax:vat",
     }
 )

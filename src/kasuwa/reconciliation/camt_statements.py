@@ -1,0 +1,196 @@
+"""Reads statements in CAMT.053 (ISO 20022), any version, entry by entry.
+
+The parser is the standard library's expat, used directly: it reads in pieces and keeps one entry in memory. A document
+type declaration is refused, and without one there are no entities but XML's own five, so nothing can expand.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from datetime import date
+from typing import BinaryIO
+from xml.parsers import expat
+
+from kasuwa.core.money import parse_minor
+from kasuwa.reconciliation.amounts import parse_amount
+from kasuwa.reconciliation.model import StatementError, StatementFacts, StatementLine, clean_text
+
+FORMAT = "camt.053"
+PIECE_BYTES = 256 * 1024
+MAX_DEPTH = 32
+MAX_ENTRY_TEXTS = 50_000
+# The references of a transaction in an entry, the surest first. NOTPROVIDED stands for none.
+REFERENCE_TAGS = ("EndToEndId", "InstrId", "PmtInfId", "TxId", "Ustrd")
+NO_REFERENCE = "NOTPROVIDED"
+
+# The texts of an entry, a balance or an account: the path below it, and the text.
+Texts = list[tuple[str, str]]
+
+
+class CamtStatement:
+    """A CAMT.053 file. Iterating it yields the lines in the order of the file."""
+
+    def __init__(self, file: BinaryIO, currency: str) -> None:
+        self.facts = StatementFacts(FORMAT)
+        self._file = file
+        self._currency = currency
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._texts: Texts = []
+        self._ready: deque[StatementLine] = deque()
+        self._number = 0
+        self._total = 0
+        self._statements = 0
+        self._opening: int | None = None
+        self._closing: int | None = None
+
+    def __iter__(self) -> Iterator[StatementLine]:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = refuse_doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text.append
+        try:
+            while piece := self._file.read(PIECE_BYTES):
+                parser.Parse(piece)
+                while self._ready:
+                    yield self._ready.popleft()
+            parser.Parse(b"", True)
+            yield from self._ready
+        except expat.ExpatError as error:
+            raise StatementError(f"line {error.lineno}: the file is not valid XML ({error})") from None
+        if self._statements == 0:
+            raise StatementError("the file has no statement: it is not CAMT.053")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(" ")[2]
+        self._path.append(tag)
+        if len(self._path) > MAX_DEPTH:
+            raise StatementError("the file is nested too deeply: it is not CAMT.053")
+        self._text.clear()
+        if tag in ("Ntry", "Bal", "Acct") and self._path[-2:-1] == ["Stmt"]:
+            self._texts = []
+        if tag == "Stmt":
+            self._total, self._opening, self._closing = 0, None, None
+        if "Ccy" in attributes:
+            self._add_text(f"{tag}@Ccy", attributes["Ccy"])
+
+    def _end(self, name: str) -> None:
+        tag = self._path[-1]
+        text = "".join(self._text).strip()
+        self._text.clear()
+        if text:
+            self._add_text(self._inner_path(), text)
+        is_part = self._path[-2:-1] == ["Stmt"]
+        self._path.pop()
+        if tag == "Ntry" and is_part:
+            self._end_entry()
+        elif tag == "Bal" and is_part:
+            self._end_balance()
+        elif tag == "Acct" and is_part:
+            self._end_account()
+        elif tag == "Stmt":
+            self._end_statement()
+
+    def _inner_path(self) -> str:
+        """The path below the entry, balance or account."""
+        start = next((n + 1 for n, tag in enumerate(self._path) if tag in ("Ntry", "Bal", "Acct")), 0)
+        return "/".join(self._path[start:])
+
+    def _add_text(self, path: str, text: str) -> None:
+        self._texts.append((path, text))
+        if len(self._texts) > MAX_ENTRY_TEXTS:
+            raise StatementError("an entry has too many parts: split the file")
+
+    # --- parts of a statement ---------------------------------------------------------------------------------------
+
+    def _end_account(self) -> None:
+        account = next((text for path, text in self._texts if path in ("Id/IBAN", "Id/Othr/Id")), "")
+        if self.facts.bank_account and account != self.facts.bank_account:
+            self.facts.add_fault("statement", f"it is of another account than the one before: {clean_text(account)}")
+        self.facts.bank_account = clean_text(account)
+
+    def _end_balance(self) -> None:
+        found = dict(self._texts)
+        kind = found.get("Tp/CdOrPrtry/Cd", "")
+        amount = parse_amount(found.get("Amt", ""), ".", "")
+        if amount is None:
+            self.facts.add_fault(f"balance {kind}", f"{found.get('Amt', '')[:40]!r} is not an amount")
+            return
+        signed = -amount if found.get("CdtDbtInd") == "DBIT" else amount
+        if kind in ("OPBD", "PRCD") and self._opening is None:
+            self._opening = signed
+        elif kind == "CLBD":
+            self._closing = signed
+
+    def _end_entry(self) -> None:
+        self._number += 1
+        place = f"entry {self._number}"
+        found: dict[str, str] = {}
+        for path, text in self._texts:
+            found.setdefault(path, text)
+        if found.get("Sts") not in ("BOOK", None) or found.get("Sts/Cd") not in ("BOOK", None):
+            return  # announced, and not yet booked
+        faults = []
+        amount = parse_minor(found.get("Amt", ""))
+        booked_on = parse_day(found.get("BookgDt/Dt") or found.get("BookgDt/DtTm") or found.get("ValDt/Dt", ""))
+        direction = found.get("CdtDbtInd", "")
+        if not amount:
+            faults.append(f"{found.get('Amt', '')[:40]!r} is not an amount")
+        if booked_on is None:
+            faults.append("it has no booking date")
+        if direction not in ("CRDT", "DBIT"):
+            faults.append("it is neither a credit nor a debit (CdtDbtInd)")
+        if found.get("Amt@Ccy") != self._currency:
+            self.facts.currency = found.get("Amt@Ccy", "")
+            faults.append(f"the currency is {found.get('Amt@Ccy')!r}, and that of the account is {self._currency}")
+        if faults or amount is None or booked_on is None:
+            self.facts.add_fault(place, "; ".join(faults))
+            return
+        signed = -amount if direction == "DBIT" else amount
+        self._total += signed
+        self._ready.append(
+            StatementLine(
+                number=self._number,
+                booked_on=booked_on,
+                amount=signed,
+                bank_reference=self._find_reference(),
+                description=clean_text(" ".join(text for path, text in self._texts if is_description(path))),
+                bank_id=clean_text(found.get("AcctSvcrRef") or found.get("NtryRef", "")),
+            )
+        )
+
+    def _find_reference(self) -> str:
+        """Returns the reference of an entry with one transaction. An entry of many has none, but the batch's."""
+        for tag in REFERENCE_TAGS:
+            texts = {text for path, text in self._texts if path.endswith(f"/{tag}") and text != NO_REFERENCE}
+            if len(texts) == 1:
+                return clean_text(texts.pop())
+        return ""
+
+    def _end_statement(self) -> None:
+        self._statements += 1
+        has_balances = self._opening is not None and self._closing is not None
+        # A statement with an entry that cannot be read does not add up anyway.
+        if has_balances and not self.facts.fault_count and (self._opening or 0) + self._total != self._closing:
+            self.facts.add_fault(
+                "statement", "the opening balance and the entries do not add up to the closing balance"
+            )
+        if self.facts.opening is None:
+            self.facts.opening = self._opening
+        self.facts.closing = self._closing
+
+
+def refuse_doctype(*declaration: object) -> None:
+    raise StatementError("the file has a document type declaration, which CAMT.053 does not: it is refused")
+
+
+def is_description(path: str) -> bool:
+    return path.endswith(("/Ustrd", "/AddtlTxInf", "/Dbtr/Nm", "/Cdtr/Nm")) or path == "AddtlNtryInf"
+
+
+def parse_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
