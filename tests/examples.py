@@ -38,6 +38,7 @@ VOLATILE_OF = {
     "resources": frozenset({"id"}),
     "cashcode": frozenset({"cashcode"}),
     "investments": frozenset({"cashcode", "pin"}),
+    "sandbox": frozenset({"close_number", "closed_at", "root", "public_key"}),
 }
 # A reference of ours, where it stands in the place of a merchant's own.
 OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]")

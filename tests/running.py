@@ -30,6 +30,7 @@ import psutil
 from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.db import embedded
+from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.invariants import ALL_MERCHANTS, INVARIANTS
 from tests.merchant_client import HttpConnection, MerchantClient
 
@@ -272,7 +273,10 @@ class Deployment:
                 # Planning takes ten times as long as the query: one plan is kept for all merchants.
                 await connection.execute("set local plan_cache_mode = force_generic_plan")
                 found = await self._violations.fetch([row[0] for row in rows])
-            return [f"merchant {merchant_id}: {INVARIANTS[n].description}: {place}" for n, merchant_id, place in found]
+            named = [(merchant_id, INVARIANTS[n].description, place) for n, merchant_id, place in found]
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                named += await find_chain_violations(connection, [row[0] for row in rows])
+            return [f"merchant {merchant_id}: {description}: {place}" for merchant_id, description, place in named]
 
         return self._run_in_thread(look())
 

@@ -56,6 +56,8 @@ MAY_IMPORT = {
     "ports": {"settings"},
     "rail_settings": {"settings", "core"},
     "secret_key": {"settings", "core.vault", "db.private_files"},
+    "close_key": {"settings", "secret_key"},
+    "verify": set(),
     "doctor_findings": set(),
     "server_records": {"db"},
     "testing": {"testing", "db.embedded", "db.postgres_account"},

@@ -33,6 +33,8 @@ CALLS: dict[str, Sequence[str]] = {
     "migrate": ("--dry-run",),
     "doctor": (),
     "audit": (),
+    "close": (),
+    "verify": ("no-such-file", "--key", "00" * 32),
     "listen": NOWHERE,
     "trigger": ("GP|FD|1", *NOWHERE),
     "merchant list": (),
@@ -67,6 +69,7 @@ ANSWERS = {
     "listen": (1, "kasuwa: "),
     "rail check": (2, "kasuwa: no check was run. The secret cannot be read from no-such-file.\n"),
     "trigger": (1, "kasuwa: "),
+    "verify": (1, "kasuwa: no-such-file cannot be read: No such file or directory\n"),
 }
 # Runs the command, then prints the modules of commands that were imported.
 MAIN_THEN_MODULES = """

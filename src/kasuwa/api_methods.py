@@ -33,6 +33,7 @@ from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.methods.statements import actions as statements
+from kasuwa.methods.statements.proofs import actions as proofs
 from kasuwa.methods.transactions import actions as transactions
 from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
@@ -50,6 +51,7 @@ ALL_RESOURCES = msgspec.structs.replace(
         *transactions.RESOURCES,
         *references.RESOURCES,
         *statements.RESOURCES,
+        *proofs.RESOURCES,
     ),
 )
 ALL_SANDBOX = msgspec.structs.replace(

@@ -19,7 +19,7 @@ from kasuwa.api_methods import RECEIPT_RULES, methods_of, steps_of
 from kasuwa.app_owners import SharedResources, start_links, start_owner
 from kasuwa.app_rails import start_rail_tasks
 from kasuwa.app_server import make_admin_operations, make_callbacks, make_dispatch, make_request_log, make_server
-from kasuwa.composition import Services
+from kasuwa.composition import Services, make_closer
 from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.db import backlog, connections, deliveries, presence
 from kasuwa.db.connection_pool import Pool
@@ -119,10 +119,13 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     records = services.use_pool(await connections.open_rail_pool(dsn))
     inbox = RailInbox(make_inbox_services(services, records, accounts, feeds))
     listings = RailListings(records, accounts, feeds)
+    closer = make_closer(settings, dsn, services.clock)
+    closers = () if closer is None else (closer,)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
-    running = [asyncio.create_task(loop) for loop in (*loops, inbox.run(), listings.run())]
+    parts = (inbox, listings, *closers)
+    running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
-    for part in (worker, services.webhook_sender, refresher, inbox, listings):
+    for part in (worker, services.webhook_sender, refresher, *parts):
         part.stop()
     await asyncio.gather(*running)
     if links is not None:

@@ -2,8 +2,12 @@
 
 import asyncio
 import contextlib
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.api_methods import ISSUER_RULES, PURPOSES, methods_of, steps_of
+from kasuwa.close_key import close_key_of
 from kasuwa.core.references import Permutation
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.vault import Vault, derive
@@ -25,6 +29,7 @@ from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
 from kasuwa.work.billers import PolledCatalogueCache
+from kasuwa.work.closes import CLOSES_DIRECTORY, BookCloser, CloseTerms
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.forwarded_jobs import ForwardingStepRunner
 from kasuwa.work.issuer import LedgerIssuer
@@ -67,6 +72,26 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
         vendors=collection_vendors_of(settings),
         account_terms=account_terms_of(settings),
     )
+
+
+def closes_directory_of(settings: Settings) -> Path:
+    return settings.data / CLOSES_DIRECTORY
+
+
+def close_terms_of(settings: Settings, key: Ed25519PrivateKey) -> CloseTerms:
+    """Returns what closes are signed with, and where they are published."""
+    return CloseTerms(
+        key=key,
+        directory=closes_directory_of(settings),
+        copy_directory=None if settings.close_copy is None else Path(settings.close_copy),
+        command=settings.close_command,
+    )
+
+
+def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookCloser | None:
+    """Returns what closes the books, or None in live without a key."""
+    key = close_key_of(settings)
+    return None if key is None else BookCloser(dsn, close_terms_of(settings, key), clock)
 
 
 class Services:

@@ -22,7 +22,7 @@ PREFIX = "KASUWA_"
 SECRET_SETTINGS = (
     *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
     *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
-    *("remote_secret", "remote_old_secret"),
+    *("remote_secret", "remote_old_secret", "close_key"),
 )
 FILE_SUFFIX = "_FILE"
 MAX_SECRET_BYTES = 65_536
@@ -102,6 +102,9 @@ class Settings(msgspec.Struct, kw_only=True):
     remote_secret: str | None = None  # signs requests, answers and call-backs
     remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
     remote_old_secret: str | None = None
+    close_key: str | None = None  # 32 bytes in base64 that sign closes; None: a file in test, no closes in live
+    close_copy: str | None = None  # a directory that gets a copy of each close
+    close_command: str | None = None  # a command that gets each close on its standard input
     stop_with: int | None = None  # a process id: the service stops when that process has ended
     longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
 

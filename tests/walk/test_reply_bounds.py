@@ -9,11 +9,13 @@ from msgspec import inspect
 
 from kasuwa.core.paging import Paged, PagedArray
 from kasuwa.core.schedule import MAX_INSTALLMENTS
+from kasuwa.db.chains import MARK_EVERY
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
+from kasuwa.methods.statements.proofs.store import MAX_GROUPS
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # The limits of lists in replies that are not pages, by row and place.
@@ -28,6 +30,13 @@ CATEGORIES = "at most 50 categories of shops"
 EVENTS = {
     "data[].attempts": f"the newest {MOST_ATTEMPTS} (resources/store.py)",
     "data[].payload": "an event as it was sent: a transaction, and its meta of at most 64 KiB",
+}
+HASHES = "one hash a level of a tree"
+PROOF = {
+    "groups": f"the groups up to the next mark: about {MARK_EVERY} postings, and those of the page",
+    "groups[].postings": "what one decision posts together",
+    "path": HASHES,
+    "mark.path": HASHES,
 }
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
@@ -63,7 +72,15 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data.related": f"the newest {MAX_RELATED} of each kind (references/store.py)",
         "data.timeline": f"the newest {MAX_STEPS} steps (references/store.py)",
     },
-    "resources-statement": {"data": "at most 200 lines", "totals": "one line a kind of movement: at most 8"},
+    "resources-statement": {
+        "data": "at most 200 lines",
+        "totals": "one line a kind of movement: at most 8",
+        **{f"proof.{name}": why for name, why in PROOF.items()},
+    },
+    "resources-proof": {
+        "data": f"at most {MAX_GROUPS} proofs (statements/proofs/store.py)",
+        **{f"data[].{name}": why for name, why in PROOF.items()},
+    },
     "resources-customer_detail": {
         "data.totals": "one line a currency",
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",

@@ -8,6 +8,7 @@
  *     │   ├── UnreadableOutcome    status 201 of a write: the service asks the rail again
  *     │   └── StillPending         wait() ran out of time
  *     ├── InvalidSignature         an event that the service did not sign
+ *     ├── InvalidProof             a proof of postings that does not hold
  *     └── Refused                  the service replied with an error: one class per status
  *
  * Wrong arguments throw a TypeError before anything is sent. A message never holds a secret.
@@ -71,6 +72,11 @@ export class UnexpectedReply extends KasuwaError {
 /** An event is not signed with any of the keys, or is too old. */
 export class InvalidSignature extends KasuwaError {
   override readonly name: string = "InvalidSignature";
+}
+
+/** A proof does not hold, or is pending. The message says why. */
+export class InvalidProof extends KasuwaError {
+  override readonly name: string = "InvalidProof";
 }
 
 /** A reply that refuses a request. */

@@ -5,6 +5,7 @@ export { Kasuwa } from "./client.js";
 export {
   type CallFacts,
   type FieldError,
+  InvalidProof,
   InvalidSignature,
   KasuwaError,
   OutcomeUnknown,
@@ -27,6 +28,7 @@ export { maskSecrets } from "./masking.js";
 export type { JsonObject } from "./operation.js";
 export type { CallOptions, Fetch, KasuwaOptions } from "./options.js";
 export type { Price } from "./paid.js";
+export { verifyProof, verifyStatement } from "./proofs.js";
 export { RateLimited } from "./rate_limit.js";
 export type { CalendarDate, Time } from "./times.js";
 export { VERSION } from "./version.js";

@@ -28,6 +28,7 @@ from kasuwa.ports import PortError
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import Settings, SettingsError, read_settings
 from kasuwa.supervise import ServeError
+from kasuwa.work.closes import PublishError
 
 if TYPE_CHECKING:  # app takes most of a second to import, so commands import it only when they need it
     from kasuwa.composition import Services
@@ -71,7 +72,7 @@ def one_line_errors() -> Iterator[None]:
         yield
     except (ServeError, ListenError, PortError, SettingsError, migrate.MigrationError, EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
-    except TransactionPooling as error:
+    except (TransactionPooling, PublishError) as error:
         sys.exit(f"kasuwa: {error}")
     except DatabaseUnreachable as error:
         outcome = (

@@ -17,6 +17,7 @@ from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Event,
     Job,
     LoadedRows,
     Merchant,
@@ -44,6 +45,7 @@ from kasuwa.db.journal import AuditRow, EventRow, NoticeRow, PostingRow, audit_r
 from kasuwa.db.merchant_state import MerchantState, business_now, to_wall_time
 from kasuwa.db.time_slices import Interruptible, collect
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, Shortfall, TooLarge, apply_group
+from kasuwa.ledger.chain import extend_by_event, extend_by_group
 from kasuwa.ledger.chart import Account, open_account
 
 # Longer than a request's deadline at the rail plus the commit that follows: the worker claims a job that is leased to a
@@ -340,8 +342,7 @@ class BatchState:
         for job in decision.jobs_done:
             self.delete_job(job)
         for event in decision.events:
-            merchant_state.last_event_seq += 1
-            self.events.append(event_row(event, merchant_id, merchant_state.last_event_seq, now))
+            self.append_event(event, merchant_state, now)
         for notice in decision.notices:
             self.written_merchants.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.message, now))
@@ -358,12 +359,17 @@ class BatchState:
             self.written_merchants.add(merchant_id)
 
     def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:
-        first = merchant_state.last_posting_seq + 1
+        """Adds the postings of a group, and extends the merchant's chain by the group.
+
+        Nothing extends a chain that lacks earlier groups: db/chains.py adds those first (docs/decisions/0052)."""
+        if not entries:
+            return
+        merchant_id, first = merchant_state.merchant_id, merchant_state.last_posting_seq + 1
         for entry in entries:
             merchant_state.last_posting_seq += 1
             self.postings.append(
                 PostingRow(
-                    merchant_state.merchant_id,
+                    merchant_id,
                     merchant_state.last_posting_seq,
                     first,
                     entry.reference,
@@ -376,6 +382,19 @@ class BatchState:
                     now,
                 )
             )
+        if merchant_state.chained_posting_seq == first - 1:
+            head = extend_by_group(merchant_state.posting_head, merchant_id, first, now, entries)
+            self.postings[-1].hash = merchant_state.posting_head = head
+            merchant_state.chained_posting_seq = merchant_state.last_posting_seq
+
+    def append_event(self, event: Event, merchant_state: MerchantState, now: datetime) -> None:
+        merchant_state.last_event_seq += 1
+        seq = merchant_state.last_event_seq
+        row = event_row(event, merchant_state.merchant_id, seq, now)
+        self.events.append(row)
+        if merchant_state.chained_event_seq == seq - 1:
+            row.hash = merchant_state.event_head = extend_by_event(merchant_state.event_head, row)
+            merchant_state.chained_event_seq = seq
 
     def upsert_rows(self, rows: tuple[Row, ...], merchant_id: int) -> None:
         for row in rows:

@@ -7,7 +7,7 @@ import msgspec
 from kasuwa.core.decision import AuditEntry, Event
 
 
-class PostingRow(msgspec.Struct):
+class PostingRow(msgspec.Struct, omit_defaults=True):
     merchant_id: int
     seq: int
     group_seq: int
@@ -19,6 +19,7 @@ class PostingRow(msgspec.Struct):
     credit_after: int
     kind: str
     at: datetime
+    hash: bytes | None = None  # the chain's value after the group, on the last posting of the group
 
 
 class EventRow(msgspec.Struct):
@@ -30,6 +31,7 @@ class EventRow(msgspec.Struct):
     kind: str
     payload: str
     at: datetime
+    hash: bytes | None = None  # the chain's value after the event
 
 
 def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:

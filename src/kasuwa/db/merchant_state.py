@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kasuwa.core.calendar import NEVER
 from kasuwa.core.decision import Row
+from kasuwa.ledger.chain import EMPTY_CHAIN
 
 
 class MerchantState(Row):
@@ -23,6 +24,10 @@ class MerchantState(Row):
         "has_webhook",
         "faults",
         "decision_count",
+        "posting_head",
+        "chained_posting_seq",
+        "event_head",
+        "chained_event_seq",
     )
 
     version: int
@@ -34,6 +39,10 @@ class MerchantState(Row):
     faults: str | None  # sandbox only: injected faults as JSON
     has_webhook: bool = False  # whether the merchant has a webhook endpoint
     decision_count: int = 0  # how many decisions changed something of this merchant
+    posting_head: bytes = EMPTY_CHAIN  # the value of the chain of posting groups (ledger/chain.py)
+    chained_posting_seq: int = 0  # the last posting in that chain; below last_posting_seq until db/chains.py catches up
+    event_head: bytes = EMPTY_CHAIN  # the value of the chain of events
+    chained_event_seq: int = 0  # the last event in that chain
 
 
 def business_now(state: MerchantState, wall_time: datetime) -> datetime:

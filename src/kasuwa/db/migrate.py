@@ -29,7 +29,10 @@ LOCK_TIMEOUT = "500ms"
 PAUSE_SECONDS = 0.5
 MAX_TRIES = 600
 
-APPEND_ONLY_TABLES = ("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch")
+APPEND_ONLY_TABLES = (
+    *("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch"),
+    *("chain_checkpoint", "book_close", "book_close_head", "book_close_mark", "book_close_level"),
+)
 # Names of append-only tables in the version before, kept as views for as long as it may still serve.
 APPEND_ONLY_VIEWS = ("notice", "audit", "rate")
 

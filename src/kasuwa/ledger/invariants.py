@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.ledger.chain_audit import find_chain_violations
+
 
 class Invariant(msgspec.Struct, frozen=True):
     """A statement that must hold of the books."""
@@ -456,4 +458,5 @@ async def find_violations(
             query = invariant.query if merchants is None else invariant.query.replace(ALL_MERCHANTS, "")
             rows = await connection.fetch(f"{query} limit 20", merchants, timeout=seconds)
             violations += [(merchant_id, invariant.description, place) for merchant_id, place in rows]
+        violations += await find_chain_violations(connection, merchants)
     return violations

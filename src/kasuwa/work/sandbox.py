@@ -35,6 +35,7 @@ from kasuwa.core.transactions import (
 from kasuwa.core.vault import Vault
 from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import RuleFailure
+from kasuwa.db.closes import SignedClose
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.db.merchants import MerchantDirectory
@@ -45,6 +46,7 @@ from kasuwa.ledger.invariants import find_violations
 from kasuwa.rails.ports import Answer
 from kasuwa.work.advance import AdvanceResult, ClockAdvance, StopSignal
 from kasuwa.work.clock_leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
+from kasuwa.work.closes import BookCloser
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
 from kasuwa.work.steps import StepRunner
@@ -104,6 +106,7 @@ class SandboxServices(msgspec.Struct, frozen=True):
     directory: MerchantDirectory
     vault: Vault
     webhook_sender: WebhookSender
+    closer: BookCloser
 
 
 class SandboxOperations(CommonOperations):
@@ -123,6 +126,7 @@ class SandboxOperations(CommonOperations):
         self._directory = services.directory
         self._vault = services.vault
         self._webhook_sender = services.webhook_sender
+        self._closer = services.closer
         self._seed = seed
         self._loopback_allowed = loopback_allowed
         self._advance_seconds = advance_seconds
@@ -194,6 +198,10 @@ class SandboxOperations(CommonOperations):
         async with self._operators.acquire() as connection:
             found = await find_violations(connection, [merchant.merchant_id])
         return [(description, place) for _, description, place in found]
+
+    async def close_books(self) -> SignedClose:
+        """Closes the books of all merchants and publishes the close."""
+        return await self._closer.close_now()
 
     def _make_key(self, merchant_id: int) -> str:
         """Returns an API key. With a seed, keys are the same in every run."""

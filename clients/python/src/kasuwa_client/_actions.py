@@ -1037,9 +1037,17 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
         "last": ("to", "date"),
         "format": ("format", "choice"),
         "limit": ("limit", "integer"),
+        "proof": ("proof", "boolean"),
         "cursor": ("cursor", "text"),
     },
     reply="Statement",
+)
+RESOURCES_PROOF: Action[types.ProofReply] = Action(
+    name="resources.proof",
+    path="resources",
+    selectors={"inquire": "proof"},
+    fields={"reference": ("reference", "text")},
+    reply="ProofReply",
 )
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
@@ -1205,6 +1213,15 @@ SANDBOX_FREEZE: Action[types.ClockReply] = Action(
 )
 SANDBOX_AUDIT: Action[types.AuditReply] = Action(
     name="sandbox.audit", path="sandbox", selectors={"action": "audit"}, fields={}, reply="AuditReply"
+)
+SANDBOX_CLOSE: Action[types.CloseReply] = Action(
+    name="sandbox.close",
+    path="sandbox",
+    selectors={"action": "close"},
+    fields={},
+    reply="CloseReply",
+    writes=True,
+    repeat="never",
 )
 SANDBOX_FAULT: Action[types.SandboxReply] = Action(
     name="sandbox.fault",

@@ -4055,6 +4055,7 @@ class Resources(SyncGroup):
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
         format: Literal["csv", "json", "pdf"] | None = None,
         limit: int | None = None,
+        proof: bool | None = None,
         cursor: str | None = None,
     ) -> types.Statement:
         """The movements of an account, its balances and totals, in pages or as a file.
@@ -4072,6 +4073,8 @@ class Resources(SyncGroup):
         last: Last day, in Lagos. At most 366 days after `from`. A date such as 2026-01-05.
         format: `json`, in pages (default), or a link to a file.
         limit: Largest number of movements on a page. Default 50. 1 to 200.
+        proof: Adds the proof of every page to it (`json` only). A page then has the movements among the next
+            `limit` postings of your books, which may be few or none.
         cursor: Continues after the page that had this `next_cursor`. Send the other fields with it again. The
             `next_cursor` of a reply.
 
@@ -4117,9 +4120,44 @@ class Resources(SyncGroup):
                 "currency": currency,
                 "format": format,
                 "limit": limit,
+                "proof": proof,
                 "cursor": cursor,
             },
         )
+
+    def proof(self, *, reference: str) -> types.ProofReply:
+        """The proof that what a transaction posted is in a signed close of the books.
+
+        Asks for the proof of what a transaction posted.
+
+        reference: The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100
+            characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.proof(reference="order-1042")
+
+            {
+              "status": 200,
+              "message": "Pending until the next close",
+              "data": [
+                {
+                  "state": "pending",
+                  "first": 3,
+                  "last": 5,
+                  "start": null,
+                  "groups": [],
+                  "mark": null,
+                  "head": null,
+                  "index": null,
+                  "path": [],
+                  "close": null
+                }
+              ],
+              "format": "kasuwa proof 1"
+            }
+        """
+        return self._call(actions.RESOURCES_PROOF, {"reference": reference})
 
 
 class Sandbox(SyncGroup):
@@ -4602,6 +4640,23 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(actions.SANDBOX_AUDIT, {})
+
+    def close(self) -> types.CloseReply:
+        """Close the books of the test environment, so that proofs are no longer pending.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.close()
+
+            {
+              "status": 200,
+              "close_number": "<close_number>",
+              "closed_at": "<closed_at>",
+              "root": "<root>",
+              "public_key": "<public_key>"
+            }
+        """
+        return self._call(actions.SANDBOX_CLOSE, {})
 
     def fault(
         self,

@@ -1160,6 +1160,31 @@ class ClockReply(Result):
 
 
 @dataclass(frozen=True)
+class CloseReply(Result):
+    """A close of the books of all merchants of the test environment."""
+
+    status: int
+    """Always 200."""
+    close_number: int
+    """Number of the close."""
+    closed_at: dt.datetime
+    """Time of the close by the server's clock, in UTC."""
+    root: str
+    """Root of the close's tree, in hexadecimal."""
+    public_key: str
+    """Ed25519 key that checks the close and the proofs, in hexadecimal."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "close_number": "close_number",
+        "closed_at": "closed_at",
+        "root": "root",
+        "public_key": "public_key",
+    }
+
+
+@dataclass(frozen=True)
 class CustomerCard(Result):
     """A saved card of a customer."""
 
@@ -2608,6 +2633,201 @@ class PlanReply(Result):
 
 
 @dataclass(frozen=True)
+class Proof(Result):
+    """All that is needed to check postings against a close. docs/proofs.md describes how."""
+
+    state: Literal["closed", "pending"]
+    """`pending` until the next close: then the fields that follow `last` are null or empty."""
+    first: int
+    """Number of the first posting that is proven."""
+    last: int
+    """Number of the last posting that is proven."""
+    groups: tuple[ProofGroup, ...]
+    """All groups from the one before `first` to the next mark, or to the head if there is none: no group between is
+    left out.
+    """
+    path: tuple[str, ...]
+    """Hashes of the inclusion proof of the head, from the leaf up, in hexadecimal."""
+    start: str | None = None
+    """Value of the chain before the first group, in hexadecimal."""
+    mark: ProofMark | None = None
+    """Place of the mark at which the groups end. Null if they end at the head."""
+    head: ProofHead | None = None
+    """Your head at the close."""
+    index: int | None = None
+    """Place of the head in the close's tree, counted from 0."""
+    close: ProofClose | None = None
+    """The close."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "first": "first",
+        "last": "last",
+        "start": "start",
+        "groups": "groups",
+        "mark": "mark",
+        "head": "head",
+        "index": "index",
+        "path": "path",
+        "close": "close",
+    }
+
+
+@dataclass(frozen=True)
+class ProofClose(Result):
+    """A close, as it is published."""
+
+    number: int
+    """Number of the close."""
+    closed_at: dt.datetime
+    """Time of the close, in UTC."""
+    tree_size: int
+    """Number of leaves of the tree."""
+    root: str
+    """Root of the tree, in hexadecimal."""
+    previous: str
+    """Hash of the close before."""
+    public_key: str
+    """Ed25519 key that signed it. Compare it with the one that the operator published."""
+    signature: str
+    """The signature."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "closed_at": "closed_at",
+        "tree_size": "tree_size",
+        "root": "root",
+        "previous": "previous",
+        "public_key": "public_key",
+        "signature": "signature",
+    }
+
+
+@dataclass(frozen=True)
+class ProofGroup(Result):
+    """Postings that happened together."""
+
+    number: int
+    """Number of the first posting. The others follow without a gap."""
+    at: int
+    """Time in microseconds since 1970, UTC."""
+    reference: str
+    """Reference of the transaction, or of what caused it."""
+    postings: tuple[ProofPosting, ...]
+    """The postings, in order."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "at": "at",
+        "reference": "reference",
+        "postings": "postings",
+    }
+
+
+@dataclass(frozen=True)
+class ProofHead(Result):
+    """The head of your chains at the close: a leaf of the close's tree."""
+
+    merchant_id: int
+    """Number of your books. It changes when the test environment resets them."""
+    posting_seq: int
+    """Number of the last posting."""
+    posting_head: str
+    """Value of the chain of postings there, in hexadecimal."""
+    mark_count: int
+    """Number of marks since the close before."""
+    mark_root: str
+    """Root of the tree of those marks."""
+    event_seq: int
+    """Number of the last event."""
+    event_head: str
+    """Value of the chain of events there."""
+    audit_seq: int
+    """Number of the last entry of your audit trail."""
+    audit_head: str
+    """Hash of that entry. Empty if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "merchant_id": "merchant_id",
+        "posting_seq": "posting_seq",
+        "posting_head": "posting_head",
+        "mark_count": "mark_count",
+        "mark_root": "mark_root",
+        "event_seq": "event_seq",
+        "event_head": "event_head",
+        "audit_seq": "audit_seq",
+        "audit_head": "audit_head",
+    }
+
+
+@dataclass(frozen=True)
+class ProofMark(Result):
+    """The place of the chain's value in the tree of marks of the head."""
+
+    index: int
+    """Place of the mark, counted from 0."""
+    path: tuple[str, ...]
+    """Hashes of the inclusion proof, from the leaf up, in hexadecimal."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"index": "index", "path": "path"}
+
+
+@dataclass(frozen=True)
+class ProofPosting(Result):
+    """One posting of a group."""
+
+    debit_account: str
+    """Account that it left, such as `wallet:main:NGN`. The last part is the currency."""
+    credit_account: str
+    """Account that it entered."""
+    amount_minor: str
+    """Amount in minor units."""
+    debit_after: str
+    """Balance of the debited account after it, in minor units."""
+    credit_after: str
+    """Balance of the credited account after it, in minor units."""
+    kind: str
+    """What it is, such as `transfer` or `VAT on fee`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "debit_account": "debit_account",
+        "credit_account": "credit_account",
+        "amount_minor": "amount_minor",
+        "debit_after": "debit_after",
+        "credit_after": "credit_after",
+        "kind": "kind",
+    }
+
+
+@dataclass(frozen=True)
+class ProofReply(Result):
+    """The proofs of what has the reference."""
+
+    status: int
+    """200: there is such a reference."""
+    message: str
+    """The outcome in words."""
+    data: tuple[Proof, ...]
+    """A proof for each group of postings, oldest first, at most 20. Empty if no money moved."""
+    format: Literal["kasuwa proof 1"]
+    """Format of the proofs."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "format": "format",
+    }
+
+
+@dataclass(frozen=True)
 class PurchaseReply(Result):
     """The result of a purchase or refund, in the test environment."""
 
@@ -3373,6 +3593,12 @@ class Statement(Result):
     """Address of the file. It needs no key: whoever has it can read the statement. Null for `json`."""
     expires: dt.datetime | None = None
     """Time until which the link works, in UTC: an hour from now. Null for `json`."""
+    account: str | None = None
+    """With a proof: the account's name in the books, or the id of a loan or savings account."""
+    proof: Proof | None = None
+    """The proof that the movements of this page are in the books, and that none of those postings is left out. Null
+    unless it was asked for, and for a period without postings.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -3386,6 +3612,8 @@ class Statement(Result):
         "next_cursor": "next_cursor",
         "link": "link",
         "expires": "expires",
+        "account": "account",
+        "proof": "proof",
     }
 
 

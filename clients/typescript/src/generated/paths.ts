@@ -39,12 +39,13 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
+   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, proof.
    */
   readonly resources: ResourcesMethods;
   /**
    * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
-   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test environment alone has this path.
+   * settle, webhook, explain, clock, advance, freeze, audit, close, fault, reset. The test environment alone has this
+   * path.
    */
   readonly sandbox: SandboxMethods;
 

@@ -34,7 +34,7 @@ import {
   TRANSACTION_PAGE_SHAPE,
   WALLET_REPLY_SHAPE,
 } from "./shapes.js";
-import { type Statement } from "./statements.js";
+import { type ProofReply, type Statement } from "./statements.js";
 import { type TransactionPage, type TransactionSummary } from "./transactions.js";
 
 /** The holder of a bank account. */
@@ -573,10 +573,21 @@ export interface ResourcesStatementRequest {
   /** Largest number of movements on a page. Default 50. 1 to 200. */
   readonly limit?: number | null | undefined;
   /**
+   * Adds the proof of every page to it (`json` only). A page then has the movements among the next `limit` postings of
+   * your books, which may be few or none.
+   */
+  readonly proof?: boolean | null | undefined;
+  /**
    * Continues after the page that had this `next_cursor`. Send the other fields with it again. The `next_cursor` of a
    * reply.
    */
   readonly cursor?: string | null | undefined;
+}
+
+/** Request of resources proof. Asks for the proof of what a transaction posted. */
+export interface ResourcesProofRequest {
+  /** The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100 characters. */
+  readonly reference: string;
 }
 
 const BANKS: Operation = {
@@ -768,6 +779,13 @@ const STATEMENT: Operation = {
   select: { inquire: "statement" },
   repeat: "read",
   reply: STATEMENT_SHAPE,
+};
+
+const PROOF: Operation = {
+  name: "resources.proof",
+  path: "resources",
+  select: { inquire: "proof" },
+  repeat: "read",
 };
 
 /** The actions of `PUT /resources`. */
@@ -1694,5 +1712,40 @@ export class ResourcesMethods {
    */
   statement(request: ResourcesStatementRequest, options?: CallOptions): Promise<Statement> {
     return callAction(this.#caller, STATEMENT, request, options);
+  }
+
+  /**
+   * The proof that what a transaction posted is in a signed close of the books.
+   *
+   * Asks for the proof of what a transaction posted.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.proof({
+   *   reference: "order-1042",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Pending until the next close",
+   * //   data: [
+   * //     {
+   * //       state: "pending",
+   * //       first: 3,
+   * //       last: 5,
+   * //       start: null,
+   * //       groups: [],
+   * //       mark: null,
+   * //       head: null,
+   * //       index: null,
+   * //       path: [],
+   * //       close: null,
+   * //     },
+   * //   ],
+   * //   format: "kasuwa proof 1",
+   * // }
+   * ```
+   */
+  proof(request: ResourcesProofRequest, options?: CallOptions): Promise<ProofReply> {
+    return callAction(this.#caller, PROOF, request, options);
   }
 }

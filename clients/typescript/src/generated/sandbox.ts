@@ -42,6 +42,20 @@ export interface ClockReply {
   readonly now: Time;
 }
 
+/** A close of the books of all merchants of the test environment. */
+export interface CloseReply {
+  /** Always 200. */
+  readonly status: 200;
+  /** Number of the close. */
+  readonly close_number: number;
+  /** Time of the close by the server's clock, in UTC. */
+  readonly closed_at: Time;
+  /** Root of the close's tree, in hexadecimal. */
+  readonly root: string;
+  /** Ed25519 key that checks the close and the proofs, in hexadecimal. */
+  readonly public_key: string;
+}
+
 /** The timeline of a reference. */
 export interface ExplainReply {
   /** 200: the reference is known. */
@@ -295,6 +309,9 @@ export interface SandboxFreezeRequest {
 /** Request of sandbox audit. */
 export type SandboxAuditRequest = Record<string, never>;
 
+/** Request of sandbox close. */
+export type SandboxCloseRequest = Record<string, never>;
+
 /**
  * Request of sandbox fault. Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults
  * of one rail or of all.
@@ -438,6 +455,14 @@ const AUDIT: Operation = {
   path: "sandbox",
   select: { action: "audit" },
   repeat: "read",
+};
+
+const CLOSE: Operation = {
+  name: "sandbox.close",
+  path: "sandbox",
+  select: { action: "close" },
+  repeat: "never",
+  writes: true,
 };
 
 const FAULT: Operation = {
@@ -853,6 +878,29 @@ export class SandboxMethods {
    */
   audit(request: SandboxAuditRequest = {}, options?: CallOptions): Promise<AuditReply> {
     return callAction(this.#caller, AUDIT, request, options);
+  }
+
+  /**
+   * Close the books of the test environment, so that proofs are no longer pending.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.close();
+   * // {
+   * //   status: 200,
+   * //   close_number: "<close_number>",
+   * //   closed_at: "<closed_at>",
+   * //   root: "<root>",
+   * //   public_key: "<public_key>",
+   * // }
+   * ```
+   */
+  close(request: SandboxCloseRequest = {}, options?: CallOptions): Promise<CloseReply> {
+    return callAction(this.#caller, CLOSE, request, options);
   }
 
   /**

@@ -109,6 +109,15 @@ SANDBOX = ApiMethod(
             summary="Check the invariants of this merchant's books",
             example={"action": "audit"},
         ),
+        AdminCommand(
+            name="close",
+            request=wire.CloseRequest,
+            reply=wire.CloseReply,
+            run=commands.close_books,
+            permission=INTEGRATE,
+            summary="Close the books of the test environment, so that proofs are no longer pending",
+            example={"action": "close"},
+        ),
         Write(
             name="fault",
             request=wire.FaultRequest,

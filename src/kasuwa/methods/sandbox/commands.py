@@ -7,6 +7,7 @@ import msgspec
 
 from kasuwa.core.action import AdminOperations
 from kasuwa.core.calendar import lagos_text
+from kasuwa.core.closes import close_time_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.methods.sandbox.rules import resolve_advance
@@ -17,6 +18,8 @@ from kasuwa.methods.sandbox.wire import (
     AuditRequest,
     ClockReply,
     ClockRequest,
+    CloseReply,
+    CloseRequest,
     DoneReply,
     ExplainReply,
     ExplainRequest,
@@ -94,6 +97,17 @@ async def freeze(request: FreezeRequest, merchant: Merchant, engine: AdminOperat
 async def audit(request: AuditRequest, merchant: Merchant, engine: AdminOperations) -> AuditReply:
     found = await engine.audit(merchant)
     return AuditReply(data=[Violation(invariant=invariant, place=place) for invariant, place in found])
+
+
+async def close_books(request: CloseRequest, merchant: Merchant, engine: AdminOperations) -> CloseReply:
+    made = await engine.close_books()
+    close = made.close
+    return CloseReply(
+        close_number=close.number,
+        closed_at=close_time_text(close.closed_at),
+        root=close.root.hex(),
+        public_key=made.public_key.hex(),
+    )
 
 
 async def advance(request: AdvanceRequest, merchant: Merchant, engine: AdminOperations) -> AdvanceReply | Refusal:

@@ -177,6 +177,25 @@ class AuditReply(msgspec.Struct, kw_only=True):
     """Every violation that was found, at most 20 of each invariant. Empty if the books are right."""
 
 
+class CloseRequest(msgspec.Struct):
+    """Has no fields."""
+
+
+class CloseReply(msgspec.Struct, kw_only=True):
+    """A close of the books of all merchants of the test environment."""
+
+    status: Literal[200] = 200
+    """Always 200."""
+    close_number: int
+    """Number of the close."""
+    closed_at: str
+    """Time of the close by the server's clock, in UTC."""
+    root: str
+    """Root of the close's tree, in hexadecimal."""
+    public_key: str
+    """Ed25519 key that checks the close and the proofs, in hexadecimal."""
+
+
 Count = Annotated[int, Meta(ge=0, le=10_000_000_000, description="a whole number, not negative")]
 
 

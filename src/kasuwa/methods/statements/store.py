@@ -34,6 +34,7 @@ from kasuwa.methods.statements.model import (
     class_of,
     period_of,
 )
+from kasuwa.methods.statements.proofs.store import find_page, prove
 from kasuwa.methods.statements.wire import StatementMovement, StatementReply, StatementRequest, StatementTotal
 
 # --- the account ------------------------------------------------------------------------------------------------
@@ -314,7 +315,10 @@ async def show_statement(
         )
         if request.format in ("csv", "pdf"):
             return await add_link(reply, request, account, period, merchant_id, reader, snapshot)
-        await add_page(reply, request, account, period, merchant_id, snapshot)
+        if request.proof:
+            await add_proven_page(reply, request, account, period, merchant_id, snapshot)
+        else:
+            await add_page(reply, request, account, period, merchant_id, snapshot)
     return reply
 
 
@@ -339,6 +343,30 @@ async def add_page(
     if len(found) > limit:
         last = found[limit - 1]
         reply.next_cursor = f"{period.first}.{period.end}.{last.seq}.{last.side}"
+    if request.cursor is None and period.end - period.first <= MAX_POSTINGS_SUMMED:
+        reply.totals = await read_totals(account, period, merchant_id, reader)
+
+
+async def add_proven_page(
+    reply: StatementReply,
+    request: StatementRequest,
+    account: StatementAccount,
+    period: Period,
+    merchant_id: int,
+    reader: Reader,
+) -> None:
+    """Adds the movements among the next postings of the merchant, with the proof of those postings."""
+    reply.account = account.name
+    first = period.first if request.cursor is None else read_cursor(request.cursor)[1].seq + 1
+    page = await find_page(first, period.end, request.limit or DEFAULT_LIMIT, merchant_id, reader)
+    if page is None:
+        return
+    covered = Period(page.first, page.last + 1)
+    found = await list_movements(account, covered, Place(), 2 * (page.last + 1 - page.first), merchant_id, reader)
+    reply.data = [show_movement(movement) for movement in found]
+    reply.proof = await prove(page.first, page.last, merchant_id, reader)
+    if page.last + 1 < period.end:
+        reply.next_cursor = f"{period.first}.{period.end}.{page.last}.1"
     if request.cursor is None and period.end - period.first <= MAX_POSTINGS_SUMMED:
         reply.totals = await read_totals(account, period, merchant_id, reader)
 

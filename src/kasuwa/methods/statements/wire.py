@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, field
 
 from kasuwa.core.fields import END, Currency, LagosDate, Limit, Reference
+from kasuwa.methods.statements.proofs.wire import Proof
 
 CursorText = Annotated[
     str,
@@ -37,6 +38,9 @@ class StatementRequest(msgspec.Struct, kw_only=True):
     "`json`, in pages (default), or a link to a file."
     limit: Limit | None = None
     "Largest number of movements on a page. Default 50."
+    proof: bool | None = None
+    """Adds the proof of every page to it (`json` only). A page then has the movements among the next `limit` postings
+    of your books, which may be few or none."""
     cursor: CursorText | None = None
     "Continues after the page that had this `next_cursor`. Send the other fields with it again."
 
@@ -94,3 +98,8 @@ class StatementReply(msgspec.Struct, kw_only=True):
     "Address of the file. It needs no key: whoever has it can read the statement. Null for `json`."
     expires: str | None
     "Time until which the link works, in UTC: an hour from now. Null for `json`."
+    account: str | None = None
+    "With a proof: the account's name in the books, or the id of a loan or savings account."
+    proof: Proof | None = None
+    """The proof that the movements of this page are in the books, and that none of those postings is left out. Null
+    unless it was asked for, and for a period without postings."""

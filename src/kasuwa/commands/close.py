@@ -1,0 +1,37 @@
+"""`kasuwa close`: closes the books now, or prints the public key of closes."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from kasuwa.close_key import require_close_key
+from kasuwa.commands.database import DataOption, one_line_errors, run_with_database
+from kasuwa.composition import close_terms_of
+from kasuwa.core.closes import close_time_text
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.closes import SignedClose
+from kasuwa.settings import Settings, read_settings
+from kasuwa.work.closes import BookCloser, file_name
+
+PublicOption = Annotated[
+    bool, typer.Option("--public-key", help="Print the public key that checks closes and proofs, and close nothing.")
+]
+
+
+def close(public_key: PublicOption = False, data: DataOption = None) -> None:
+    """Close the books: sign the heads of all merchants' chains, and publish them.
+
+    The service does this by itself once a day. `docs/proofs.md` describes what a close proves."""
+    if public_key:
+        with one_line_errors():
+            key = require_close_key(read_settings(os.environ, data=data))
+        typer.echo(key.public_key().public_bytes_raw().hex())
+        return
+
+    async def work(settings: Settings, dsn: str) -> SignedClose:
+        return await BookCloser(dsn, close_terms_of(settings, require_close_key(settings)), DatabaseClock()).close_now()
+
+    made = run_with_database(data, work).close
+    typer.echo(f"close {made.number} at {close_time_text(made.closed_at)}: {made.tree_size} heads, {made.root.hex()}")
+    typer.echo(f"published as {file_name(made.number)}")

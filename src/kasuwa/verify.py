@@ -1,0 +1,192 @@
+"""Checks proofs of postings against a signed close. Needs no database, no network and no other module of this package.
+
+docs/proofs.md specifies the format and the bytes. `verify_document` takes a decoded reply of `inquire` `proof`, or a
+statement that was asked for with `proof`, and returns what it proves. It raises ProofError if it proves nothing.
+"""
+
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b, sha256
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Json = dict[str, Any]
+
+
+class ProofError(Exception):
+    """A proof that does not hold. The text says why."""
+
+
+def verify_document(document: Json, keys: list[bytes]) -> list[str]:
+    """Checks all proofs of a reply. Returns a line for each group that is proven, and for a statement one line more."""
+    try:
+        if isinstance(document.get("proof"), dict):
+            return verify_statement(document, keys)
+        if document.get("format") != "kasuwa proof 1" or not isinstance(document.get("data"), list):
+            raise ProofError("this is neither a proof nor a statement with one")
+        lines = [describe(group) for proof in document["data"] for group in verify_proof(proof, keys)]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise ProofError(f"the document is incomplete or malformed: {type(error).__name__} {error}") from None
+    if not lines:
+        raise ProofError("the document has no proof")
+    return lines
+
+
+def verify_proof(proof: Json, keys: list[bytes]) -> list[Json]:
+    """Checks one proof. Returns the groups that it proves: those from posting `first` to posting `last`."""
+    if proof["state"] != "closed":
+        raise ProofError("the proof is pending: ask for it again after the next close")
+    head, close = proof["head"], proof["close"]
+    verify_signature(close, keys)
+    leaf = hash_leaf(text_bytes("kasuwa head 1", *(head[name] for name in HEAD_FIELDS)))
+    if climb(leaf, proof["index"], close["tree_size"], proof["path"]) != bytes.fromhex(close["root"]):
+        raise ProofError("the head is not in the close's tree")
+    value, reached = bytes.fromhex(proof["start"]), None
+    for group in proof["groups"]:
+        if reached is not None and group["number"] != reached + 1:
+            raise ProofError(f"the group before posting {group['number']} is missing")
+        value = extend(value, head["merchant_id"], group)
+        reached = group["number"] + len(group["postings"]) - 1
+    verify_end(proof, head, value, reached)
+    proven = [g for g in proof["groups"] if proof["first"] <= g["number"] <= proof["last"]]
+    ends = [group["number"] + len(group["postings"]) - 1 for group in proven]
+    if not proven or proven[0]["number"] != proof["first"] or ends[-1] != proof["last"]:
+        raise ProofError("the proof does not contain the postings that it claims to prove")
+    return proven
+
+
+HEAD_FIELDS = (
+    *("merchant_id", "posting_seq", "posting_head", "mark_count", "mark_root"),
+    *("event_seq", "event_head", "audit_seq", "audit_head"),
+)
+
+
+def verify_end(proof: Json, head: Json, value: bytes, reached: int | None) -> None:
+    """Checks that the chain ends at the head, or at a mark of the head."""
+    mark = proof["mark"]
+    if mark is None:
+        if (reached, value) != (head["posting_seq"], bytes.fromhex(head["posting_head"])):
+            raise ProofError("the groups do not lead to the head")
+        return
+    leaf = hash_leaf(text_bytes("kasuwa mark 1", reached, value.hex()))
+    if climb(leaf, mark["index"], head["mark_count"], mark["path"]) != bytes.fromhex(head["mark_root"]):
+        raise ProofError("the groups do not lead to a mark of the head")
+
+
+def verify_signature(close: Json, keys: list[bytes]) -> None:
+    key = bytes.fromhex(close["public_key"])
+    if key not in keys:
+        raise ProofError(f"close {close['number']} is signed by another key: {close['public_key']}")
+    fields = (close[name] for name in ("number", "closed_at", "tree_size", "root", "previous"))
+    try:
+        signature = bytes.fromhex(close["signature"])
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, text_bytes("kasuwa close 1", *fields))
+    except InvalidSignature:
+        raise ProofError(f"the signature of close {close['number']} is wrong") from None
+
+
+# --- bytes and hashes ---------------------------------------------------------------------------------------------
+
+
+def text_bytes(*fields: Any) -> bytes:
+    """Returns fields as texts that each end with a NUL byte. Numbers are whole and written in decimal digits."""
+    texts = []
+    for value in fields:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise ProofError("a field is neither a text nor a whole number")
+        texts.append(str(value))
+    if any("\0" in text for text in texts):
+        raise ProofError("a field contains a NUL character")
+    return "".join(f"{text}\0" for text in texts).encode()
+
+
+def extend(value: bytes, merchant_id: int, group: Json) -> bytes:
+    """Returns the value of the chain after a group."""
+    postings = group["postings"]
+    names = ("debit_account", "credit_account", "amount_minor", "debit_after", "credit_after", "kind")
+    data = text_bytes("kasuwa group 1", merchant_id, group["number"], group["at"], group["reference"], len(postings))
+    data += b"".join(text_bytes(*(posting[name] for name in names)) for posting in postings)
+    return blake2b(value + data, digest_size=32).digest()
+
+
+def hash_leaf(data: bytes) -> bytes:
+    return sha256(b"\0" + data).digest()
+
+
+def climb(value: bytes, index: int, size: int, path: list[str]) -> bytes:
+    """Returns the root that an inclusion proof leads to (RFC 6962, section 2.1.1)."""
+    if not 0 <= index < size:
+        raise ProofError("an index is outside of its tree")
+    rest = list(path)
+    while size > 1:
+        if index ^ 1 < size:
+            if not rest:
+                raise ProofError("an inclusion proof is too short")
+            other = bytes.fromhex(rest.pop(0))
+            pair = other + value if index & 1 else value + other
+            value = sha256(b"\1" + pair).digest()
+        index, size = index // 2, (size + 1) // 2
+    if rest:
+        raise ProofError("an inclusion proof is too long")
+    return value
+
+
+# --- statements ---------------------------------------------------------------------------------------------------
+
+
+def verify_statement(document: Json, keys: list[bytes]) -> list[str]:
+    """Checks that the movements of a page are exactly those of the proven postings."""
+    groups, account = verify_proof(document["proof"], keys), document["account"]
+    expected = [found for group in groups for posting in group["postings"] for found in moves(group, posting, account)]
+    shown = [(m["dateCreated"], m["kind"], m["reference"], m["counterparty"], m["amount"]) for m in document["data"]]
+    if [found[:5] for found in expected] != shown:
+        raise ProofError("the movements are not those of the proven postings")
+    if ":" in account and [found[5] for found in expected] != [m["balance"] for m in document["data"]]:
+        raise ProofError("a balance is not that of the proven postings")
+    proof = document["proof"]
+    before = [group for group in proof["groups"] if group["number"] < proof["first"]]
+    since = f"after {time_text(before[-1]['at'])}" if before else "from the first posting on"
+    last = time_text(groups[-1]["at"])
+    summary = f"statement of {account}: {len(shown)} movements, none left out {since} up to {last}"
+    return [*map(describe, groups), f"{summary}, close {proof['close']['number']}"]
+
+
+def moves(group: Json, posting: Json, account: str) -> list[tuple[str, str, str, str, str, str]]:
+    """Returns the movements of a posting on an account, or on those of a loan or savings account: first what left."""
+    found = []
+    sides = [("debit", "credit", -1), ("credit", "debit", 1)]
+    if ":" in account and posting["credit_account"] == account:
+        sides = sides[1:]
+    for own, other, sign in sides:
+        name = posting[f"{own}_account"]
+        if name == account or (":" not in account and is_of_product(name, account)):
+            amount = sign * int(posting["amount_minor"]) * (-1 if name.startswith("loan_credit:") else 1)
+            balance = money(int(posting[f"{own}_after"]))
+            at = time_text(group["at"])
+            found.append((at, posting["kind"], group["reference"], posting[f"{other}_account"], money(amount), balance))
+    return found
+
+
+def is_of_product(name: str, product_id: str) -> bool:
+    kind, _, rest = name.partition(":")
+    return (kind == "savings" or kind.startswith("loan_")) and rest.partition(":")[0] == product_id
+
+
+def money(minor: int) -> str:
+    return f"{'-' if minor < 0 else ''}{abs(minor) // 100}.{abs(minor) % 100:02}"
+
+
+def time_text(microseconds: int) -> str:
+    moment = EPOCH + timedelta(microseconds=microseconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03}Z"
+
+
+def describe(group: Json) -> str:
+    """Returns a line about a proven group."""
+    parts = [
+        f"{p['kind']} {money(int(p['amount_minor']))} from {p['debit_account']} to {p['credit_account']}"
+        for p in group["postings"]
+    ]
+    return f"group {group['number']}, {group['reference']}, {time_text(group['at'])}: {'; '.join(parts)}"

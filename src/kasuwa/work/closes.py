@@ -1,0 +1,202 @@
+"""Closes the books: every business day by the worker, by `kasuwa close`, and in test on request.
+
+A close is committed first and then published: as a file in a directory, in a second directory, and to a command. What
+could not be published is published by the next run, in order.
+"""
+
+import asyncio
+import contextlib
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.closes import Close, Head, close_time_text
+from kasuwa.db import closes, connections
+from kasuwa.db.chains import catch_up_all
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.closes import SignedClose
+from kasuwa.observe.log import describe_error
+
+# How often the worker looks whether a close is due, and how long the command may take.
+POLL_SECONDS = 60.0
+COMMAND_SECONDS = 30.0
+STATEMENT_SECONDS = 120.0
+
+CLOSES_DIRECTORY = "closes"
+SELECT_CREATED = "select created_at from deployment"
+
+log = structlog.get_logger("kasuwa.work")
+
+
+class PublishError(Exception):
+    """A close is committed, but could not be published. The text says in one line where."""
+
+
+class CloseTerms(msgspec.Struct, frozen=True):
+    """The key that signs closes, and the places where they are published."""
+
+    key: Ed25519PrivateKey
+    directory: Path
+    copy_directory: Path | None = None
+    command: str | None = None
+
+    def sign(self, data: bytes) -> tuple[bytes, bytes]:
+        return self.key.public_key().public_bytes_raw(), self.key.sign(data)
+
+
+class BookCloser:
+    """Makes closes and publishes them."""
+
+    def __init__(self, dsn: str, terms: CloseTerms, clock: DatabaseClock) -> None:
+        self._dsn = dsn
+        self._terms = terms
+        self._clock = clock
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Completes chains, and closes the books once a day, until it is stopped."""
+        while not self._stopping.is_set():
+            try:
+                await self.close_if_due()
+            except Exception as error:
+                if not connections.is_connection_error(error):
+                    log.error("closing the books failed", **describe_error(error))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._stopping.wait()
+
+    async def close_if_due(self) -> SignedClose | None:
+        """Closes the books unless that was done since the day began, or there were none before."""
+        now = self._clock.now()
+        async with self._connected() as connection:
+            created_at = await connection.fetchval(SELECT_CREATED)
+
+            def is_due(newest: Close | None) -> bool:
+                return lagos_day(created_at if newest is None else newest.closed_at) < lagos_day(now)
+
+            await catch_up_all(connection)
+            made = None
+            if is_due(await closes.newest_close(connection)):
+                made = await closes.make_close(connection, self._terms.sign, now, is_due=is_due)
+            await self.publish(connection)
+        return made
+
+    async def close_now(self) -> SignedClose:
+        """Closes the books and publishes the close. Raises PublishError if only the second failed."""
+        async with self._connected() as connection:
+            await catch_up_all(connection)
+            made = await closes.make_close(connection, self._terms.sign, self._clock.now())
+            assert made is not None, "a close on request is always due"
+            await self.publish(connection)
+        return made
+
+    @contextlib.asynccontextmanager
+    async def _connected(self) -> Any:
+        settings = {"application_name": "kasuwa closes"}
+        connection = await connections.connect(self._dsn, settings, statement_seconds=STATEMENT_SECONDS)
+        try:
+            yield connection
+        finally:
+            connection.terminate()
+
+    # --- publishing ----------------------------------------------------------------------------------------
+
+    async def publish(self, connection: Any) -> None:
+        """Publishes the closes that are not yet in the directory, in order.
+
+        The file in the directory is written last: it says that the close was published everywhere."""
+        newest = await asyncio.to_thread(newest_published, self._terms.directory)
+        for made in await closes.list_closes(connection, newest):
+            document = encode_close(made, await closes.changed_heads(connection, made.close.number))
+            if self._terms.command is not None:
+                await run_command(self._terms.command, document)
+            name = file_name(made.close.number)
+            for directory in filter(None, (self._terms.copy_directory, self._terms.directory)):
+                try:
+                    await asyncio.to_thread(write_file, directory / name, document)
+                except OSError as error:
+                    raise PublishError(f"{directory / name} cannot be written: {error.strerror}") from None
+
+
+def file_name(number: int) -> str:
+    return f"close-{number:08}.json"
+
+
+def newest_published(directory: Path) -> int:
+    """Returns the number of the newest close in a directory, 0 if there is none."""
+    numbers = [path.stem.removeprefix("close-") for path in directory.glob("close-*.json")]
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+
+
+def write_file(path: Path, document: bytes) -> None:
+    """Writes a file as a whole or not at all. Others may read it: a close is public."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(document)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+async def run_command(command: str, document: bytes) -> None:
+    """Runs a command without a shell, with the close on its standard input. Raises PublishError if it fails."""
+    words = shlex.split(command)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise PublishError(f"KASUWA_CLOSE_COMMAND cannot be run: {error.strerror}") from None
+    try:
+        async with asyncio.timeout(COMMAND_SECONDS):
+            await process.communicate(document)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise PublishError(f"KASUWA_CLOSE_COMMAND took longer than {COMMAND_SECONDS:.0f} s") from None
+    if process.returncode != 0:
+        raise PublishError(f"KASUWA_CLOSE_COMMAND ended with exit code {process.returncode}")
+
+
+def show_close(made: SignedClose) -> dict[str, Any]:
+    """Returns a close as it is published and as proofs contain it."""
+    close = made.close
+    return {
+        "number": close.number,
+        "closed_at": close_time_text(close.closed_at),
+        "tree_size": close.tree_size,
+        "root": close.root.hex(),
+        "previous": close.previous.hex(),
+        "public_key": made.public_key.hex(),
+        "signature": made.signature.hex(),
+    }
+
+
+def show_head(head: Head) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.structs.asdict(head)
+    return {name: value.hex() if isinstance(value, bytes) else value for name, value in shown.items()}
+
+
+def encode_close(made: SignedClose, heads: list[Head]) -> bytes:
+    """Returns the document of a close: what was signed, and the heads that differ from those of the close before."""
+    document = {"format": "kasuwa close 1", "close": show_close(made), "heads": [show_head(head) for head in heads]}
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def decode_head(shown: dict[str, Any]) -> Head:
+    """Reads a head of a published close. Raises KeyError, TypeError or ValueError."""
+    names = ("posting_head", "mark_root", "event_head", "audit_head")
+    return msgspec.convert({**shown, **{name: bytes.fromhex(shown[name]) for name in names}}, Head)

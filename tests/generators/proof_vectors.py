@@ -1,0 +1,202 @@
+"""Proofs for every verifier, in clients/typescript/test/proof_vectors.json.
+
+`python -m tests.generators.proof_vectors` writes the file. Both verifiers (`kasuwa.verify`, the TypeScript client) are
+tested with it. A vector has a document, the key, and the groups that the document proves, or null if it proves nothing.
+"""
+
+import copy
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from kasuwa.core.closes import Close, Head, close_bytes, head_bytes, mark_bytes
+from kasuwa.core.merkle import build_levels, hash_leaf, path_places, root_of
+from kasuwa.db.closes import SignedClose
+from kasuwa.ledger.apply import JournalLine
+from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_group, to_microseconds
+from kasuwa.work.closes import show_close, show_head
+
+FILE = Path(__file__).parents[2] / "clients" / "typescript" / "test" / "proof_vectors.json"
+
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+PUBLIC_KEY = KEY.public_key().public_bytes_raw()
+START = datetime(2026, 1, 5, 9, 30, 0, 123456, UTC)
+WALLET, MERCHANT_ID = "wallet:main:NGN", 7
+Json = dict[str, Any]
+
+
+class Group(msgspec.Struct):
+    number: int
+    at: datetime
+    lines: list[JournalLine]
+    value: bytes  # of the chain after it
+
+    @property
+    def last(self) -> int:
+        return self.number + len(self.lines) - 1
+
+
+def make_groups(count: int) -> list[Group]:
+    """Groups of one to three postings: amounts that a JavaScript number cannot hold, and texts that are not ASCII."""
+    groups: list[Group] = []
+    value, number, balance = EMPTY_CHAIN, 1, 9_000_000_000_000_000_000
+    for n in range(count):
+        lines = []
+        for kind, other in (("transfer", "rail:bank:NGN"), ("₦ fee 😀", "income:transfer:NGN"), ("VAT", "tax:vat:NGN")):
+            balance -= 1_000_000_007 + n
+            line = JournalLine(f"GP|FD|{n}é", WALLET, other, 1_000_000_007 + n, balance, -balance, kind)
+            lines.append(line)
+        at, lines = START + timedelta(milliseconds=n), lines[: 1 + n % 3]
+        value = extend_by_group(value, MERCHANT_ID, number, at, lines)
+        groups.append(Group(number, at, lines, value))
+        number += len(lines)
+    return groups
+
+
+def show_group(group: Group) -> Json:
+    postings = [
+        {
+            "debit_account": line.debit,
+            "credit_account": line.credit,
+            "amount_minor": str(line.amount),
+            "debit_after": str(line.debit_after),
+            "credit_after": str(line.credit_after),
+            "kind": line.kind,
+        }
+        for line in group.lines
+    ]
+    reference = group.lines[0].reference
+    return {"number": group.number, "at": to_microseconds(group.at), "reference": reference, "postings": postings}
+
+
+def make_proof(groups: list[Group], wanted: int, marks: list[int], leaves: int, index: int) -> Json:
+    """The proof of group `wanted`, with marks after some groups, in a tree of `leaves` with the head at `index`."""
+    marked = [hash_leaf(mark_bytes(groups[n].last, groups[n].value)) for n in marks]
+    mark_levels = build_levels(marked)
+    head = Head(
+        MERCHANT_ID, groups[-1].last, groups[-1].value, len(marks), root_of(mark_levels), 3, bytes(32), 1, b"\1" * 32
+    )
+    others = [hash_leaf(head_bytes(Head(100 + n))) for n in range(leaves)]
+    others[index] = hash_leaf(head_bytes(head))
+    levels = build_levels(others)
+    close = Close(4, START + timedelta(hours=1), leaves, root_of(levels), b"\2" * 32)
+    signed = SignedClose(close, PUBLIC_KEY, KEY.sign(close_bytes(close)))
+    place = next((n for n, mark in enumerate(marks) if mark >= wanted), None)
+    end = len(groups) - 1 if place is None else marks[place]
+    first = max(0, wanted - 1)
+    path = [] if place is None else [mark_levels[a][b].hex() for a, b in path_places(place, len(marks))]
+    return {
+        "state": "closed",
+        "first": groups[wanted].number,
+        "last": groups[wanted].last,
+        "start": (EMPTY_CHAIN if first == 0 else groups[first - 1].value).hex(),
+        "groups": [show_group(group) for group in groups[first : end + 1]],
+        "mark": None if place is None else {"index": place, "path": path},
+        "head": show_head(head),
+        "index": index,
+        "path": [levels[a][b].hex() for a, b in path_places(index, leaves)],
+        "close": show_close(signed),
+    }
+
+
+def make_reply(*proofs: Json) -> Json:
+    return {"status": 200, "message": "Closed", "data": list(proofs), "format": "kasuwa proof 1"}
+
+
+def make_statement(proof: Json, group: Group) -> Json:
+    movements = [
+        {
+            "dateCreated": "2026-01-05T09:30:00.125Z",
+            "kind": line.kind,
+            "reference": line.reference,
+            "counterparty": line.credit,
+            "amount": f"-{line.amount // 100}.{line.amount % 100:02}",
+            "balance": f"{line.debit_after // 100}.{line.debit_after % 100:02}",
+        }
+        for line in group.lines
+    ]
+    return {"status": 200, "data": movements, "account": WALLET, "proof": proof}
+
+
+Change = Callable[[Json], None]
+# Changes of a statement's proof, which then proves nothing.
+PROOF_CHANGES: dict[str, Change] = {
+    "an amount is changed": lambda p: p["groups"][1]["postings"][0].update(amount_minor="1"),
+    "an account is changed": lambda p: p["groups"][1]["postings"][0].update(credit_account="rail:bank:USD"),
+    "a time is changed": lambda p: p["groups"][1].update(at=p["groups"][1]["at"] + 1),
+    "a reference is changed": lambda p: p["groups"][1].update(reference="GP|FD|other"),
+    "a group is left out": lambda p: p["groups"].pop(1),
+    "the last group is left out": lambda p: p["groups"].pop(),
+    "two groups are exchanged": lambda p: p["groups"].reverse(),
+    "the start is another": lambda p: p.update(start="11" * 32),
+    "a text has a NUL character": lambda p: p["groups"][1].update(reference="GP\0"),
+    "an amount is a fraction": lambda p: p["groups"][1]["postings"][0].update(amount_minor=1.5),
+    "the head is another": lambda p: p["head"].update(event_seq=4),
+    "the head belongs to other books": lambda p: p["head"].update(merchant_id=8),
+    "the index is another": lambda p: p.update(index=0),
+    "the index is outside": lambda p: p.update(index=5),
+    "the path is too short": lambda p: p["path"].pop(),
+    "the path is too long": lambda p: p["path"].append("00" * 32),
+    "the mark is another": lambda p: p["mark"].update(index=0),
+    "the mark is not given": lambda p: p.update(mark=None),
+    "the number of the close is another": lambda p: p["close"].update(number=5),
+    "the root is another": lambda p: p["close"].update(root="22" * 32),
+    "the signature is another": lambda p: p["close"].update(signature="33" * 64),
+    "the key is another": lambda p: p["close"].update(public_key="44" * 32),
+    "it claims more than it has": lambda p: p.update(last=p["last"] + 100),
+    "it claims other postings": lambda p: p.update(first=p["first"] + 1),
+    "it is pending": lambda p: p.update(state="pending"),
+    "it has no close": lambda p: p.pop("close"),
+}
+STATEMENT_CHANGES: dict[str, Change] = {
+    "a movement is left out": lambda s: s["data"].pop(),
+    "a movement is added": lambda s: s["data"].append(s["data"][0]),
+    "a movement has another amount": lambda s: s["data"][0].update(amount="-1.00"),
+    "a movement has another balance": lambda s: s["data"][0].update(balance="1.00"),
+    "it is the statement of another account": lambda s: s.update(account="rail:bank:NGN"),
+}
+
+
+def make_vectors() -> list[Json]:
+    groups = make_groups(9)
+    vectors: list[Json] = []
+
+    def add(name: str, document: Json, proven: list[int] | None) -> None:
+        vectors.append({"name": name, "key": PUBLIC_KEY.hex(), "document": document, "proven": proven})
+
+    for leaves in (1, 2, 3, 5):
+        for index in range(leaves):
+            proof = make_proof(groups, 4, [], leaves, index)
+            add(f"leaf {index} of {leaves}", make_reply(proof), [groups[4].number])
+    for wanted in range(9):
+        proof = make_proof(groups, wanted, [1, 4, 6], 3, 1)
+        add(f"group {wanted} of books with marks", make_reply(proof), [groups[wanted].number])
+    both = make_reply(make_proof(groups, 2, [1, 4, 6], 3, 1), make_proof(groups, 8, [], 2, 0))
+    add("two groups", both, [groups[2].number, groups[8].number])
+    statement = make_statement(make_proof(groups, 2, [1, 4, 6], 5, 2), groups[2])
+    add("a statement", statement, [groups[2].number])
+    for name, change in PROOF_CHANGES.items():
+        changed = copy.deepcopy(statement)
+        change(changed["proof"])
+        add(name, make_reply(changed["proof"]), None)
+    for name, change in STATEMENT_CHANGES.items():
+        changed = copy.deepcopy(statement)
+        change(changed)
+        add(name, changed, None)
+    add("no proof", make_reply(), None)
+    add("another format", {**both, "format": "kasuwa proof 2"}, None)
+    return vectors
+
+
+def render() -> bytes:
+    lines = [msgspec.json.encode(vector) for vector in make_vectors()]
+    return b"[\n" + b",\n".join(lines) + b"\n]\n"
+
+
+if __name__ == "__main__":
+    FILE.write_bytes(render())
+    print(f"written to {FILE}")
