@@ -227,9 +227,16 @@ RAILS = (
     Bug(
         "a job that was taken over after a crash sends without asking",
         "rails/ports.py",
-        "taken_over = job.claims > 1",
+        "taken_over = job.claims > 1 or job.is_queried_first",
         "taken_over = False",
         "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent",
+    ),
+    Bug(
+        "a job that was taken over while its rail was away sends without asking later",
+        "rails/ports.py",
+        "taken_over = job.claims > 1 or job.is_queried_first",
+        "taken_over = job.claims > 1",
+        "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_waits_while_its_rail_cannot_be_queried",
     ),
     Bug(
         "the day of an order that is not found begins before it was sent",

@@ -221,6 +221,7 @@ class Job(Row):
         "work",
         "rail",
         "is_rail_fixed",
+        "is_queried_first",
     )
 
     kind: str
@@ -236,6 +237,9 @@ class Job(Row):
     work: str
     rail: str = ""  # the rail of its order; "" if it calls none, or was written before rails were
     is_rail_fixed: bool = False  # its order may have reached the rail (core/routing.py)
+    # A process that died may have sent its order, so the rail is queried before it is sent again. The database sets it
+    # at the second claim, for good.
+    is_queried_first: bool = False
 
     @property
     def is_open(self) -> bool:
