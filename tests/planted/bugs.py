@@ -249,8 +249,8 @@ RAILS = (
     Bug(
         "an order that may have left moves to another rail",
         "core/requery.py",
-        "if answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:",
-        "if is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:",
+        "return answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed",
+        "return is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed",
         "methods/disburse/test_rail_of_transfer.py::test_order_moves_only_if_certainly_nothing_has_left",
     ),
     Bug(

@@ -98,9 +98,11 @@ class Context(msgspec.Struct):
     vendors: CollectionVendors = NO_VENDORS  # that collect payments
     rail_chooser: RailChooser = NO_ROUTING
 
-    def choose_rail(self, demand: RailDemand, avoided: str = "") -> str:
-        """Returns the rail of a new order, or of one that was not sent to the rail `avoided`. See core/routing.py."""
-        return self.rail_chooser.choose(demand, self.merchant.rails.get(demand.purpose, ()), avoided)
+    def choose_rail(self, demand: RailDemand, avoided: str = "", among: tuple[str, ...] = ()) -> str:
+        """Returns the rail of a new order, or of one that was not sent to the rail `avoided`. See core/routing.py.
+
+        `among` are those that may take it, if the rule knows that not all of them do."""
+        return self.rail_chooser.choose(demand, among or self.merchant.rails.get(demand.purpose, ()), avoided)
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""
