@@ -2,6 +2,7 @@
 
 import pytest
 
+from kasuwa.rail_choice import collection_vendors_of
 from kasuwa.rail_settings import check_merchant_rails, configured_rails, list_purposes
 from kasuwa.settings import SettingsError, float_least_of, rail_of_purpose, rails_of_purpose, read_settings
 
@@ -12,6 +13,8 @@ MONNIFY = {
     "KASUWA_MONNIFY_WALLET_ACCOUNT": "8016472829",
 }
 LIVE = {"KASUWA_ENVIRONMENT": "live", "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1"}
+PAYERS = {**PAYSTACK, "KASUWA_RAIL_EMAIL_DOMAIN": "pay.example.com"}
+REMOTE_NEEDS = "KASUWA_REMOTE_BASE_URL, KASUWA_REMOTE_KEY_ID, KASUWA_REMOTE_SECRET"
 BOTH = {**PAYSTACK, **MONNIFY, "KASUWA_RAIL_BANK": "paystack, monnify"}
 
 
@@ -58,6 +61,19 @@ def test_vendor_with_keys_is_configured_also_without_new_orders() -> None:
             {"KASUWA_RAIL_BANK_SHADOW": "paystack"},
             "KASUWA_RAIL_BANK_SHADOW is paystack, which needs KASUWA_PAYSTACK_SECRET_KEY",
         ),
+        (
+            {**PAYERS, "KASUWA_RAIL_CARD": "paystack,sandbox"},
+            "KASUWA_RAIL_CARD must not have the sandbox beside a vendor: the one takes card numbers, the other shows a"
+            " page",
+        ),
+        ({"KASUWA_RAIL_COLLECT": "remote"}, f"KASUWA_RAIL_COLLECT is remote, which needs {REMOTE_NEEDS}"),
+        ({"KASUWA_RAIL_ACCOUNTS": "remote"}, f"KASUWA_RAIL_ACCOUNTS is remote, which needs {REMOTE_NEEDS}"),
+        (
+            {"KASUWA_REMOTE_METHODS": "card,cash"},
+            "KASUWA_REMOTE_METHODS must be of card, token, account, bank_transfer, ussd, phone, mobile_money, not"
+            " 'cash'",
+        ),
+        ({"KASUWA_REMOTE_CURRENCIES": "EUR"}, "KASUWA_REMOTE_CURRENCIES must be of NGN, USD, GHS, KES, not 'EUR'"),
         ({"KASUWA_RAIL_IN_FLIGHT": "0"}, "KASUWA_RAIL_IN_FLIGHT must be a whole number from 1 to 1000, not '0'"),
         ({"KASUWA_RAIL_TIMEOUT": "10"}, "KASUWA_RAIL_TIMEOUT must be a whole number from 1 to 9, not '10'"),
     ],
@@ -90,3 +106,34 @@ def test_rails_of_a_merchant_must_be_configured_and_not_in_shadow_mode() -> None
     ]
     [bank, *_] = list_purposes(settings)
     assert (bank.name, bank.order, bank.shadow) == ("bank", ("paystack",), "monnify")
+
+
+def test_merchant_may_have_rails_of_its_own_for_every_purpose() -> None:
+    settings = read_settings({**MONNIFY, **PAYERS, "KASUWA_MONNIFY_CONTRACT_CODE": "4934121686"})
+    own = {
+        "card": ["monnify", "paystack"],
+        "collect": ["sandbox"],
+        "accounts": ["monnify", "sandbox"],
+        "identity": ["sandbox"],
+    }
+    assert check_merchant_rails(settings, own) == []
+    assert check_merchant_rails(settings, {"card": ["paystack", "sandbox"], "accounts": ["paystack"]}) == [
+        "the rails for card have the sandbox beside a vendor: the one takes card numbers, the other shows a page",
+        "paystack is not configured for accounts (monnify or sandbox is)",
+    ]
+
+
+def test_vendors_of_payments_are_those_of_the_settings_in_their_order() -> None:
+    remote = {
+        "KASUWA_REMOTE_BASE_URL": "https://rail.example",
+        "KASUWA_REMOTE_KEY_ID": "key-1",
+        "KASUWA_REMOTE_SECRET": "s" * 32,
+        "KASUWA_REMOTE_METHODS": "card, ussd",
+        "KASUWA_RAIL_CARD": "remote,paystack",
+        "KASUWA_RAIL_COLLECT": "paystack",
+    }
+    vendors = collection_vendors_of(read_settings({**PAYERS, **remote}))
+    assert [vendor.name for vendor in vendors.card] == ["remote", "paystack"]
+    assert [vendor.name for vendor in vendors.collect] == ["paystack"]
+    assert sorted(vendors.configured) == ["paystack", "remote"]
+    assert (vendors.card[0].methods, vendors.card[0].currencies) == (frozenset({"card", "ussd"}), frozenset({"NGN"}))

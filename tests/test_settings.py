@@ -97,6 +97,8 @@ EVERY_SETTING = {
     "dojah_secret_key": "sk",
     "dojah_base_url": "https://dojah.example",
     "remote_base_url": "https://rail.example",
+    "remote_methods": "card,ussd",
+    "remote_currencies": "NGN,USD",
     "remote_key_id": "key-2",
     "remote_secret": "s" * 32,
     "remote_old_key_id": "key-1",
@@ -202,7 +204,10 @@ VTPASS = {
         ),
         ({"KASUWA_MONNIFY_API_KEY": "MK_PROD_1"}, "KASUWA_MONNIFY_API_KEY must begin with MK_TEST in test"),
         ({"KASUWA_MONNIFY_WALLET_ACCOUNT": "1"}, "KASUWA_MONNIFY_WALLET_ACCOUNT must have ten digits, not '1'"),
-        ({"KASUWA_RAIL_CARD": "vtpass"}, "KASUWA_RAIL_CARD must be sandbox or paystack or monnify, not 'vtpass'"),
+        (
+            {"KASUWA_RAIL_CARD": "vtpass"},
+            "KASUWA_RAIL_CARD must be sandbox or paystack or monnify or remote, not 'vtpass'",
+        ),
         (
             {"KASUWA_RAIL_COLLECT": "paystack", "KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1"},
             "KASUWA_RAIL_COLLECT is paystack, which needs KASUWA_RAIL_EMAIL_DOMAIN",
@@ -299,16 +304,21 @@ def test_rails_that_cannot_be_used_are_refused(environ: dict[str, str], refusal:
     assert one_line(error) == refusal
 
 
-def test_terms_of_accounts_follow_from_their_rail() -> None:
+BVN_RAILS = frozenset({"monnify"})
+
+
+def test_terms_of_accounts_follow_from_their_rails() -> None:
     monnify = {
         "KASUWA_RAIL_ACCOUNTS": "monnify",
         "KASUWA_MONNIFY_API_KEY": "MK_TEST_1",
         "KASUWA_MONNIFY_SECRET_KEY": "s",
         "KASUWA_MONNIFY_CONTRACT_CODE": "4934121686",
     }
-    assert account_terms_of(read_settings({})) == AccountTerms("sandbox")
-    assert account_terms_of(read_settings({"KASUWA_ENVIRONMENT": "live"})) == AccountTerms("")
-    assert account_terms_of(read_settings(monnify)) == AccountTerms("monnify", is_bvn_required=True)
+    assert account_terms_of(read_settings({})) == AccountTerms(("sandbox",), bvn_rails=BVN_RAILS)
+    assert account_terms_of(read_settings({"KASUWA_ENVIRONMENT": "live"})) == AccountTerms((), frozenset(), BVN_RAILS)
+    assert account_terms_of(read_settings(monnify)) == AccountTerms(
+        ("monnify",), frozenset({"monnify", "sandbox"}), BVN_RAILS
+    )
     # A rail that may have opened accounts before is asked for their payments, also if another one is chosen.
     assert is_configured(read_settings({**monnify, "KASUWA_RAIL_ACCOUNTS": "sandbox"}), "accounts", "monnify")
     assert not is_configured(read_settings({}), "accounts", "monnify")

@@ -41,7 +41,7 @@ def start_rail_tasks(services: Services, pool: Pool, part: str) -> list["asyncio
     use = partial(use_balances, choice, services.metrics if part == "worker" else None)
     loops: list[Coroutine[Any, Any, None]] = [RailWatch(pool, partial(describe_health, choice, process), use).run()]
     if part != "console":
-        loops.append(keep_bank_lists(choice))
+        loops += [keep_bank_lists(choice), keep_item_lists(choice)]
     shadow = start_shadow(services, pool)
     if shadow is not None:
         loops.append(shadow.run())
@@ -102,6 +102,19 @@ async def keep_bank_lists(choice: RailChoice) -> None:
                     await rail.list_unmapped_banks()
                 except (Unavailable, NoAnswer) as error:
                     log.warning("a list of banks could not be read", rail=name, trouble=type(error).__name__)
+        await asyncio.sleep(LIST_SECONDS)
+
+
+async def keep_item_lists(choice: RailChoice) -> None:
+    """Keeps in memory what further billers sell, so that they take over only what they sell too."""
+    lists = choice.other_item_lists()
+    while lists:
+        for name, items in lists.items():
+            if items.is_due():
+                try:
+                    await items.read()
+                except (Unavailable, NoAnswer) as error:
+                    log.warning("a list of bills could not be read", rail=name, trouble=type(error).__name__)
         await asyncio.sleep(LIST_SECONDS)
 
 

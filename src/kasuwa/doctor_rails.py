@@ -11,12 +11,22 @@ from kasuwa.observe.metrics import Metrics
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.ports import EnvironmentRail, FundedRail, NoAnswer, Unavailable
+from kasuwa.rails.remote import client as remote
 from kasuwa.rails.routing import BankLister
 from kasuwa.settings import RAIL_VENDORS, Settings, float_least_of, rails_of_purpose, shadow_of
 
 # VTpass compares the time in a bill's identifier with its own clock, and tokens expire by the vendor's.
 MAX_SKEW_SECONDS = 60
 SHOWN_BANKS = 8
+# What a rail that speaks the rail protocol must serve for a purpose.
+REMOTE_SERVICES = {
+    "bank": "transfers",
+    "bills": "bills",
+    "identity": "identity",
+    "card": "payments",
+    "collect": "payments",
+    "accounts": "accounts",
+}
 
 
 async def examine_rails(settings: Settings) -> list[Finding]:
@@ -29,6 +39,8 @@ async def examine_rails(settings: Settings) -> list[Finding]:
         vendors = {name: rail for _, name, rail in rails if name != "sandbox"}
         for name, rail in vendors.items():
             findings += await examine_vendor(settings, name, rail)
+            if name == remote.NAME:
+                findings += await examine_services(settings, choice.make_remote())
             skew = choice.monitors[name].clock_skew
             if skew is not None:
                 findings.append(examine_clock(name, skew))
@@ -62,6 +74,23 @@ async def examine_vendor(settings: Settings, name: str, rail: object) -> list[Fi
         mend = notice or f"check KASUWA_{name.upper()}_BASE_URL, and that the vendor is up"
         findings.append(problem(f"{name} does not answer: {error}", mend))
     return findings
+
+
+async def examine_services(settings: Settings, client: remote.RemoteClient) -> list[Finding]:
+    """Returns a problem for each purpose that the rail of the operator's own is chosen for, and does not serve."""
+    chosen = [purpose for purpose in REMOTE_SERVICES if remote.NAME in rails_of_purpose(settings, purpose)]
+    try:
+        served = await client.list_services() if chosen else []
+    except (Unavailable, NoAnswer):
+        return []  # examine_vendor has reported it
+    return [
+        problem(
+            f"remote does not serve {REMOTE_SERVICES[purpose]}, and is chosen for {purpose}",
+            f"take it out of KASUWA_RAIL_{purpose.upper()}, or run `kasuwa rail check` against it",
+        )
+        for purpose in chosen
+        if REMOTE_SERVICES[purpose] not in served
+    ]
 
 
 def examine_balance(settings: Settings, name: str, balances: Mapping[str, int]) -> Finding:

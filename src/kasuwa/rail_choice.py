@@ -1,11 +1,13 @@
 """Chooses the rails of a deployment by its settings, and builds those of vendors with one HTTP client."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 
-from kasuwa.core.collection_vendors import CollectionVendors
+from kasuwa.core.account_terms import SANDBOX_RAIL
+from kasuwa.core.collection_vendors import CARD, COLLECT, CollectionVendor, CollectionVendors
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rail_settings import configured_rails
@@ -14,11 +16,15 @@ from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
+from kasuwa.rails.item_lists import ItemList
 from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.remote import client as remote
+from kasuwa.rails.remote.accounts import RemoteAccounts
 from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import RemoteCallbacks
+from kasuwa.rails.remote.callbacks import read_hint as read_remote_hint
+from kasuwa.rails.remote.collection import RemoteCollection
 from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.routing import (
     KnownBalances,
@@ -54,8 +60,8 @@ from kasuwa.settings import (
     RAIL_VENDORS,
     Settings,
     is_configured,
+    list_of,
     rail_loopback_allowed,
-    rail_of_purpose,
     rails_of_purpose,
     shadow_of,
 )
@@ -104,8 +110,8 @@ class RailChoice:
                 vtpass.NAME: self.make_vtpass,
                 remote.NAME: lambda: RemoteBiller(self.make_remote()),
             },
-            is_target_known=True,
         )
+        self._billers.items = {name: ItemList(rail) for name, rail in self._billers.rails.items()}
         self._identities: RailSet[IdentityRail] = self.add_purpose(
             "identity",
             {
@@ -114,10 +120,21 @@ class RailChoice:
                 remote.NAME: lambda: RemoteIdentity(self.make_remote()),
             },
         )
+        self._collectors = self._make_collection_vendors()
+        collectors = {name: partial(self._collectors.__getitem__, name) for name in self._collectors}
+        self._cards: RailSet[CollectionRail] = self.add_purpose(CARD, {"sandbox": SandboxCards, **collectors})
+        self._collections: RailSet[CollectionRail] = self.add_purpose(COLLECT, {"sandbox": SandboxDebit, **collectors})
+        self._accounts: RailSet[AccountRail] = self.add_purpose(
+            "accounts",
+            {
+                "sandbox": SandboxAccounts,
+                paystack.NAME: self._make_paystack_accounts,
+                monnify.NAME: self._make_monnify_accounts,
+                remote.NAME: lambda: RemoteAccounts(self.make_remote()),
+            },
+        )
 
-    def add_purpose(
-        self, purpose: str, makers: Mapping[str, Callable[[], RailT]], *, is_target_known: bool = False
-    ) -> RailSet[RailT]:
+    def add_purpose(self, purpose: str, makers: Mapping[str, Callable[[], RailT]]) -> RailSet[RailT]:
         """Builds the configured rails of a purpose, and has its orders routed among them."""
         rails = RailSet(
             purpose,
@@ -126,7 +143,6 @@ class RailChoice:
             monitors=self.monitors,
             balances=self.balances,
             unpaid=shadow_of(self._settings, purpose),
-            is_target_known=is_target_known,
         )
         self.router.sets[purpose] = rails  # type: ignore[assignment]
         return rails
@@ -165,6 +181,10 @@ class RailChoice:
     def make_biller(self) -> BillerRail:
         return RoutedBiller(self._billers)
 
+    def other_item_lists(self) -> dict[str, ItemList]:
+        """Returns the lists of the billers whose catalogue is not the one that is offered."""
+        return {name: items for name, items in self._billers.items.items() if name not in self._billers.order[:1]}
+
     def make_vtpass(self) -> vtpass.VtpassBiller:
         settings = self._settings
         keys = vtpass.VtpassKeys(
@@ -195,7 +215,7 @@ class RailChoice:
     def make_collections(self) -> "CollectionRails":
         """Returns the rails of payments. All vendors whose keys are set take part: a payment stays with its own."""
         has_sandbox = self._settings.environment == "test"
-        vendors = self._make_collection_vendors()
+        vendors = self._collectors
         return CollectionRails(
             card=RoutedCollection(SandboxCards() if has_sandbox else NoCollection(), vendors),
             debit=RoutedCollection(SandboxDebit() if has_sandbox else NoCollection(), vendors),
@@ -208,6 +228,8 @@ class RailChoice:
             vendors[paystack.NAME] = self._make_paystack_collection()
         if is_configured(self._settings, "collect", monnify.NAME):
             vendors[monnify.NAME] = self._make_monnify_collection()
+        if is_configured(self._settings, "collect", remote.NAME):
+            vendors[remote.NAME] = RemoteCollection(self.make_remote())
         return vendors
 
     def _make_paystack_collection(self) -> paystack_collection.PaystackCollection:
@@ -236,22 +258,18 @@ class RailChoice:
 
     def make_accounts(self) -> dict[str, AccountRail]:
         """Returns every rail that may have opened accounts: the sandbox in test, and the vendors whose keys are set."""
-        sandbox: dict[str, AccountRail] = {"sandbox": SandboxAccounts()} if self._settings.environment == "test" else {}
-        return {**sandbox, **self.make_vendor_accounts()}
+        return dict(self._accounts.rails)
 
     def make_vendor_accounts(self) -> dict[str, AccountRail]:
-        settings, rails = self._settings, dict[str, AccountRail]()
-        if is_configured(settings, "accounts", paystack.NAME):
-            base_url, domain = self._base_url(paystack.NAME), settings.environment
-            bank = settings.paystack_account_bank or ("wema-bank" if domain == "live" else "test-bank")
-            terms = PaystackAccountTerms(settings.paystack_phone or "", settings.rail_email_domain or "", bank)
-            keys = self._paystack_keys()
-            rails[paystack.NAME] = PaystackAccounts(
-                self._transport, base_url, keys, domain, terms, self._monitor(paystack.NAME)
-            )
-        if is_configured(settings, "accounts", monnify.NAME):
-            rails[monnify.NAME] = self._make_monnify_accounts()
-        return rails
+        return {name: rail for name, rail in self._accounts.rails.items() if name != SANDBOX_RAIL}
+
+    def _make_paystack_accounts(self) -> PaystackAccounts:
+        settings = self._settings
+        base_url, domain = self._base_url(paystack.NAME), settings.environment
+        bank = settings.paystack_account_bank or ("wema-bank" if domain == "live" else "test-bank")
+        terms = PaystackAccountTerms(settings.paystack_phone or "", settings.rail_email_domain or "", bank)
+        monitor = self._monitor(paystack.NAME)
+        return PaystackAccounts(self._transport, base_url, self._paystack_keys(), domain, terms, monitor)
 
     def _make_monnify_accounts(self) -> MonnifyAccounts:
         base_url, monitor = self._base_url(monnify.NAME), self._monitor(monnify.NAME)
@@ -281,7 +299,11 @@ class RailChoice:
 
     def callback_hints(self) -> dict[str, ReadHint]:
         """Returns what reads hints from call-backs, by the name of the rail in their path."""
-        readers: dict[str, ReadHint] = {paystack.NAME: paystack_hints.read_hint, monnify.NAME: monnify_hints.read_hint}
+        readers: dict[str, ReadHint] = {
+            paystack.NAME: paystack_hints.read_hint,
+            monnify.NAME: monnify_hints.read_hint,
+            remote.NAME: read_remote_hint,
+        }
         return {name: read for name, read in readers.items() if self._is_used(name)}
 
     # --- what all share --------------------------------------------------------------------------------------------
@@ -331,13 +353,16 @@ class CollectionRails(msgspec.Struct, frozen=True):
     mobile: CollectionRail
 
 
-SERVED = {paystack.NAME: paystack_collection.SERVED, monnify.NAME: monnify_collection.SERVED}
-
-
 def collection_vendors_of(settings: Settings) -> CollectionVendors:
     """Returns the vendors that new payments are sent to, with what they serve."""
+    of_remote = CollectionVendor(
+        remote.NAME, frozenset(list_of(settings.remote_methods)), frozenset(list_of(settings.remote_currencies))
+    )
+    served = {vendor.name: vendor for vendor in (paystack_collection.SERVED, monnify_collection.SERVED, of_remote)}
     return CollectionVendors(
-        card=SERVED.get(rail_of_purpose(settings, "card")), collect=SERVED.get(rail_of_purpose(settings, "collect"))
+        card=tuple(served[name] for name in rails_of_purpose(settings, CARD) if name in served),
+        collect=tuple(served[name] for name in rails_of_purpose(settings, COLLECT) if name in served),
+        configured={name: vendor for name, vendor in served.items() if is_configured(settings, COLLECT, name)},
     )
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from kasuwa.core.routing import RailPurpose
-from kasuwa.settings import RAIL_VENDORS, ROUTED_PURPOSES, Settings, rails_of_purpose, shadow_of
+from kasuwa.settings import (
+    MIXED_WITH_SANDBOX,
+    RAIL_VENDORS,
+    Settings,
+    is_page_and_sandbox,
+    rails_of_purpose,
+    shadow_of,
+)
 
 
 def configured_rails(settings: Settings, purpose: str) -> tuple[str, ...]:
@@ -18,14 +25,16 @@ def configured_rails(settings: Settings, purpose: str) -> tuple[str, ...]:
 
 def check_merchant_rails(settings: Settings, rails: Mapping[str, Sequence[str]]) -> list[str]:
     """Returns what is wrong with the rails of a merchant's own: each fault a sentence."""
-    faults = [f"there is no choice of rails for {purpose}" for purpose in rails if purpose not in ROUTED_PURPOSES]
-    for purpose in ROUTED_PURPOSES:
+    faults = [f"there is no choice of rails for {purpose}" for purpose in rails if purpose not in RAIL_VENDORS]
+    for purpose in RAIL_VENDORS:
         known = [name for name in configured_rails(settings, purpose) if name != shadow_of(settings, purpose)]
         names = rails.get(purpose, ())
         wrong = dict.fromkeys(name for name in names if name not in known)
         faults += [f"{name} is not configured for {purpose} ({' or '.join(known) or 'nothing'} is)" for name in wrong]
         if len(set(names)) != len(names):
             faults.append(f"the rails for {purpose} name one of them twice")
+        if is_page_and_sandbox(purpose, names):
+            faults.append(f"the rails for {purpose} have {MIXED_WITH_SANDBOX}")
     return faults
 
 

@@ -1,14 +1,14 @@
 """Settings: read and checked once, from the command line and the environment, then passed as a parameter."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 import platformdirs
 
-from kasuwa.core.account_terms import AccountTerms
+from kasuwa.core.account_terms import SANDBOX_RAIL, AccountTerms
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
@@ -68,9 +68,9 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bank: str | None = None  # paystack, monnify, remote or, in test, sandbox
     rail_bills: str | None = None  # vtpass, remote or, in test, sandbox
     rail_identity: str | None = None  # dojah, remote or, in test, sandbox
-    rail_card: str | None = None  # paystack, monnify or, in test, sandbox: cards and saved cards; one rail
-    rail_collect: str | None = None  # paystack, monnify or, in test, sandbox: all other payments; one rail
-    rail_accounts: str | None = None  # paystack, monnify or, in test, sandbox: accounts to pay into; one rail
+    rail_card: str | None = None  # paystack, monnify, remote or, in test, sandbox: cards and saved cards
+    rail_collect: str | None = None  # paystack, monnify, remote or, in test, sandbox: all other payments
+    rail_accounts: str | None = None  # paystack, monnify, remote or, in test, sandbox: accounts to pay into
     suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
     rail_email_domain: str | None = None  # the operator's domain, of the e-mail addresses of payers who gave none
     rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
@@ -100,6 +100,8 @@ class Settings(msgspec.Struct, kw_only=True):
     remote_base_url: str | None = None  # the address of a rail that speaks the rail protocol, without /v1
     remote_key_id: str | None = None  # the name of the secret
     remote_secret: str | None = None  # signs requests, answers and call-backs
+    remote_methods: str = "card,token,account,bank_transfer,ussd,phone,mobile_money"  # the payment methods it serves
+    remote_currencies: str = "NGN"  # the currencies in which it collects payments
     remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
     remote_old_secret: str | None = None
     close_key: str | None = None  # 32 bytes in base64 that sign closes; None: a file in test, no closes in live
@@ -185,6 +187,11 @@ def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
     return names or (("sandbox",) if settings.environment == "test" else ())
 
 
+def list_of(text: str) -> tuple[str, ...]:
+    """Returns the parts of a setting that are separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def rail_of_purpose(settings: Settings, purpose: str) -> str:
     """Returns the name of the rail that is the first choice for a purpose: `sandbox`, a vendor, or "" for none."""
     return next(iter(rails_of_purpose(settings, purpose)), "")
@@ -233,8 +240,8 @@ def check_rails(settings: Settings) -> None:
             check_rail(settings, purpose, name, f"KASUWA_RAIL_{purpose.upper()}")
         if len(set(names)) != len(names):
             raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} names a rail twice")
-        if len(names) > 1 and purpose not in ROUTED_PURPOSES:
-            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must be one rail: it has no second choice")
+        if is_page_and_sandbox(purpose, names):
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must not have {MIXED_WITH_SANDBOX}")
     if settings.rail_bank_shadow is not None:
         check_rail(settings, "bank", settings.rail_bank_shadow, "KASUWA_RAIL_BANK_SHADOW")
         if settings.rail_bank_shadow in rails_of_purpose(settings, "bank"):
@@ -261,8 +268,17 @@ def check_rails(settings: Settings) -> None:
     check_remote(settings)
 
 
+def is_page_and_sandbox(purpose: str, names: Sequence[str]) -> bool:
+    """Tells whether rails of payments are mixed that take different requests: the sandbox takes card numbers."""
+    return purpose in ("card", "collect") and SANDBOX_RAIL in names and len(names) > 1
+
+
 def check_remote(settings: Settings) -> None:
-    """Raises SettingsError if a secret of the rail protocol cannot be used. No secret is quoted."""
+    """Raises SettingsError if a setting of the rail protocol cannot be used. No secret is quoted."""
+    for name, known in (("remote_methods", REMOTE_METHODS), ("remote_currencies", CURRENCIES)):
+        unknown = [part for part in list_of(getattr(settings, name)) if part not in known]
+        if unknown:
+            raise SettingsError(f"{PREFIX}{name.upper()} must be of {', '.join(known)}, not {unknown[0]!r}")
     for name in ("remote_key_id", "remote_old_key_id"):
         key_id = getattr(settings, name)
         if key_id is not None and not re.fullmatch("[A-Za-z0-9._-]{1,64}", key_id, re.ASCII):
@@ -300,8 +316,11 @@ def check_forms(settings: Settings) -> None:
 
 def account_terms_of(settings: Settings) -> AccountTerms:
     """Returns how the deployment opens the accounts that customers pay into."""
-    rail = rail_of_purpose(settings, "accounts")
-    return AccountTerms(rail, is_bvn_required=rail == "monnify")
+    configured = [name for name in RAIL_VENDORS["accounts"] if is_configured(settings, "accounts", name)]
+    sandbox = [SANDBOX_RAIL] if settings.environment == "test" else []
+    return AccountTerms(
+        rails_of_purpose(settings, "accounts"), frozenset([*configured, *sandbox]), bvn_rails=frozenset({"monnify"})
+    )
 
 
 def check_invitations(settings: Settings) -> None:
@@ -334,8 +353,9 @@ COLLECTION_VENDORS: Mapping[str, tuple[str, ...]] = {
         *("monnify_api_key", "monnify_secret_key", "monnify_wallet_account", "monnify_contract_code"),
         "rail_email_domain",
     ),
+    "remote": ("remote_base_url", "remote_key_id", "remote_secret"),
 }
-REMOTE_NEEDS = ("remote_base_url", "remote_key_id", "remote_secret")
+REMOTE_NEEDS = COLLECTION_VENDORS["remote"]
 
 # The rails of each purpose, with the settings that each needs.
 RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -354,6 +374,7 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "accounts": {
         "paystack": ("paystack_secret_key", "paystack_phone", "rail_email_domain"),
         "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_contract_code"),
+        "remote": REMOTE_NEEDS,
     },
 }
 
@@ -367,8 +388,9 @@ RAIL_FORMS = {
     "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
     "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
 }
-# Purposes whose orders may have a second choice of rail, and rails of a merchant's own.
-ROUTED_PURPOSES = ("bank", "bills", "identity")
+MIXED_WITH_SANDBOX = "the sandbox beside a vendor: the one takes card numbers, the other shows a page"
+# Payment methods that a rail may serve by the rail protocol.
+REMOTE_METHODS = ("card", "token", "account", "bank_transfer", "ussd", "phone", "mobile_money")
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)

@@ -227,9 +227,16 @@ RAILS = (
     Bug(
         "a job that was taken over after a crash sends without asking",
         "rails/ports.py",
-        "taken_over = job.claims > 1",
+        "taken_over = job.claims > 1 or job.is_queried_first",
         "taken_over = False",
         "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent",
+    ),
+    Bug(
+        "a job that was taken over while its rail was away sends without asking later",
+        "rails/ports.py",
+        "taken_over = job.claims > 1 or job.is_queried_first",
+        "taken_over = job.claims > 1",
+        "methods/disburse/test_requery_schedule.py::test_a_job_taken_over_waits_while_its_rail_cannot_be_queried",
     ),
     Bug(
         "the day of an order that is not found begins before it was sent",
@@ -242,8 +249,8 @@ RAILS = (
     Bug(
         "an order that may have left moves to another rail",
         "core/requery.py",
-        "if answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:",
-        "if is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:",
+        "return answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed",
+        "return is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed",
         "methods/disburse/test_rail_of_transfer.py::test_order_moves_only_if_certainly_nothing_has_left",
     ),
     Bug(

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from kasuwa.core.billers import Biller, CatalogueEdition, Category, Item
 from kasuwa.core.routing import RailDemand
 from kasuwa.rails import ports
+from kasuwa.rails.item_lists import LIST_SECONDS, ItemList
 from kasuwa.rails.ports import (
     Answer,
     BankRail,
@@ -22,6 +24,7 @@ from kasuwa.rails.ports import (
     Unavailable,
 )
 from kasuwa.rails.routing import BALANCE_SECONDS, KnownBalances, RailSet, RoutedBank, Router
+from kasuwa.rails.sandbox.biller import SandboxBiller
 
 DEMAND = RailDemand("bank", 5_000, "NGN", "058")
 PAID = Answer(ports.PROCESSING, "09", "")
@@ -137,12 +140,83 @@ def test_without_rails_there_is_none_to_choose() -> None:
     assert {name for _, name, _ in router.list_rails()} == {"one", "two"}
 
 
-def test_rail_that_must_confirm_an_item_does_not_take_unknown_ones() -> None:
-    vendors = Vendors(is_target_known=True)
+# --- what billers sell ---------------------------------------------------------------------------------------------
+
+
+class FakeCatalogue(SandboxBiller):
+    """A biller that sells one item at a price, and one at any amount from 100.00 to 500.00 in whole naira."""
+
+    def __init__(self, price: str = "50.00") -> None:
+        self.price = price
+        self.trouble: Exception | None = None
+
+    async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
+        if self.trouble is not None:
+            raise self.trouble
+        biller = Biller(1, "Power", "Meter", "power", "power", ".*", 10_000, 50_000, 100)
+        items = (
+            Item("Bundle", 1, self.price, "0", 0, "058", False, "none"),
+            Item("Units", 1, "0", "0", 0, "units", False, "none"),
+        )
+        return CatalogueEdition((Category("Power", "power"),), (biller,), items)
+
+
+def sets_of_billers(one: FakeCatalogue, two: FakeCatalogue, now: list[float]) -> tuple[Vendors, dict[str, ItemList]]:
+    items = {"one": ItemList(one, lambda: now[0]), "two": ItemList(two, lambda: now[0])}
+    return Vendors(items=items), items
+
+
+@pytest.mark.parametrize(
+    ("price", "taken"), [("50.00", "two"), ("49.99", "one")], ids=["sold at the same price", "sold at another price"]
+)
+def test_second_biller_takes_over_only_what_it_is_known_to_sell(price: str, taken: str) -> None:
+    vendors, items = sets_of_billers(FakeCatalogue(), FakeCatalogue(price), [0.0])
     vendors.monitors["one"].held_seconds = 9
-    assert vendors.choose() == "one"
-    vendors.two.served = True
+    assert vendors.choose() == "one", "the second one's list was not read"
+    asyncio.run(items["two"].read())
+    assert vendors.choose() == taken
+    assert vendors.choose(avoided="one") == taken
+    assert vendors.rails.choose(RailDemand("bills", 5_000, "NGN", "other"), (), "") == "one"
+
+
+def test_short_biller_gives_orders_to_the_second() -> None:
+    vendors, items = sets_of_billers(FakeCatalogue(), FakeCatalogue(), [0.0])
+    asyncio.run(items["two"].read())
+    vendors.balances.update({("one", "NGN"): 4_999})
     assert vendors.choose() == "two"
+
+
+def test_biller_of_a_merchants_own_takes_only_what_it_is_known_to_sell() -> None:
+    vendors, items = sets_of_billers(FakeCatalogue(), FakeCatalogue(), [0.0])
+    assert vendors.choose(("two", "one")) == "one"
+    asyncio.run(items["two"].read())
+    assert vendors.choose(("two", "one")) == "two"
+
+
+@pytest.mark.parametrize(
+    ("amount", "is_sold"), [(9_900, False), (10_000, True), (10_050, False), (50_000, True), (50_100, False), (0, True)]
+)
+def test_amount_that_the_payer_chooses_must_be_within_the_billers_bounds(amount: int, is_sold: bool) -> None:
+    items = ItemList(FakeCatalogue())
+    assert items.sells("units", amount) is None
+    asyncio.run(items.read())
+    assert items.sells("units", amount) is is_sold
+    assert items.sells("nothing", amount) is False
+
+
+def test_list_of_items_is_read_daily_and_outlives_a_failure() -> None:
+    now, biller = [0.0], FakeCatalogue()
+    items = ItemList(biller, lambda: now[0])
+    assert items.is_due()
+    asyncio.run(items.read())
+    assert not items.is_due()
+    now[0] += LIST_SECONDS
+    assert items.is_due()
+    biller.trouble = Unavailable("away")
+    with pytest.raises(Unavailable):
+        asyncio.run(items.read())
+    assert items.is_due()
+    assert items.sells("058", 5_000) is True
 
 
 # --- balances ------------------------------------------------------------------------------------------------------

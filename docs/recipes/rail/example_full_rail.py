@@ -4,11 +4,17 @@ python example_full_rail.py --secret-file secret
 """
 
 import json
+import threading
+import time
 from typing import ClassVar
 
 from example_rail import Fields, Rail, Refused, serve
 
 METER, OTP, BVN = "45012345678", "123456", "22212345678"
+# A payer who pays on the rail's page, and an account into which somebody pays, both after --open-seconds.
+PAYING_EMAIL, CREDITED_NAME, CREDIT = "pays@example.com", "CREDITED OBI", 250_000
+NEVER = 1e12  # seconds since the epoch
+PAGE_CARD = {"identity": "card-1", "mask": "408408******4081", "bin": "408408", "brand": "visa", "country": "NG"}
 BILLER = {"id": 1, "name": "Power", "reference": "Meter number", "category": "power", "slug": "power"}
 CATALOGUE = {
     "categories": [{"code": "power", "name": "Electricity"}],
@@ -16,6 +22,7 @@ CATALOGUE = {
     "items": [{"paycode": "power", "name": "Units", "biller": 1, "amount": 0, "fulfillment": "electricity_token"}],
 }
 PERSON = {"bvn": BVN, "firstname": "ADA", "lastname": "OBI", "dob": "1990-01-02", "phone": "08031234567"}
+BEGUN_STEPS = ("payments/validate", "payments/charge", "payments/begin")
 
 
 class FullRail(Rail):
@@ -24,16 +31,18 @@ class FullRail(Rail):
     samples: ClassVar[dict[str, Fields]] = Rail.samples | {
         "bills": {"paycode": "power", "reference": METER, "unknown_reference": "45099999999", "amount": "500000"},
         "payments": {"method": "account", "payer": "0123456785", "provider": "058", "otp": OTP, "wrong_otp": "000000"},
-        "accounts": {"name": "ADA OBI"},
+        "accounts": {"name": "ADA OBI", "credited_name": CREDITED_NAME},
         "identity": {"bvn": BVN, "unknown_bvn": "33312345678"},
     }
+    samples["payments"]["paying_email"] = PAYING_EMAIL
     spending: ClassVar[tuple[str, ...]] = ("transfers", "bills")
 
     def __init__(self, data: str, secrets: dict[str, bytes], callback: str, open_seconds: float) -> None:
         super().__init__(data, secrets, callback, open_seconds)
         self.orders |= {
             "bills": lambda order: {"code": "00", "facts": {"token": f"{len(order['key']):020}"}},
-            "payments/begin": lambda order: {"outcome": "challenge", "facts": {"session": order["key"], "auth": "OTP"}},
+            "payments/begin": self.begin,
+            "payments/charge": lambda order: {"outcome": "successful" if order.get("token") == "T-1" else "failed"},
             "refunds": self.refund,
             "accounts": self.open_account,
         }
@@ -44,9 +53,29 @@ class FullRail(Rail):
             "payments/validate": self.validate,
             "payments/query": lambda asked: self.query(f"payments/{asked['step']}", asked["key"]),
             "accounts/close": self.close_account,
-            "accounts/credits": lambda _: {"credits": []},
-            "accounts/credits/query": lambda _: {},
+            "accounts/credits": self.list_credits,
+            "accounts/credits/query": self.find_credit,
         }
+
+    # --- payments --------------------------------------------------------------------------------------------------
+
+    def begin(self, order: Fields) -> Fields:
+        """Asks the payer of a bank account for a code. All others pay on the rail's own page, or by what it shows."""
+        key, method = order["key"], order["method"]
+        if method == "account":
+            return {"outcome": "challenge", "facts": {"session": key, "auth": "OTP"}}
+        facts = {"session": key, "auth": "redirect", "url": f"https://rail.example/pay/{key}"}
+        if method == "ussd":
+            facts = {"session": key, "auth": "ussd", "ussd_code": "*966*000*1#"}
+        if method == "bank_transfer":
+            facts = {"session": key, "auth": "device", "account_number": "9800000001", "bank_name": "Example Bank"}
+        pays = order.get("email") == PAYING_EMAIL
+        paid_at = time.time() + self.open_seconds if pays else NEVER
+        if pays:
+            threading.Timer(self.open_seconds + 0.05, self.call_back, [key]).start()
+        card = {"card": PAGE_CARD | {"token": "T-1", "email": order.get("email", "")}} if method == "card" else {}
+        before = {"outcome": "challenge", "facts": facts, "card": None}
+        return {"code": "00", "open_until": paid_at, "before": before, **card}
 
     def validate(self, request: Fields) -> Fields:
         """Checks the payer's code. A payment that has ended stays as it is."""
@@ -64,16 +93,23 @@ class FullRail(Rail):
             return answer
 
     def refund(self, request: Fields) -> Fields:
-        paid = self.query("payments/validate", request["payment_key"])
+        """Gives back a payment, or money that came into an account."""
+        paid = self.find("credits", request["credit"]) if request.get("credit") else None
+        answers = [paid[1]] if paid else [self.query(step, request["payment_key"]) for step in BEGUN_STEPS]
+        limit = next((answer["amount"] for answer in answers if answer["outcome"] == "successful"), 0)
         rows = self.db.execute("select content, answer from entry where kind = 'refunds'").fetchall()
         earlier = [json.loads(content) for content, answer in rows if json.loads(answer)["outcome"] == "successful"]
         total = sum(refund["amount"] for refund in earlier if refund["payment_key"] == request["payment_key"])
-        if paid["outcome"] != "successful" or total + request["amount"] > paid["amount"]:
+        if total + request["amount"] > limit:
             return {"outcome": "failed", "message": "More than was paid"}
         return {}
 
+    # --- accounts --------------------------------------------------------------------------------------------------
+
     def open_account(self, request: Fields) -> Fields:
         number = self.db.execute("select 9900000000 + count(*) from entry where kind = 'accounts'").fetchone()[0]
+        if request["name"] == CREDITED_NAME:
+            threading.Timer(self.open_seconds, self.credit, [request["key"], str(number), CREDIT]).start()
         return {
             "outcome": "open",
             "account_number": str(number),
@@ -84,10 +120,35 @@ class FullRail(Rail):
     def close_account(self, request: Fields) -> Fields:
         found = self.find("accounts", request["key"])
         if found is None:
-            return {}
+            return {"outcome": "not_found", "key": request["key"]}
         closed = found[1] | {"outcome": "closed"}
         self.record("accounts", request["key"], found[0], closed, 0)
         return closed
+
+    def credit(self, key: str, number: str, amount: int) -> None:
+        """Records money that came into an account, then announces it."""
+        with self.lock:
+            count = self.db.execute("select count(*) from entry where kind = 'credits'").fetchone()[0]
+            credit: Fields = {"rail_reference": f"C-{count + 1:06}", "key": key, "account_number": number}
+            credit |= {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "sender_name": "BOLA ADE"}
+            credit |= {"amount": amount, "currency": "NGN"}
+            answer = {"outcome": "successful", "amount": amount}
+            self.record("credits", credit["rail_reference"], json.dumps(credit), answer, 0)
+        self.call_back(key, "credit", credit["rail_reference"])
+
+    def find_credit(self, asked: Fields) -> Fields:
+        found = self.find("credits", asked["rail_reference"])
+        return {"credit": json.loads(found[0])} if found else {}
+
+    def list_credits(self, asked: Fields) -> Fields:
+        """Lists at most 100 credits, by their reference, which grows with time."""
+        query = "select content from entry where kind = 'credits' and key > ? order by key"
+        credits = [json.loads(row[0]) for row in self.db.execute(query, (asked.get("after", ""),))]
+        wanted = asked.get("key", "")
+        return {
+            "outcome": "found",
+            "credits": [c for c in credits if c["at"] >= asked["since"] and c["key"] in (wanted or c["key"],)][:100],
+        }
 
 
 if __name__ == "__main__":

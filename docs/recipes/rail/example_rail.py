@@ -62,9 +62,8 @@ class Rail:
         if row is None:
             return None
         answer = json.loads(row[1])
-        if answer.pop("open_until", 0) > time.time():
-            answer["outcome"] = "processing"
-        return row[0], answer
+        before = answer.pop("before", {"outcome": "processing"})
+        return row[0], answer | (before if answer.pop("open_until", 0) > time.time() else {})
 
     def query(self, kind: str, key: str) -> Fields:
         found = self.find(kind, key)
@@ -99,9 +98,10 @@ class Rail:
             return {"open_until": time.time() + self.open_seconds}
         return {"code": "00"}
 
-    def call_back(self, key: str) -> None:
+    def call_back(self, key: str, event: str = "order", reference: str = "") -> None:
         if self.callback:
-            body, moment = json.dumps({"event": "order", "key": key}).encode(), int(time.time())
+            fields, moment = {"event": event, "key": key, "rail_reference": reference}, int(time.time())
+            body = json.dumps(fields).encode()
             key_id, secret = next(iter(self.secrets.items()))
             header = f"t={moment},k={key_id},v1={sign(secret, moment, 'POST', '/rails/remote', body)}"
             request = urllib.request.Request(self.callback, body, {"Kasuwa-Signature": header})

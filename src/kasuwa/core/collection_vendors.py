@@ -1,14 +1,31 @@
 """The vendors that collect payments for a deployment, and what each of them serves.
 
-Rules refuse what the chosen vendor does not serve when the payment is taken, and write the vendor's name with the
-payment: it is queried and refunded there, also after the settings have changed.
+Rules refuse what no vendor of the purpose serves when the payment is taken. The vendor of a payment is chosen among
+those that serve it, and its name is written with the payment: it is queried and refunded there, also after the settings
+have changed.
 """
 
 from collections.abc import Mapping
 
 import msgspec
 
+from kasuwa.core.account_terms import SANDBOX_RAIL
+from kasuwa.core.money import format_minor
+
 CARD_METHODS = frozenset({"card", "token"})
+# The purposes of the rails of payments, as the settings name them.
+CARD, COLLECT = "card", "collect"
+
+
+class Unserved(msgspec.Struct, frozen=True):
+    """The reason for which a vendor does not serve a payment: the field of the request, and what it must be."""
+
+    field: str
+    reason: str
+
+
+# In the order in which they are checked.
+CHECKED_FIELDS = ("paymentType", "currency", "amount")
 
 
 class CollectionVendor(msgspec.Struct, frozen=True):
@@ -20,25 +37,47 @@ class CollectionVendor(msgspec.Struct, frozen=True):
     providers: Mapping[str, frozenset[str]] = {}  # by method; a method that is not named takes all of its providers
     least_amounts: Mapping[str, int] = {}  # by currency, in minor units
 
+    def find_unserved(self, method: str, provider: str, currency: str, charged: int) -> Unserved | None:
+        """Returns why the vendor does not serve a payment, or None if it does. `charged` is what the payer pays."""
+        if method not in self.methods or provider not in self.providers.get(method, (provider,)):
+            what = f"{method} by {provider}" if method in self.methods else method
+            return Unserved("paymentType", f"another one: {what} is not served here")
+        if currency not in self.currencies:
+            return Unserved("currency", f"one of {', '.join(sorted(self.currencies))} for this payment type")
+        least = self.least_amounts.get(currency, 0)
+        if charged < least:
+            return Unserved("amount", f"at least {format_minor(least)} for this payment type")
+        return None
+
 
 class CollectionVendors(msgspec.Struct, frozen=True):
-    """The vendor of each purpose. None is a rail that serves every method and takes card numbers: the sandbox."""
+    """The vendors of each purpose, the first choice first. Without any, the rail serves every method and takes card
+    numbers: the sandbox."""
 
-    card: CollectionVendor | None = None  # card payments and saved cards
-    collect: CollectionVendor | None = None  # all other methods
+    card: tuple[CollectionVendor, ...] = ()  # card payments and saved cards
+    collect: tuple[CollectionVendor, ...] = ()  # all other methods
+    configured: Mapping[str, CollectionVendor] = {}  # by name: all whose settings are there
 
-    def of_method(self, method: str) -> CollectionVendor | None:
-        return self.card if method in CARD_METHODS else self.collect
+    def of_method(self, method: str, own: Mapping[str, tuple[str, ...]]) -> tuple[CollectionVendor, ...]:
+        """Returns the vendors that may take payments of a method. `own` are the rails of the merchant's own."""
+        purpose = purpose_of(method)
+        chosen = [name for name in own.get(purpose, ()) if name in self.configured or name == SANDBOX_RAIL]
+        if chosen:
+            return tuple(self.configured[name] for name in chosen if name in self.configured)
+        return self.card if purpose == CARD else self.collect
 
-    def name_of(self, method: str) -> str:
-        """Returns the name of the vendor that serves a method, or "" for the rail of the deployment."""
-        vendor = self.of_method(method)
-        return "" if vendor is None else vendor.name
+    def has_card_page(self, own: Mapping[str, tuple[str, ...]]) -> bool:
+        """Whether the payers of a merchant enter their cards on a vendor's page."""
+        return bool(self.of_method("card", own))
 
-    @property
-    def has_card_page(self) -> bool:
-        """Whether payers enter their cards on the vendor's page."""
-        return self.card is not None
+
+def purpose_of(method: str) -> str:
+    return CARD if method in CARD_METHODS else COLLECT
+
+
+def find_closest(reasons: list[Unserved]) -> Unserved:
+    """Returns the reason of the vendor that comes closest to serving a payment."""
+    return max(reasons, key=lambda reason: CHECKED_FIELDS.index(reason.field))
 
 
 NO_VENDORS = CollectionVendors()

@@ -98,9 +98,11 @@ class Context(msgspec.Struct):
     vendors: CollectionVendors = NO_VENDORS  # that collect payments
     rail_chooser: RailChooser = NO_ROUTING
 
-    def choose_rail(self, demand: RailDemand, avoided: str = "") -> str:
-        """Returns the rail of a new order, or of one that was not sent to the rail `avoided`. See core/routing.py."""
-        return self.rail_chooser.choose(demand, self.merchant.rails.get(demand.purpose, ()), avoided)
+    def choose_rail(self, demand: RailDemand, avoided: str = "", among: tuple[str, ...] = ()) -> str:
+        """Returns the rail of a new order, or of one that was not sent to the rail `avoided`. See core/routing.py.
+
+        `among` are those that may take it, if the rule knows that not all of them do."""
+        return self.rail_chooser.choose(demand, among or self.merchant.rails.get(demand.purpose, ()), avoided)
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""
@@ -221,6 +223,7 @@ class Job(Row):
         "work",
         "rail",
         "is_rail_fixed",
+        "is_queried_first",
     )
 
     kind: str
@@ -236,6 +239,9 @@ class Job(Row):
     work: str
     rail: str = ""  # the rail of its order; "" if it calls none, or was written before rails were
     is_rail_fixed: bool = False  # its order may have reached the rail (core/routing.py)
+    # A process that died may have sent its order, so the rail is queried before it is sent again. The database sets it
+    # at the second claim, for good.
+    is_queried_first: bool = False
 
     @property
     def is_open(self) -> bool:

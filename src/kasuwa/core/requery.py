@@ -100,10 +100,15 @@ def find_next_rail(claimed: Job, job: Job, answer: RailAnswer, context: Context,
     that sends. An order of a version that wrote no rails has gone to the first one."""
     if not job.rail:
         return context.rail_chooser.choose_first(demand.purpose)
-    is_claimed_once = max(claimed.claims, job.claims) <= 1
-    if answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed:
+    if can_change_rail(claimed, job, answer, send):
         return context.choose_rail(demand, avoided=job.rail)
     return job.rail
+
+
+def can_change_rail(claimed: Job, job: Job, answer: RailAnswer, send: str) -> bool:
+    """Whether certainly nothing of an order has left. The parameters are those of find_next_rail."""
+    is_claimed_once = max(claimed.claims, job.claims) <= 1
+    return answer.is_unsent and is_claimed_once and job.kind == claimed.kind == send and not job.is_rail_fixed
 
 
 def schedule_requery(

@@ -8,7 +8,8 @@ and refunds go to that rail. An order may change its rail only while it is certa
     no process died with the order            a job that was claimed twice may have been sent by the first process
 
 The database keeps the last two as well: a trigger of `scheduled_job` sets `is_rail_fixed` at the second claim, and
-refuses another rail from then on (docs/decisions/0040).
+refuses another rail from then on (docs/decisions/0040). Another one sets `is_queried_first`: the order is sent again
+only after its rail was queried, however often the job is rescheduled meanwhile (rails.ports.send_or_query).
 """
 
 from typing import Protocol

@@ -12,7 +12,8 @@ from kasuwa.rails.remote.signing import HEADER, RemoteSecret, SignatureRefused, 
 
 
 class CallbackListener:
-    """Listens on an address. `keys` gets the key of each call-back for an order, and "" for one that is wrong."""
+    """Listens on an address. `keys` gets the key of each call-back for an order, `credit <reference>` for a credit, and
+    "" for one that is wrong."""
 
     def __init__(self, secret: RemoteSecret) -> None:
         self._secrets = {secret.key_id: secret}
@@ -38,6 +39,6 @@ class CallbackListener:
         except (SignatureRefused, msgspec.DecodeError):
             self.keys.put_nowait("")
             return web.json_response({}, status=401)
-        if callback.event == "order":
-            self.keys.put_nowait(callback.key)
+        is_order = callback.event == "order"
+        self.keys.put_nowait(callback.key if is_order else f"credit {callback.rail_reference}")
         return web.json_response({})

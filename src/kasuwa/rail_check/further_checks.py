@@ -13,6 +13,7 @@ from kasuwa.rails.remote.biller import read_catalogue
 from kasuwa.rails.remote.messages import AccountAnswer, CatalogueAnswer, NameFound, OrderAnswer, PersonAnswer
 
 CALLBACK_SECONDS = 30.0
+WRONG_CALLBACK = "A call-back was not signed rightly, or had no event and key."
 VOUCHERS = {"electricity_token": "token", "pin": "pin"}
 
 
@@ -207,7 +208,7 @@ async def check_callback(run: CheckRun) -> None:
         async with asyncio.timeout(CALLBACK_SECONDS):
             while (key := await received.get()) != order.key:
                 if not key:
-                    raise Fault("A call-back was not signed rightly, or had no event and key.")
+                    raise Fault(WRONG_CALLBACK)
     except TimeoutError:
         raise Fault(f"No call-back came within {CALLBACK_SECONDS:.0f} seconds after a transfer in progress.") from None
     if (await run.query(order)).outcome == "not_found":

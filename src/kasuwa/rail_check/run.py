@@ -23,7 +23,7 @@ SAMPLES_OF_TEST = {
     ),
     "bills": ("paycode", "reference", "unknown_reference", "amount"),
     "payments": ("method", "otp", "wrong_otp"),
-    "accounts": ("name",),
+    "accounts": ("name", "credited_name"),
     "identity": ("bvn", "unknown_bvn"),
 }
 
@@ -62,7 +62,9 @@ class Options(msgspec.Struct, frozen=True):
     is_live_allowed: bool = False
     seconds: float = 300.0  # the longest time of the whole run
     restart: Callable[[], Awaitable[None]] | None = None  # restarts the rail and waits until it is there again
-    callbacks: "asyncio.Queue[str] | None" = None  # keys of call-backs with right signatures, "" for others
+    callbacks: "asyncio.Queue[str] | None" = (
+        None  # of call-backs with right signatures: a key or `credit <reference>`; "" for others
+    )
 
 
 class Order(msgspec.Struct, frozen=True):

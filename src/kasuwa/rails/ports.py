@@ -168,12 +168,20 @@ async def call_no_rail(rails: object, job: Job, now: datetime, secrets: object) 
 async def send_or_query(
     job: Job, query_kind: str, send: Callable[[], Awaitable[Answer]], query: Callable[[], Awaitable[Answer]]
 ) -> Answer:
-    """Sends or queries an order. A job that was claimed before may have been sent already: the rail is queried first,
-    and the order is sent under the same key only if the rail does not know it."""
-    taken_over = job.claims > 1
-    if job.kind == query_kind or taken_over:
-        answer = await query()
-        if job.kind == query_kind or answer.status != NOT_FOUND:
+    """Sends or queries an order.
+
+    A process that died may have sent the order of a job that was claimed before, also earlier than by the claim before
+    this one. The rail is queried first, and the order is sent under the same key only if the rail does not know it. If
+    the rail cannot be queried, this raises Unavailable: the order waits, and is queried first again."""
+    if job.kind == query_kind:
+        return await query()
+    taken_over = job.claims > 1 or job.is_queried_first
+    if taken_over:
+        try:
+            answer = await query()
+        except NoAnswer as error:
+            raise Unavailable(f"the rail has not told whether it has the order: {error}") from None
+        if answer.status != NOT_FOUND or not answer.can_resend:
             return answer
     return await send()
 

@@ -21,6 +21,7 @@ import structlog
 from kasuwa.core.billers import CatalogueEdition
 from kasuwa.core.routing import RailDemand
 from kasuwa.rails import ports
+from kasuwa.rails.item_lists import ItemList
 from kasuwa.rails.ports import (
     Answer,
     BankRail,
@@ -59,7 +60,7 @@ class RailMonitor(Protocol):
 
 @runtime_checkable
 class SelectiveRail(Protocol):
-    """A rail that does not serve every bank or item. `serves` returns None while it does not know."""
+    """A rail that does not serve every bank. `serves` returns None while it does not know."""
 
     def serves(self, target: str) -> bool | None: ...
 
@@ -108,8 +109,8 @@ class RailSet(Generic[RailT]):
     """The rails of one purpose.
 
     `rails` are all that are configured. `order` are those for new orders, the first choice first. `unpaid` is one that
-    is never given an order, because it runs in shadow mode. With `is_target_known`, a rail other than the first takes
-    an order only if it confirms that it serves the target."""
+    is never given an order, because it runs in shadow mode. `items` are what billers sell: a biller other than the
+    first of the settings, whose catalogue is offered, takes an order only if it is known to sell the item."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class RailSet(Generic[RailT]):
         monitors: Mapping[str, RailMonitor],
         balances: KnownBalances,
         unpaid: str = "",
-        is_target_known: bool = False,
+        items: Mapping[str, ItemList] = {},
     ) -> None:
         self.purpose = purpose
         self.rails = rails
@@ -128,7 +129,7 @@ class RailSet(Generic[RailT]):
         self.monitors = monitors
         self.balances = balances
         self.unpaid = unpaid
-        self._is_target_known = is_target_known
+        self.items = items
         # Found once: the check of a protocol takes as long as the rest of a choice.
         self._selective: dict[str, SelectiveRail] = {}
         for name, rail in rails.items():
@@ -142,29 +143,32 @@ class RailSet(Generic[RailT]):
         names = self.candidates(preferred)
         if len(names) == 1 and not avoided:
             return names[0]
-        able = [name for name in names if name != avoided and self._is_able(name, names[0], demand)]
+        able = [name for name in names if name != avoided and self._is_able(name, demand)]
         if able:
             return able[0]
         if avoided or not names:
             return avoided
         # None can take it now. It waits at the first one that serves it at all.
-        return next((name for name in names if self._serves(name, names[0], demand.target)), names[0])
+        return next((name for name in names if self._serves(name, demand.target, demand.amount)), names[0])
 
     def candidates(self, preferred: tuple[str, ...]) -> tuple[str, ...]:
         """Returns the rails for a merchant. Rails of its own that are no longer configured are left out."""
         return tuple(name for name in preferred if name in self.rails and name != self.unpaid) or self.order
 
-    def _is_able(self, name: str, first: str, demand: RailDemand) -> bool:
+    def _is_able(self, name: str, demand: RailDemand) -> bool:
         return (
-            self._serves(name, first, demand.target)
+            self._serves(name, demand.target, demand.amount)
             and not self.is_held(name)
             and self.balances.covers(name, demand.currency, demand.amount)
         )
 
-    def _serves(self, name: str, first: str, target: str) -> bool:
+    def _serves(self, name: str, target: str, amount: int = 0) -> bool:
+        """Whether a rail serves a bank, or an item at an amount, as far as this process knows."""
+        if name in self.items:
+            known = self.items[name].sells(target, amount)
+            return name in self.order[:1] if known is None else known
         rail = self._selective.get(name)
-        known = None if rail is None else rail.serves(target)
-        return known is True or (known is None and (name == first or not self._is_target_known))
+        return rail is None or rail.serves(target) is not False
 
     def is_held(self, name: str) -> bool:
         return name in self.monitors and self.monitors[name].held_seconds > 0
@@ -202,11 +206,11 @@ class RailSet(Generic[RailT]):
         if not names:
             raise Unavailable(f"no rail for {self.purpose} is configured")
         trouble: Unavailable | None = None
-        for name in sorted(names, key=lambda name: (not self._serves(name, names[0], target), self.is_held(name))):
+        for name in sorted(names, key=lambda name: (not self._serves(name, target), self.is_held(name))):
             try:
                 return name, await ask(self.rails[name])
             except Unavailable as error:
-                if isinstance(error, LookupDeclined) and self._serves(name, names[0], target):
+                if isinstance(error, LookupDeclined) and self._serves(name, target):
                     raise
                 trouble = trouble or error
         assert trouble is not None, "there is at least one rail"

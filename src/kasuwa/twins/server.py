@@ -18,6 +18,8 @@ FaultKind = Literal[
     "lose",  # the request is carried out, and the connection is closed without an answer
     "half",  # the answer breaks off in the middle
     "hang",  # the request is carried out, and there is no answer
+    "hold",  # the request is carried out, and its answer waits for `release`
+    "stall",  # the request is not carried out, and there is no answer
     "page",  # HTTP 200 with a web page, as a proxy answers
     "empty",  # HTTP 200 without a body
     "bad_gateway",  # HTTP 502 with a web page; the request is carried out
@@ -26,7 +28,8 @@ FaultKind = Literal[
 
 
 class Fault(msgspec.Struct):
-    """A fault of the next calls whose path begins with `path`, of one HTTP method or of all."""
+    """A fault of the next calls whose path begins with `path`, of one HTTP method or of all. With `$` at its end it is
+    the whole path."""
 
     kind: FaultKind
     path: str = "/"
@@ -72,6 +75,7 @@ class Twin:
         self.requests: list[SeenRequest] = []
         self._faults: deque[Fault] = deque()
         self._runner: web.AppRunner | None = None
+        self._released = threading.Event()
         self.port = 0
 
     @property
@@ -80,6 +84,18 @@ class Twin:
 
     def add_fault(self, kind: FaultKind, path: str = "/", count: int = 1, method: str = "") -> None:
         self._faults.append(Fault(kind, path, count, method))
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether a fault waits for its call."""
+        return bool(self._faults)
+
+    def clear_faults(self) -> None:
+        self._faults.clear()
+
+    def release(self) -> None:
+        """Lets the answers that are held leave. May be called from another thread."""
+        self._released.set()
 
     def count(self, path: str) -> int:
         """Returns how many requests of a path the vendor has looked at."""
@@ -101,7 +117,7 @@ class Twin:
 
     def _take_fault(self, method: str, path: str) -> FaultKind | None:
         for fault in self._faults:
-            if path.startswith(fault.path) and fault.method in ("", method):
+            if f"{path}$".startswith(fault.path) and fault.method in ("", method):
                 fault.count -= 1
                 if not fault.count:
                     self._faults.remove(fault)
@@ -114,6 +130,9 @@ class Twin:
         if fault == "too_many":
             return web.json_response({"message": "Too many requests"}, status=429, headers={"Retry-After": "7"})
         if fault == "drop":
+            return cut(request)
+        if fault == "stall":
+            await asyncio.sleep(60)
             return cut(request)
         text = await request.text()
         seen = SeenRequest(
@@ -130,6 +149,8 @@ class Twin:
                 return cut(request)
             case "hang":
                 await asyncio.sleep(60)
+            case "hold":
+                await asyncio.to_thread(self._released.wait, 60)
             case "half":
                 return await break_off(request, response)
             case "page":
@@ -159,16 +180,17 @@ async def break_off(request: web.Request, response: web.Response) -> web.StreamR
 
 
 class TwinThread:
-    """Runs a twin in a thread with an event loop of its own, for callers that have none."""
+    """Runs a twin in a thread with an event loop of its own, for callers that have none. Port 0 is any free one."""
 
-    def __init__(self, twin: Twin) -> None:
+    def __init__(self, twin: Twin, port: int = 0) -> None:
         self.twin = twin
+        self._port = port
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name=f"twin {twin.rules.name}")
 
     def __enter__(self) -> Twin:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.twin.start(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self.twin.start(self._port), self._loop).result(10)
         return self.twin
 
     def __exit__(self, *_: object) -> None:

@@ -228,7 +228,8 @@ class VtpassRules:
         if service.category == "tv-subscription" and body.get("subscription_type") not in ("change", "renew"):
             return "011", 0
         if variation[3] == "Yes":
-            return "", int(float(variation[2]))
+            price = int(float(variation[2]))
+            return ("", price) if price <= self.balance else ("018", 0)
         return self.check_amount(service, body.get("amount"))
 
     def check_amount(self, service: Service, amount: Any) -> tuple[str, int]:

@@ -71,7 +71,12 @@ class StepRunner:
         return self._steps[job.kind].call is ports.call_no_rail
 
     async def run(self, job: Job, merchant: Merchant, now: datetime, secrets: Any = None) -> Result:
-        return await self._writer.submit(self.make_submission(job, merchant, await self.call(job, now, secrets)))
+        """Runs a job, and the jobs that follow it at once: an order that was given to another rail is sent there."""
+        result = await self._writer.submit(self.make_submission(job, merchant, await self.call(job, now, secrets)))
+        while isinstance(result, Decision) and result.follow_up is not None:
+            job = result.follow_up
+            result = await self._writer.submit(self.make_submission(job, merchant, await self.call(job, job.due)))
+        return result
 
     async def call(self, job: Job, now: datetime, secrets: Any = None) -> Answer:
         """Calls the rail and returns its answer: RAIL_UNAVAILABLE or RAIL_SILENT if it raises or does not answer in

@@ -117,12 +117,14 @@ def test_without_a_bank_a_transfer_stays_processing_and_is_sent_again() -> None:
 class Recorder(SandboxBank):
     """A bank that was never reached, or answered somebody who died: it notes what it is asked."""
 
-    def __init__(self, known: Answer) -> None:
+    def __init__(self, known: Answer | Exception) -> None:
         self.known = known
         self.calls: list[str] = []
 
     async def query(self, order: ports.TransferOrder) -> Answer:
         self.calls.append(f"query {order.key}")
+        if isinstance(self.known, Exception):
+            raise self.known
         return self.known
 
     async def transfer(self, order: ports.TransferOrder) -> Answer:
@@ -149,6 +151,21 @@ def test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent(
     sent.job.claims = claims
     assert call(with_bank(bank), sent, 25.0).status == SUCCESSFUL
     assert bank.calls == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
+
+
+@pytest.mark.parametrize("trouble", [ports.Unavailable("away"), ports.NoAnswer("lost")])
+def test_a_job_taken_over_waits_while_its_rail_cannot_be_queried(trouble: Exception) -> None:
+    """The job waits. The next claim is its first again, and queries first because the database remembers."""
+    sent, bank = SentTransfer.new(context()), Recorder(trouble)
+    sent.job.claims = 2
+    assert call(with_bank(bank), sent, 25.0).status == ports.UNAVAILABLE
+    waiting = sent.after(sent.receive_answer(RAIL_UNAVAILABLE, 25))
+    waiting.job.claims, waiting.job.is_queried_first = 1, True
+    assert waiting.job.kind == SEND
+    assert waiting.row.status == PROCESSING
+    back = Recorder(PAID)
+    assert call(with_bank(back), waiting, 30.0).status == SUCCESSFUL
+    assert [made.split()[0] for made in (*bank.calls, *back.calls)] == ["query", "query"]
 
 
 def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:

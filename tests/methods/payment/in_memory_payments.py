@@ -27,6 +27,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.decoding import decode
 from kasuwa.core.purpose import PurposeRules
+from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.apply import LedgerChanges, apply_group
@@ -80,8 +81,10 @@ class InMemoryPayments:
         has_webhook: bool = False,
         purposes: tuple[PurposeRules, ...] = (),
         vendors: CollectionVendors = NO_VENDORS,
+        rail_chooser: RailChooser = NO_ROUTING,
     ) -> None:
         self.vendors = vendors
+        self.rail_chooser = rail_chooser
         self.purposes = {purpose.name: purpose for purpose in (*PURPOSES, *purposes)}
         self.now = now
         self.merchant = of
@@ -111,7 +114,7 @@ class InMemoryPayments:
     # --- deciding ----------------------------------------------------------------------------------------------------
 
     def context(self, scenario: Scenario = NO_SCENARIO) -> Context:
-        return context(
+        given = context(
             self.now,
             merchant=self.merchant,
             number=self.number + 1,
@@ -123,6 +126,8 @@ class InMemoryPayments:
             public_url=URL,
             vendors=self.vendors,
         )
+        given.rail_chooser = self.rail_chooser
+        return given
 
     def decide(self, needs: Needs, rule: Any, scenario: Scenario = NO_SCENARIO) -> Decision | Refusal:
         """Runs a rule as the writer does, and stores its decision."""

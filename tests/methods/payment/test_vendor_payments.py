@@ -41,8 +41,8 @@ from tests.methods.payment.in_memory_payments import (
 )
 from tests.rule_context import NOW, VAULT
 
-PAYSTACK = CollectionVendors(paystack_collection.SERVED, paystack_collection.SERVED)
-MONNIFY = CollectionVendors(monnify_collection.SERVED, monnify_collection.SERVED)
+PAYSTACK = CollectionVendors((paystack_collection.SERVED,), (paystack_collection.SERVED,))
+MONNIFY = CollectionVendors((monnify_collection.SERVED,), (monnify_collection.SERVED,))
 PAGE = challenge("redirect", url="https://checkout.example/1", session="ac1")
 TOKEN = VendorToken("paystack", "AUTH_1", "ada@example.com")
 ASK = "payment.ask_refund"

@@ -29,7 +29,7 @@ from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 REQUEST = PersonalizedRequest(name="Ada Obi", reference="r 1", email="ada@example.com")
 NO_BANKS: tuple[Any, ...] = ("no such bank", "999", True, 5.5, {}, [], -1, 10**30, "x" * 10_000, "bank")
 KEY = personalized_key(MERCHANT.merchant_id, "r 1")
-MONNIFY, MONNIFY_WITH_BVN = AccountTerms("monnify"), AccountTerms("monnify", is_bvn_required=True)
+MONNIFY, MONNIFY_WITH_BVN = AccountTerms(("monnify",)), AccountTerms(("monnify",), bvn_rails=frozenset({"monnify"}))
 NUMBER = "9912345678"
 OPENED = Answer(ports.SUCCESSFUL, "00", "open", {"account_number": NUMBER, "bank_name": "Wema bank"})
 
@@ -133,7 +133,7 @@ def test_a_bvn_is_sealed_for_its_account() -> None:
 
 
 def test_a_deployment_without_an_account_rail_refuses_and_invents_no_number() -> None:
-    assert request_account(terms=AccountTerms("")) == NO_ACCOUNTS
+    assert request_account(terms=AccountTerms(())) == NO_ACCOUNTS
 
 
 def test_a_rail_that_needs_a_bvn_is_not_ordered_an_account_without() -> None:

@@ -127,8 +127,37 @@ MUTANTS = {
         "A wrong code was answered HTTP 200 'successful' instead of 'wrong_code'.",
     ),
     "refunds without end": (
-        {' or total + request["amount"] > paid["amount"]': ""},
+        {'if total + request["amount"] > limit:': "if not limit:"},
         "More was refunded than was paid.",
+    ),
+    "pays pages by itself": (
+        {"else NEVER": "else 0"},
+        "A card payment without a card was answered HTTP 200 'successful' instead of 'challenge'",
+    ),
+    "shows no page": (
+        {'"auth": "redirect", "url": f"https://rail.example/pay/{key}"': '"auth": "redirect"'},
+        "A card payment has no fact url: the payer cannot be sent to the page.",
+    ),
+    "takes every token": (
+        {'if order.get("token") == "T-1" else "failed"': 'if order.get("token") else "failed"'},
+        "A charge with an unknown token is 'successful' instead of 'failed'.",
+    ),
+    "lists a credit twice": (
+        {
+            '            self.record("credits", credit["rail_reference"]': (
+                '            self.record("credits", "D", json.dumps(credit | {"rail_reference": "D"}), answer, 0)\n'
+                '            self.record("credits", credit["rail_reference"]'
+            )
+        },
+        "One payment into an account was listed as 2 credits.",
+    ),
+    "lists the credits of everybody": (
+        {'wanted = asked.get("key", "")': 'wanted = ""'},
+        "/accounts/credits lists credits of other accounts than the one it was asked for.",
+    ),
+    "lists without an end": (
+        {'(asked.get("after", ""),)': '("",)'},
+        "/accounts/credits lists the same credit again after its reference: the list does not end.",
     ),
     "opens accounts again": (
         {
@@ -152,7 +181,7 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_rail_with_a_fault_fails_with_its_sentence(name: str, tmp_path: Path) -> None:
     changes, sentence = MUTANTS[name]
-    with running_rail(tmp_path, changes) as rail:
+    with running_rail(tmp_path, changes, **{"open-seconds": "0.3"}) as rail:
         report = check(rail)
     sentences = [result.sentence for result in report.failed]
     assert any(sentence in found for found in sentences), sentences
@@ -164,9 +193,9 @@ def test_call_backs_with_a_wrong_signature_are_reported(tmp_path: Path) -> None:
     changes = {"'POST', '/rails/remote', body": "'POST', '/', body"}
     with running_rail(tmp_path, changes, **{"callback": callback, "open-seconds": "0.2"}) as rail:
         report = check(rail, port)
-    assert [result.sentence for result in report.failed] == [
+    assert {result.sentence for result in report.failed} == {
         "A call-back was not signed rightly, or had no event and key."
-    ]
+    }
 
 
 # --- the command --------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import PATH, RemoteCallbacks
 from kasuwa.rails.remote.client import RemoteClient
 from kasuwa.rails.remote.collection import RemoteCollection, card_of
+from kasuwa.rails.remote.messages import OrderAnswer, OrderQuery
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, sign
 from kasuwa.twins.server import FaultKind, Twin
 from kasuwa.work.egress import EgressClient
@@ -155,8 +156,8 @@ def test_payments_and_refunds(rail: ExampleRail) -> None:
         assert (await debit.refund(refund)).status == ports.SUCCESSFUL
         assert (await debit.query_refund(refund)).status == ports.SUCCESSFUL
         with pytest.raises(Unavailable) as raised:
-            await debit.charge(order, CardSecrets("5061", "12", "30", "123", "1234"))
-        assert raised.value.notice == "the remote rail does not serve /v1/payments/charge"
+            await client.place("/vouchers", OrderQuery(key="kz12-1"), OrderAnswer)
+        assert raised.value.notice == "the remote rail does not serve /v1/vouchers"
 
     with_client(rail.url, work)
 

@@ -118,6 +118,39 @@ def test_claim_between_decision_and_commit_is_noticed_by_the_database(address: t
     play(address, story)
 
 
+def test_second_claim_is_remembered_whatever_view_of_the_job_is_written(address: tuple[str, str]) -> None:
+    async def story(ground: Ground, merchant_id: int) -> None:
+        async with process_of(ground, ground.settings(), merchant_id) as process:
+            job = await process.take("remembered")
+            flag = "select is_queried_first from scheduled_job where key = $1"
+            assert await process.connection.fetchval(flag, job.key) is False
+            await process.connection.execute("update scheduled_job set claims = 2 where key = $1", job.key)
+            old_view = "update scheduled_job set claims = 0, is_queried_first = false where key = $1"
+            await process.connection.execute(old_view, job.key)
+            assert await process.connection.fetchval(flag, job.key) is True
+
+    play(address, story)
+
+
+def test_order_of_a_dead_process_is_queried_first_once_its_vendor_is_back(address: tuple[str, str]) -> None:
+    """The vendor has paid, and cannot be asked when the job is taken over: the order waits, and is not sent again."""
+
+    async def story(ground: Ground, merchant_id: int) -> None:
+        async with process_of(ground, ground.settings(), merchant_id) as first:
+            job = await first.take("asked-first")
+            await first.services.step_runner.call(job, first.services.clock.now())
+        assert ground.paid_by() == {"paystack": 0, "monnify": 1}
+        async with process_of(ground, ground.settings(url=CLOSED_PORT), merchant_id) as second:
+            assert await second.finish(job) == ("processing", "monnify")
+        before = ground.monnify.count("/api/v2/disbursements/single")
+        async with process_of(ground, ground.settings(), merchant_id) as third:
+            assert await third.finish(job) == ("successful", "monnify")
+        assert ground.monnify.count("/api/v2/disbursements/single") == before == 1
+        assert ground.paid_by() == {"paystack": 0, "monnify": 1}
+
+    play(address, story)
+
+
 def test_order_of_a_vendor_that_is_no_longer_configured_waits(address: tuple[str, str]) -> None:
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as first:

@@ -7,6 +7,7 @@ claimed again after a crash has none: it queries the rail for the outcome first.
 from base64 import b64decode
 from collections.abc import Awaitable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -111,13 +112,7 @@ async def call_refund(rails: Rails, job: Job, now: datetime, secrets: Any) -> An
     work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
-    if job.kind == QUERY_REFUND:
-        return await rail.query_refund(order)
-    if job.claims > 1:
-        answer = await query_taken_over(rail.query_refund(order))
-        if answer.status != ports.NOT_FOUND or not answer.can_resend:
-            return answer
-    return await rail.refund(order)
+    return await ports.send_or_query(job, QUERY_REFUND, partial(rail.refund, order), partial(rail.query_refund, order))
 
 
 def rail_of(rails: Rails, work: PaymentJobData) -> CollectionRail:

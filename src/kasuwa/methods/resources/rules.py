@@ -39,7 +39,8 @@ from kasuwa.core.inbound_accounts import (
     personalized_key,
 )
 from kasuwa.core.references import job_key, movement_reference
-from kasuwa.core.requery import next_requery_at
+from kasuwa.core.requery import can_change_rail, next_requery_at
+from kasuwa.core.routing import RailDemand
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.core.transactions import encode_text
 from kasuwa.core.vault import derive
@@ -57,6 +58,7 @@ from kasuwa.rails import ports
 from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME
 from kasuwa.rails.ports import Answer
 
+PURPOSE = "accounts"  # of the rails that open accounts
 MAX_BANK_TEXT_LENGTH = 200
 NUMBER_FORM = re.compile("[0-9]{10}", re.ASCII)
 
@@ -101,19 +103,27 @@ def decide_personalized(
     if first is not None and first.state != FAILED:
         is_unanswered = first.state == OPENING and not first.message
         return Decision(reply=reply_personalized(first), in_progress=is_unanswered)
-    terms = context.account_terms
-    if not terms.rail:
+    if not context.account_terms.of_merchant(context.merchant.rails.get(PURPOSE, ())):
         return NO_ACCOUNTS
-    if terms.is_bvn_required and request.bvn is None:
+    rails = list_account_rails(context, has_bvn=request.bvn is not None)
+    if not rails:
         return BVN_REQUIRED
-    row = make_account(key, request, context)
+    rail = context.choose_rail(RailDemand(PURPOSE), among=rails) or rails[0]
+    row = make_account(key, request, rail, context)
     if first is not None:
         row = msgspec.structs.replace(row, created_at=first.created_at)
     job = make_opening_job(row, choose_bank(context.merchant, request.bank), context)
     return Decision(reply=reply_personalized(row), rows=(row,), jobs=(job,), numbers_used=1, follow_up=job)
 
 
-def make_account(key: bytes, request: PersonalizedRequest, context: Context) -> PersonalizedAccountRow:
+def list_account_rails(context: Context, *, has_bvn: bool) -> tuple[str, ...]:
+    """Returns the rails that may open an account, the first choice first. Some require its owner's BVN."""
+    terms = context.account_terms
+    names = terms.of_merchant(context.merchant.rails.get(PURPOSE, ()))
+    return tuple(name for name in names if has_bvn or name not in terms.bvn_rails)
+
+
+def make_account(key: bytes, request: PersonalizedRequest, rail: str, context: Context) -> PersonalizedAccountRow:
     return PersonalizedAccountRow(
         key=key,
         merchant_id=context.merchant.merchant_id,
@@ -126,7 +136,7 @@ def make_account(key: bytes, request: PersonalizedRequest, context: Context) -> 
         bvn_sealed=None if request.bvn is None else context.seal(bvn_aad(key), request.bvn.encode()),
         created_at=context.now,
         state=OPENING,
-        rail=context.account_terms.rail,
+        rail=rail,
         rail_reference=movement_reference(REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)),
     )
 
@@ -156,6 +166,7 @@ def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) 
         attempt=0,
         idempotency_claim=None,
         work=encode_text(work),
+        rail=row.rail,
     )
 
 
@@ -192,7 +203,8 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
         return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=notices_of(row, answer))
     number = answer.facts.get(ACCOUNT_NUMBER, "")
     if answer.status != ports.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):
-        return ask_again(row, current, answer, context)
+        rail = find_next_rail(row, job, current, answer, context)
+        return move_account(row, current, rail, context) if rail else ask_again(row, current, answer, context)
     key = token_key(context.vault, ACCOUNT, number)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
@@ -213,6 +225,30 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
     return Decision(reply=reply_personalized(opened), rows=(opened, entry), jobs_done=(current,))
 
 
+def find_next_rail(row: PersonalizedAccountRow, claimed: Job, job: Job, answer: Answer, context: Context) -> str:
+    """Returns another rail for an account whose order has certainly not left, or "" if it stays where it is."""
+    if not job.rail or not can_change_rail(claimed, job, answer, OPEN_ACCOUNT):
+        return ""
+    rails = list_account_rails(context, has_bvn=row.bvn_sealed is not None)
+    chosen = context.choose_rail(RailDemand(PURPOSE), avoided=row.rail, among=rails) if rails else row.rail
+    return "" if chosen == row.rail else chosen
+
+
+def move_account(row: PersonalizedAccountRow, job: Job, rail: str, context: Context) -> Decision:
+    """Gives an account to another rail. The request opens it there at once; later tries wait for their turn."""
+    work, is_first = ACCOUNT_JOB_DECODER.decode(job.work), job.attempt == 0
+    moved = msgspec.structs.replace(row, rail=rail)
+    next_job = msgspec.structs.replace(
+        job,
+        rail=rail,
+        due=context.now if is_first else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
+        attempt=job.attempt + 1,
+        work=encode_text(msgspec.structs.replace(work, rail=rail)),
+    )
+    reply = reply_personalized(moved)
+    return Decision(reply=reply, rows=(moved,), jobs=(next_job,), follow_up=next_job if is_first else None)
+
+
 def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Context) -> Decision:
     """Keeps the account opening and reschedules its job: to open it if the rail has done nothing, else to query."""
     is_unsent = answer.status == ports.UNAVAILABLE and job.kind == OPEN_ACCOUNT
@@ -223,7 +259,8 @@ def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Co
     now = context.now
     due = next_requery_at(now, now.timestamp() - ACCOUNT_JOB_DECODER.decode(job.work).sent_at)
     waiting = msgspec.structs.replace(row, message=answer.message or IN_PROGRESS)
-    next_job = msgspec.structs.replace(job, kind=kind, due=due, attempt=job.attempt + 1)
+    fixed = job.is_rail_fixed or not answer.is_unsent
+    next_job = msgspec.structs.replace(job, kind=kind, due=due, attempt=job.attempt + 1, is_rail_fixed=fixed)
     return Decision(
         reply=reply_personalized(waiting), rows=(waiting,), jobs=(next_job,), notices=notices_of(row, answer)
     )

@@ -7,6 +7,7 @@ import msgspec
 
 from kasuwa.core.references import parse_wire_reference
 from kasuwa.rails.callbacks import CallbackRefused
+from kasuwa.rails.hints import Hint, make_hint
 from kasuwa.rails.remote.messages import Callback
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, SignatureRefused, check_signature
 
@@ -15,8 +16,7 @@ DECODER = msgspec.json.Decoder(Callback)
 
 
 class RemoteCallbacks:
-    """The call-backs of a rail. A call-back for an order makes the service ask for it; others are accepted and
-    ignored."""
+    """The call-backs of a rail. A call-back for an order makes the service ask for it, one for a credit is a hint."""
 
     accepted_body = b"{}"
 
@@ -37,3 +37,12 @@ class RemoteCallbacks:
         except msgspec.DecodeError:
             return None
         return parse_wire_reference(callback.key) if callback.event == "order" else None
+
+
+def read_hint(body: bytes) -> Hint | None:
+    """Returns the credit that a call-back names, or None. Its signature was checked before."""
+    try:
+        callback = DECODER.decode(body)
+    except msgspec.DecodeError:
+        return None
+    return make_hint("receipt", callback.rail_reference) if callback.event == "credit" else None

@@ -22,8 +22,16 @@ import msgspec
 
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, LookupDeclined, NoAnswer, Unavailable, UnreadableAnswer
-from kasuwa.rails.remote.messages import AboutAnswer, BalanceAnswer, Empty, OrderAnswer, OrderQuery, Refusal
+from kasuwa.rails.ports import (
+    Answer,
+    LookupDeclined,
+    NoAnswer,
+    Unavailable,
+    UnreadableAnswer,
+    VendorCard,
+    VendorToken,
+)
+from kasuwa.rails.remote.messages import AboutAnswer, BalanceAnswer, Empty, OrderAnswer, OrderQuery, PaidCard, Refusal
 from kasuwa.rails.remote.signing import RemoteSecret, SignedTransport
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
@@ -110,6 +118,20 @@ class RemoteClient:
             raise unavailable(reply, path)
         raise NoAnswer(f"HTTP {reply.status}")
 
+    async def place(self, path: str, request: msgspec.Struct, answer: type[T]) -> T | None:
+        """Sends an order whose answer has a form of its own. Returns None if its key belongs to another order."""
+        reply = await self._call(path, request, moves_money=True)
+        if reply.status == OK:
+            try:
+                return msgspec.convert(reply.body, answer)
+            except msgspec.ValidationError as error:
+                raise NoAnswer(f"the answer to {path} has another form than documented: {error}") from None
+        if reply.status == KEY_REUSED:
+            return None
+        if reply.status in (BAD_REQUEST, BALANCE_SHORT, NO_SUCH_PATH):
+            raise unavailable(reply, path)
+        raise NoAnswer(f"HTTP {reply.status}")
+
     async def ask(self, path: str, request: msgspec.Struct, order: OrderKey) -> Answer:
         """Asks for the state of an order."""
         reply = await self._call(path, request, moves_money=False, is_throttled=False)
@@ -126,6 +148,10 @@ class RemoteClient:
         if about.environment != environment:
             reason = f"it is a rail for {about.environment}"
             raise Unavailable(reason, notice=f"KASUWA_REMOTE_BASE_URL must name a rail for {environment}")
+
+    async def list_services(self) -> list[str]:
+        """Returns the kinds of orders that the rail says it serves."""
+        return list((await self.look_up("/about", Empty(), AboutAnswer)).serves)
 
     async def _call(
         self, path: str, request: msgspec.Struct, *, moves_money: bool, is_throttled: bool = True
@@ -175,4 +201,20 @@ def read_order(reply: VendorReply, order: OrderKey, *, is_query: bool) -> Answer
         return Answer(ports.UNREADABLE, None, "The rail answered for another order", notice=notice)
     facts = {**found.facts, "rail_reference": found.rail_reference} if found.rail_reference else dict(found.facts)
     message = found.message or MESSAGES.get(status, "")
-    return Answer(status, found.code or CODES.get(status), message, facts, notice=found.notice)
+    code = found.code or CODES.get(status)
+    return Answer(status, code, message, facts, notice=found.notice, card=read_card(found.card))
+
+
+def read_card(card: PaidCard | None) -> VendorCard | None:
+    """Returns the card that a payer used on the rail's page."""
+    if card is None:
+        return None
+    token = VendorToken(NAME, card.token, card.email) if card.token else None
+    return VendorCard(
+        *(card.identity, card.mask, card.bin),
+        brand=card.brand or None,
+        type=card.type or None,
+        issuer=card.issuer or None,
+        country=card.country or None,
+        token=token,
+    )

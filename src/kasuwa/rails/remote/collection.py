@@ -9,6 +9,7 @@ from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder
 from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
 from kasuwa.rails.remote.messages import Card, PaymentQuery, PaymentRequest, RefundRequest, ValidateRequest
 
+LONGEST_TEXT = 200
 PAYMENT, QUERY_PAYMENT, REFUND, QUERY_REFUND = "/payments", "/payments/query", "/refunds", "/refunds/query"
 STEPS: Mapping[str, Literal["begin", "charge", "validate"]] = {
     ports.BEGIN: "begin",
@@ -30,7 +31,7 @@ class RemoteCollection:
         return await self._step(ports.CHARGE, order, card)
 
     async def _step(self, step: str, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        key = key_of(order)
+        key, saved = key_of(order), order.saved_card
         request = PaymentRequest(
             key=key.wire_key,
             amount=order.amount,
@@ -42,8 +43,13 @@ class RemoteCollection:
             payer_account=order.payer_account,
             provider=order.provider,
             network=order.network,
-            merchant_name=order.merchant_name[:200],
+            merchant_name=order.merchant_name[:LONGEST_TEXT],
             card=None if card is None else card_of(card),
+            token="" if saved is None else saved.token,
+            email=order.payer_email if saved is None else saved.email,
+            payer_name=order.payer_name[:LONGEST_TEXT],
+            return_url=order.return_url,
+            expires_at="" if order.expires_at is None else order.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
         return await self._client.send(f"{PAYMENT}/{STEPS[step]}", request, key, payment_query(step, order, key))
 
@@ -64,6 +70,7 @@ class RemoteCollection:
             payment_key=wire_reference(order.refund_of),
             amount=order.amount,
             currency=order.currency,
+            credit=order.rail_facts.get(ports.TRANSACTION_FACT, ""),
         )
         return await self._client.send(REFUND, request, key, query_of(QUERY_REFUND, key))
 

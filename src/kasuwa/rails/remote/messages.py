@@ -40,6 +40,31 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
     "The key of the order."
 
 
+class PaidCard(msgspec.Struct, frozen=True, kw_only=True):
+    """The card that a payer used on your page. It never has the whole number."""
+
+    identity: Annotated[str, Meta(min_length=1, max_length=200)]
+    "Equal for the same card, whoever pays with it. Not the number."
+    mask: Annotated[str, Meta(pattern=r"^[0-9]{6}\*{2,9}[0-9]{4}$")]
+    "First six and last four digits: `408408******4081`."
+    bin: Annotated[str, Meta(pattern="^[0-9]{6,8}$")]
+    "First six to eight digits."
+    brand: Annotated[str, Meta(max_length=40)] = ""
+    type: Annotated[str, Meta(max_length=40)] = ""
+    "`debit`, `credit` or `prepaid`, if you know it."
+    issuer: Text = ""
+    "The bank of the card."
+    country: Annotated[str, Meta(pattern="^([A-Z]{2})?$")] = ""
+    "Country of the card's bank."
+    token: Annotated[str, Meta(max_length=500)] = ""
+    "By which the card is charged again without its payer. Empty if it cannot be."
+    email: Annotated[str, Meta(max_length=200)] = ""
+    "The payer's address that the token is bound to. It comes back with each charge."
+
+    def __repr__(self) -> str:
+        return "PaidCard(…)"
+
+
 class OrderAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The state of an order. It is the same for the order, its repeats and its queries."""
 
@@ -61,6 +86,8 @@ class OrderAnswer(msgspec.Struct, frozen=True, kw_only=True):
     "Further results: `token` or `pin` of a bill; `session`, `auth`, `url`, `ussd_code` of a payment."
     notice: Text = ""
     "One sentence for the operator. Merchants never see it."
+    card: PaidCard | None = None
+    "The card that paid, in the answers to a successful payment on your page."
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,7 +251,7 @@ class PaymentRequest(msgspec.Struct, frozen=True, kw_only=True):
     amount: Amount
     currency: Currency
     method: str
-    "`card`, `token` (a saved card), `account`, `ussd`, `phone`, `qr`, `transfer`, `mobile_money`."
+    "`card`, `token` (a saved card), `account`, `ussd`, `phone`, `bank_transfer`, `mobile_money`."
     attempt: Annotated[int, Meta(ge=1)] = 1
     "A saved card may be tried again on later days, under the same key."
     session: str = ""
@@ -237,6 +264,16 @@ class PaymentRequest(msgspec.Struct, frozen=True, kw_only=True):
     network: str = ""
     merchant_name: Text = ""
     card: Card | None = None
+    "Not sent to a rail of a live deployment: its payers enter their cards on your page."
+    token: Annotated[str, Meta(max_length=500)] = ""
+    "For `token`: of a card that was used on your page."
+    email: Annotated[str, Meta(max_length=200)] = ""
+    "The payer's address, or the one that `token` is bound to."
+    payer_name: Text = ""
+    return_url: Annotated[str, Meta(max_length=2000)] = ""
+    "Where your page sends the payer at the end."
+    expires_at: str = ""
+    "Time after which the payer may not pay any more: 2026-01-05T09:30:00Z."
 
 
 class ValidateRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -262,8 +299,11 @@ class RefundRequest(msgspec.Struct, frozen=True, kw_only=True):
     key: Key
     "The key of the refund."
     payment_key: Key
+    "The key of the payment."
     amount: Amount
     currency: Currency
+    credit: Annotated[str, Meta(max_length=200)] = ""
+    "`rail_reference` of the credit, if the payment is money that came into an account. You do not know its key."
 
 
 # --- accounts that customers pay into --------------------------------------------------------------------------

@@ -110,7 +110,8 @@ class VendorClient:
         if isinstance(observe, VendorMonitor):
             observe.clients.append(self)
             self._limits = limits = observe.limits
-        self._slots = asyncio.Semaphore(limits.in_flight)
+        # The clients of one vendor share its places: those of transfers, payments, accounts and feeds.
+        self._slots = observe.slots if isinstance(observe, VendorMonitor) else asyncio.Semaphore(limits.in_flight)
         self._lookups: deque[float] = deque(maxlen=limits.lookups_per_second)
 
     @property
@@ -257,6 +258,7 @@ class VendorMonitor:
     def __init__(self, observe: CallObserver, limits: VendorLimits = DEFAULT_LIMITS) -> None:
         self._observe = observe
         self.limits = limits
+        self.slots = asyncio.Semaphore(limits.in_flight)
         self.clients: list[VendorClient] = []
 
     def __call__(self, rail: str, outcome: str, seconds: float) -> None:

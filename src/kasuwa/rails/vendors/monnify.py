@@ -6,6 +6,7 @@ the outcome: what got it is looked up, and stays open where nothing is found yet
 """
 
 import asyncio
+import contextlib
 import time
 from base64 import b64encode
 from collections.abc import Callable
@@ -123,7 +124,8 @@ class MonnifySession:
         is_throttled: bool = False,
     ) -> VendorReply:
         for is_last in (False, True):
-            token = await self._find_token()
+            with before_sending() if moves_money and not is_last else contextlib.nullcontext():
+                token = await self._find_token()
             try:
                 return await self._client.call(
                     method,

@@ -15,7 +15,16 @@ from kasuwa.core.collection_vendors import CollectionVendor
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable, VendorCard, VendorToken
+from kasuwa.rails.ports import (
+    Answer,
+    CardSecrets,
+    CollectionOrder,
+    NoAnswer,
+    Unavailable,
+    VendorCard,
+    VendorToken,
+    after_sending,
+)
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorReply
 from kasuwa.rails.vendors.declines import decline_code
@@ -126,7 +135,8 @@ class MonnifyCollection(MonnifySession):
             if not isinstance(url, str) or not url.startswith("http"):
                 return PAGE_LOST
             return Answer(ports.CHALLENGE, None, "", {**facts, "auth": "redirect", "url": url})
-        reply = await self._call("POST", OPEN_ACCOUNT, moves_money=True, body={"transactionReference": reference})
+        with after_sending():
+            reply = await self._call("POST", OPEN_ACCOUNT, moves_money=True, body={"transactionReference": reference})
         account = body_of(reply)
         if not reply.body["requestSuccessful"] or not isinstance(account.get("accountNumber"), str):
             raise NoAnswer(words_of(reply))

@@ -15,7 +15,7 @@ import msgspec
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_NAME, AccountOrder, Receipt
-from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, UnreadableAnswer, before_sending
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelope, words_of
@@ -69,8 +69,9 @@ class PaystackAccounts:
         self._terms = terms
 
     async def open(self, order: AccountOrder) -> Answer:
-        customer = await self._make_customer(order)
-        found = await self._find_account(str(customer["id"]), order)
+        with before_sending():
+            customer = await self._make_customer(order)
+            found = await self._find_account(str(customer["id"]), order)
         if found is not None:
             return found
         # An account may have been opened although its answer is lost, so the outcome is judged as that of an order.

@@ -21,6 +21,7 @@ from kasuwa.rails.ports import (
     Unavailable,
     VendorCard,
     VendorToken,
+    before_sending,
 )
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK
 from kasuwa.rails.vendors.client import VendorClient, VendorReply
@@ -104,7 +105,8 @@ class PaystackCollection(PaystackRefunds):
             raise Unavailable(NO_CARD_NUMBERS)
         if order.method == "card":
             return await self._open_page(order)
-        channel = await self._channel_of(order)
+        with before_sending():
+            channel = await self._channel_of(order)
         if isinstance(channel, Answer):
             return channel
         reply = await self._post("/charge", {**self._common(order), **channel})

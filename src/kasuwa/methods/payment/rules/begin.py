@@ -40,6 +40,7 @@ from kasuwa.methods.payment.model import (
     payment_key,
     sealed_card_aad,
 )
+from kasuwa.methods.payment.rules.vendor_choice import choose_vendor
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails.ports import CardSecrets
 
@@ -129,7 +130,9 @@ def find_vendor(order: PaymentOrder, context: Context) -> str:
     """
     if order.saved_card is not None:
         return CARD_SUMMARY_DECODER.decode(order.saved_card.detail).vendor
-    return "" if order.card_secrets is not None else context.vendors.name_of(order.method)
+    if order.card_secrets is not None:
+        return ""
+    return choose_vendor(order.method, order.detail.provider, order.currency, order.price.charged, context)
 
 
 def return_url_of(detail: PaymentDetail, context: Context) -> str:
@@ -190,6 +193,7 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         trail=begin_trail(context.now, "requested", order.method),
         created_at=context.now,
         final_at=None,
+        rail=order.detail.vendor,
     )
 
 
@@ -226,7 +230,10 @@ def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Cont
 def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: PaymentJobData) -> Job:
     lane = RAIL_ROUTES[method].rail
     key = job_key(row.key)
-    return Job(key, row.merchant_id, kind, lane, row.txn_ref, row.key, due, due, None, 0, 0, None, encode_text(work))
+    return Job(
+        *(key, row.merchant_id, kind, lane, row.txn_ref, row.key, due, due, None, 0, 0, None, encode_text(work)),
+        rail=row.rail,
+    )
 
 
 def hold_fee(row: Transaction, purpose: TransactionPurpose | None, context: Context) -> tuple[PostingGroup, ...]:

@@ -204,7 +204,7 @@ def build_bank_transfer_order(
     request: ChargeShown, context: Context, seen: LoadedRows
 ) -> PaymentOrder | Refusal | NeedsMore:
     """Builds the payment order of a bank transfer. Each payment has an account number of its own."""
-    if context.vendors.collect is not None:
+    if context.vendors.of_method("bank_transfer", context.merchant.rails):
         # The vendor opens an account for the payment.
         detail = msgspec.structs.replace(
             check_request.detail_of(request, context),

@@ -403,7 +403,7 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
     charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
     faults = check_request.card_split_faults(parts, charges, context, seen)
-    faults += check_request.vendor_faults("token", "", currency, price.charged, context)
+    faults += check_request.saved_card_faults(summary, currency, price.charged, context)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(check_request.detail_of(request, context), card=summary, installments=installments)

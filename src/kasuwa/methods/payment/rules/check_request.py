@@ -11,10 +11,10 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.cards import find_bin
+from kasuwa.core.collection_vendors import find_closest
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Merchant, Needs, Row
 from kasuwa.core.magic import SAMPLE_CARD
 from kasuwa.core.merchant import check_amount_limits
-from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
 from kasuwa.core.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
 from kasuwa.core.splits import SplitShare, check_and_split, check_share
@@ -289,22 +289,26 @@ def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
 
 
 def vendor_faults(method: str, provider: str, currency: str, charged: int, context: Context) -> list[FieldError]:
-    """Returns the errors of a payment that the deployment's vendor does not serve. `charged` is what the payer pays.
+    """Returns the error of a payment that no vendor of the deployment serves. `charged` is what the payer pays.
 
     Contract: payment#vendors
     """
-    vendor = context.vendors.of_method(method)
-    if vendor is None:
+    vendors = context.vendors.of_method(method, context.merchant.rails)
+    reasons = [vendor.find_unserved(method, provider, currency, charged) for vendor in vendors]
+    unserved = [reason for reason in reasons if reason is not None]
+    if not vendors or len(unserved) < len(reasons):
         return []
-    if method not in vendor.methods or provider not in vendor.providers.get(method, (provider,)):
-        what = f"{method} by {provider}" if method in vendor.methods else method
-        return [FieldError("paymentType", f"another one: {what} is not served here")]
-    if currency not in vendor.currencies:
-        return [FieldError("currency", f"one of {', '.join(sorted(vendor.currencies))} for this payment type")]
-    least = vendor.least_amounts.get(currency, 0)
-    if charged < least:
-        return [FieldError("amount", f"at least {format_minor(least)} for this payment type")]
-    return []
+    closest = find_closest(unserved)
+    return [FieldError(closest.field, closest.reason)]
+
+
+def saved_card_faults(card: CardSummary, currency: str, charged: int, context: Context) -> list[FieldError]:
+    """Returns the error of a charge that the vendor of a saved card does not serve."""
+    vendor = context.vendors.configured.get(card.vendor)
+    if vendor is None:
+        return [] if card.vendor else vendor_faults("token", "", currency, charged, context)
+    unserved = vendor.find_unserved("token", "", currency, charged)
+    return [] if unserved is None else [FieldError(unserved.field, unserved.reason)]
 
 
 def unsupported_schedule_faults(request: PaymentFields, *, installments: bool = False) -> list[FieldError]:

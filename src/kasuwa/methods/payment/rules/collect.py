@@ -45,6 +45,7 @@ from kasuwa.methods.payment.rules.channels import (
 )
 from kasuwa.methods.payment.rules.charge_card import build_card_order, build_token_order, decide_validate
 from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
+from kasuwa.methods.payment.rules.hosted_card import has_card_page
 from kasuwa.methods.payment.wire import (
     Account,
     Card,
@@ -125,7 +126,7 @@ def require_field(name: str) -> FieldRule:
     """Returns the preflight rule that reports a missing field of the chosen method beside other errors."""
 
     def reason(merchant: Merchant, preflight: PreflightContext, method: str, value: Any) -> str | None:
-        has_page = name == "card" and preflight.rails is not None and preflight.rails.vendors.has_card_page
+        has_page = name == "card" and has_card_page(merchant, preflight)
         is_required = name in REQUIRED_FIELDS.get(method, ()) and not has_page
         return required_for(method) if value is None and is_required else None
 
@@ -200,7 +201,9 @@ def collect_payment(
 
     `otp_reply_state` is the value of `state` in a reply with status 202 that asks for an OTP.
     """
-    required = () if method == "card" and context.vendors.has_card_page else REQUIRED_FIELDS[method]
+    required = (
+        () if method == "card" and context.vendors.has_card_page(context.merchant.rails) else REQUIRED_FIELDS[method]
+    )
     missing = [FieldError(name, required_for(method)) for name in required if getattr(fields, name) is None]
     if missing:
         return refuse_fields(*missing)

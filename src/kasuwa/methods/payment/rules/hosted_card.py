@@ -6,7 +6,8 @@ A card that this deployment issued itself is charged by its number all the same.
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Refusal, refuse_fields
+from kasuwa.core.action import PreflightContext
+from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Refusal, refuse_fields
 from kasuwa.core.pricing import bearer_of
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import RAIL_CALL_STAGES, CardSummary, Payment
@@ -24,11 +25,17 @@ NOTHING_DUE = FieldError("installment.payment_schedule", "a part that is due tod
 UNKNOWN_CARD = CardSummary("", "", "", None, None, None, None)
 
 
+def has_card_page(merchant: Merchant, preflight: PreflightContext) -> bool:
+    """Whether the payers of a merchant enter their cards on a vendor's page. For preflight checks."""
+    return preflight.rails is not None and preflight.rails.vendors.has_card_page(merchant.rails)
+
+
 def card_presence_faults(request: InitiateCard, context: Context) -> list[FieldError]:
     """Returns the error of a card that must be there and is not, or must not be there and is."""
+    has_page = context.vendors.has_card_page(context.merchant.rails)
     if request.card is None:
-        return [] if context.vendors.has_card_page else [CARD_REQUIRED]
-    if context.vendors.has_card_page and not context.issuing.is_own_number(str(request.card.card_no)):
+        return [] if has_page else [CARD_REQUIRED]
+    if has_page and not context.issuing.is_own_number(str(request.card.card_no)):
         return [CARD_NOT_TAKEN]
     return []
 

@@ -84,7 +84,8 @@ def start_watch(payment: Payment, job: Job | None, code: str | None, context: Co
     )
     due = context.now + timedelta(seconds=WATCH_AFTER_SECONDS[0])
     lane = RAIL_ROUTES[payment.method].rail
-    return (make_job(context, WATCH, lane, payment, payment.txn_ref, due, encode_text(watched)),)
+    watch = make_job(context, WATCH, lane, payment, payment.txn_ref, due, encode_text(watched))
+    return (msgspec.structs.replace(watch, rail=work.vendor),)
 
 
 def need_watch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -159,6 +160,7 @@ def begin_return(
             status=PENDING,
             message=MESSAGES[PENDING],
             detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=work.vendor),
+            rail=work.vendor,
         ),
     )
     order = PaymentJobData(

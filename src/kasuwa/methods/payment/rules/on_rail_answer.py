@@ -46,6 +46,7 @@ from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
 from kasuwa.methods.payment.rules.late_money import return_excess
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
+from kasuwa.methods.payment.rules.vendor_choice import find_next_vendor, move_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, VendorCard
@@ -89,6 +90,9 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     updated = apply_rail_facts(payment, answer, context)
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, updated, current_job, EXPIRED_OUTCOME, context, seen)
+    vendor = find_next_vendor(job, current_job, updated, answer, context)
+    if vendor is not None and (current_job.attempt == 0 or not needs_payer_secrets(updated, current_job)):
+        return move_payment(row, updated, current_job, vendor, context)
     ending = final_status(answer, 0)
     if is_opening_session(current_job) and ending == SUCCESSFUL:
         # The session is open and nothing was charged. Without its authentication it cannot be charged either.

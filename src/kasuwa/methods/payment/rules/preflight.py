@@ -21,7 +21,7 @@ from kasuwa.methods.payment.rules.check_request import (
     limit_faults,
     reason_at,
 )
-from kasuwa.methods.payment.rules.hosted_card import CARD_REQUIRED
+from kasuwa.methods.payment.rules.hosted_card import CARD_REQUIRED, has_card_page
 
 # Decoded field values by path: those that the rule named.
 FieldValues = Mapping[str, Any]
@@ -69,8 +69,7 @@ def find_expiry_faults(merchant: Merchant, preflight: PreflightContext, values: 
 
 
 def find_missing_card(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:
-    has_page = preflight.rails is not None and preflight.rails.vendors.has_card_page
-    return [CARD_REQUIRED] if values["card"] is None and not has_page else []
+    return [CARD_REQUIRED] if values["card"] is None and not has_card_page(merchant, preflight) else []
 
 
 def find_account_faults(merchant: Merchant, preflight: PreflightContext, values: FieldValues) -> list[FieldError]:

@@ -225,6 +225,7 @@ def start_refund(
             status=PENDING,
             message=MESSAGES[PENDING],
             detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method, vendor=vendor),
+            rail=vendor,
         ),
     )
     work = PaymentJobData(
