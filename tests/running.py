@@ -28,7 +28,8 @@ import psutil
 from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.db import embedded
-from kasuwa.ledger.invariants import ALL_MERCHANTS, INVARIANTS
+from kasuwa.ledger.invariant import ALL_MERCHANTS
+from kasuwa.ledger.invariants import INVARIANTS
 from tests.merchant_client import HttpConnection, MerchantClient
 
 # The wheel's own version, and the oldest that is promised, from Debian's package.

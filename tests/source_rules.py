@@ -84,6 +84,8 @@ SLICE_IMPORTS = {
         *("cashcode", "clients", "customers", "disburse", "investments", "loans", "payment", "virtualcard"),
     },
     "customers": {"payment"},
+    "disputes": {"payment"},
+    "settlements": {"payment", "disburse"},
 }
 
 BORROWED_MODULES = {"model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "thrift_model"}

@@ -18,6 +18,7 @@ from kasuwa.methods.customers import actions as customers
 from kasuwa.methods.disburse import steps as disburse_steps
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
+from kasuwa.methods.disputes import actions as disputes
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
 from kasuwa.methods.loans.actions import LOANS
@@ -52,13 +53,18 @@ ALL_RESOURCES = msgspec.structs.replace(
         *statements.RESOURCES,
     ),
 )
+ALL_PAYMENT = msgspec.structs.replace(
+    payment.PAYMENT,
+    actions=(*payment.PAYMENT.actions, *disputes.PAYMENT),
+    steps=(*payment.PAYMENT.steps, *disputes.STEPS),
+)
 ALL_SANDBOX = msgspec.structs.replace(
-    SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
+    SANDBOX, actions=(*payment.SANDBOX, *disputes.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
 )
 
 METHODS: tuple[ApiMethod, ...] = (
     DISBURSE,
-    payment.PAYMENT,
+    ALL_PAYMENT,
     BILLS,
     CLIENTS,
     LOANS,
