@@ -85,7 +85,7 @@ SLICE_IMPORTS = {
     },
     "customers": {"payment"},
     "disputes": {"payment"},
-    "settlements": {"payment", "disburse"},
+    "payouts": {"disburse"},
 }
 
 BORROWED_MODULES = {"model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "thrift_model"}

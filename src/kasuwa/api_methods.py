@@ -29,6 +29,7 @@ from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT
 from kasuwa.methods.payment.rules import rail_receipt
 from kasuwa.methods.payment.rules.refund import REFUND
+from kasuwa.methods.payouts import actions as payouts
 from kasuwa.methods.references import actions as references
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
@@ -51,7 +52,9 @@ ALL_RESOURCES = msgspec.structs.replace(
         *transactions.RESOURCES,
         *references.RESOURCES,
         *statements.RESOURCES,
+        *payouts.RESOURCES,
     ),
+    steps=(*RESOURCES.steps, *payouts.STEPS),
 )
 ALL_PAYMENT = msgspec.structs.replace(
     payment.PAYMENT,

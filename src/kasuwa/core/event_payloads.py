@@ -186,7 +186,7 @@ class SettlementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 
     kind: Literal["settlement"]
     txn_ref: str = field(name="txnRef")
-    "Reference of what moved: the settlement batch, or the transfer of a payout."
+    "The `settlement_id`; of a payout, the `txnRef` of its transfer."
     charged_amount: str = field(name="chargedAmount")
     "The amount that moved, in major units of the currency."
     payment_method: str = field(name="paymentMethod")
