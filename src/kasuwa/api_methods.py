@@ -19,6 +19,7 @@ from kasuwa.methods.disburse import steps as disburse_steps
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
 from kasuwa.methods.disputes import actions as disputes
+from kasuwa.methods.disputes.rules import rail_dispute
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
 from kasuwa.methods.loans.actions import LOANS
@@ -40,6 +41,7 @@ from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
+from kasuwa.work.rail_feeds import DisputeRules
 from kasuwa.work.rail_inbox import ReceiptRules
 
 # Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
@@ -89,6 +91,7 @@ ISSUER_RULES = IssuerRules(
 
 # The rule that books money which a rail received on an account, and the jobs that open accounts.
 RECEIPT_RULES = ReceiptRules(rail_receipt.need_receipt_rows, rail_receipt.decide_receipt)
+DISPUTE_RULES = DisputeRules(rail_dispute.need_announced, rail_dispute.decide_announced)
 ACCOUNT_JOB_KINDS = (OPEN_ACCOUNT, QUERY_ACCOUNT)
 
 # Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.

@@ -1,6 +1,7 @@
 """Disputes over HTTP and what they cross: refunds, large files, the clock, a reset, an empty wallet."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,3 +141,66 @@ def test_a_webhook_gets_every_step_of_a_dispute(client: PaymentClient, deploymen
         "select reference from scheduled_job where lane = 'webhook' and reference like $1", f"{dispute_id}/%"
     )
     assert sorted(row[0] for row in jobs) == [f"{dispute_id}/1", f"{dispute_id}/2"]
+
+
+def test_an_operator_opens_hands_in_and_decides_a_dispute_by_hand(
+    client: PaymentClient, deployment: Deployment, tmp_path: Path
+) -> None:
+    paid = client.paid()["txnRef"]
+    said = deployment.run_command("dispute", "open", client.shop.mid, paid, "fraudulent", "--amount", "200.00")
+    dispute_id = said.split(" ", 1)[1].strip()
+    evidence = {"explanation": "mine", "files": [file_of(PDF)]}
+    client.pay(action="dispute_respond", dispute_id=dispute_id, evidence=evidence)
+    shown = deployment.run_command("dispute", "evidence", client.shop.mid, dispute_id, "--to", str(tmp_path))
+    assert '"explanation": "mine"' in shown
+    assert (tmp_path / "1.pdf").read_bytes() == PDF
+    assert "yours again" in deployment.run_command("dispute", "outcome", client.shop.mid, dispute_id, "won")
+    assert client.pay(action="dispute", dispute_id=dispute_id)["data"]["state"] == "won"
+
+
+def test_erasing_a_customer_erases_the_evidence(client: PaymentClient, deployment: Deployment) -> None:
+    shop = client.shop
+    customer = {"name": "Ada Obi", "email": "ada@example.com"}
+    customer_id = shop.put("resources", request="customer", **customer).body["data"]["customer_id"]
+    opened = open_dispute(client, client.paid()["txnRef"])
+    dispute_id = opened["data"]["dispute_id"]
+    evidence = {"customer_name": "Ada Obi", "files": [file_of(PDF)]}
+    client.pay(action="dispute_respond", dispute_id=dispute_id, evidence=evidence)
+    assert '"customer_name": "Ada Obi"' in deployment.run_command("customer", "export", shop.mid, customer_id)
+    shop.put("sandbox", action="dispute_outcome", dispute_id=dispute_id, outcome="lost")
+    deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
+    found = dispute_of(client, opened)["evidence"]
+    assert (found["customer_name"], found["files"][0]["name"]) == (None, "")
+    kept = deployment.fetch("select length(content_sealed) from dispute_file where dispute_id = $1", dispute_id)
+    assert [row[0] for row in kept] == [0]
+
+
+def test_references_of_disputes_and_settlements_are_found(client: PaymentClient) -> None:
+    shop = client.shop
+    paid = client.paid()["txnRef"]
+    dispute_id = open_dispute(client, paid)["data"]["dispute_id"]
+    client.pay(action="dispute_respond", dispute_id=dispute_id, accept=True)
+
+    def find(reference: str) -> Any:
+        return shop.put("resources", inquire="transaction", reference=reference).body["data"]
+
+    found = find(dispute_id)
+    assert (found["kind"], found["state"], found["amount"]) == ("dispute", "accepted", "1500.00")
+    assert [one["reference"] for one in found["related"]] == [paid]
+    assert ("dispute", dispute_id) in [(one["kind"], one["reference"]) for one in find(paid)["related"]]
+    event = shop.put("resources", inquire="events", txnRef=dispute_id).body["data"][0]
+    assert find(event["event_id"])["reference"] == dispute_id
+    [settlement] = shop.put("resources", inquire="settlements").body["data"]
+    assert find(settlement["settlement_id"])["amount"] == settlement["net"]
+    listed = shop.put("resources", inquire="transactions", reference=dispute_id).body["data"]
+    assert [line["txnRef"] for line in listed] == [paid]
+    day = shop.now()[:10]
+    period = {"account": "wallet", "from": day, "to": day}
+    statement = shop.put("resources", inquire="statement", **period).body["data"]
+    totals = {total["kind"]: total["amount"] for total in statement["totals"]}
+    assert totals["disputes"] == "-1500.00"
+    for reference in (paid, dispute_id):
+        steps = shop.put("sandbox", action="explain", txnRef=reference).body["data"]
+        assert any(line["what"] == "posting" and line["said"] == "dispute" for line in steps) or reference == paid
+    explained = shop.put("sandbox", action="explain", txnRef=paid).body["data"]
+    assert [line["said"] for line in explained if line["what"] == "dispute"] == ["opened", "accepted"]

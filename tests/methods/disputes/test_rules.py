@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.event_payloads import DisputeEvent
+from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.methods.disputes.model import (
     ALREADY_ANSWERED,
     ALREADY_ENDED,
@@ -26,7 +27,7 @@ from kasuwa.methods.disputes.model import (
     file_aad,
     media_type_of,
 )
-from kasuwa.methods.disputes.rules.rail_dispute import AnnouncedDispute, decide_announced, need_announced
+from kasuwa.methods.disputes.rules.rail_dispute import decide_announced, need_announced
 from kasuwa.methods.disputes.rules.respond import EMPTY_EVIDENCE
 from kasuwa.methods.payment.model import UNKNOWN_REFERENCE
 from tests.hypothesis_settings import without_deadline

@@ -1,28 +1,12 @@
 """A dispute that a rail announces opens ours, once; its end at the rail ends ours. Contract: payment#disputes"""
 
-from datetime import datetime
-
-import msgspec
-
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Refusal
 from kasuwa.core.money import format_minor
+from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.methods.disputes.model import WON, Dispute, DisputeOrigin, dispute_key, origin_key
 from kasuwa.methods.disputes.rules.end_dispute import contradiction, dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.open_dispute import NewDispute, need_payment, open_dispute
 from kasuwa.methods.payment.model import Payment, payment_key
-
-
-class AnnouncedDispute(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispute as a rail tells of it, for a payment that is known here."""
-
-    rail: str
-    rail_dispute_id: str
-    txn_ref: str
-    amount: int | None  # None: the rail does not say
-    reason: str
-    due_at: datetime | None
-    outcome: str | None  # won or lost; None while it is open
-    status: str = ""  # the rail's word
 
 
 def need_announced(announced: AnnouncedDispute, merchant: Merchant) -> Needs:

@@ -11,6 +11,7 @@ from kasuwa.core.decision import (
     Merchant,
     Needs,
     NeedsMore,
+    OperatorNotice,
     Refusal,
     Row,
     refuse_fields,
@@ -61,7 +62,11 @@ def decide_response(
         return TOO_LATE  # its job is about to end it
     if request.evidence is None:
         answered = msgspec.structs.replace(dispute, responded_at=context.now)
-        return end_dispute(answered, ACCEPTED, context, seen)
+        accepted = end_dispute(answered, ACCEPTED, context, seen)
+        if isinstance(accepted, Decision) and dispute.rail:
+            message = f"the merchant accepts dispute {dispute.rail_dispute_id} at {dispute.rail}: accept it there"
+            accepted.notices = (*accepted.notices, OperatorNotice(dispute.dispute_id, message))
+        return accepted
     if not has_content(request.evidence):
         return EMPTY_EVIDENCE
     return submit_evidence(dispute, request.evidence, context, seen)
