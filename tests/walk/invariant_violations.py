@@ -155,9 +155,6 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "insert into account (key, merchant_id, name, currency, posted, held)"
         " values ('\\x01', $1, 'receivable:disputes:USD', 'USD', 1, 0)",
     ),
-    "a settlement is what was collected less fee": (
-        "update settlement_batch set fee = fee + 1 where merchant_id = $1 and kind = 'settlement'",
-    ),
     "a payout schedule has a job": (
         "delete from scheduled_job where merchant_id = $1 and kind = 'payouts.send'",
         "update payout_schedule set frequency = 'off' where merchant_id = $1",

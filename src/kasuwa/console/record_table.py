@@ -405,6 +405,7 @@ DISPUTES = RecordKind(
                 FormField("evidence.tracking_number", "Tracking number"),
             ),
             allowed_states=("needs_response",),
+            file_list="evidence.files",
         ),
         ActionForm(
             "accept",

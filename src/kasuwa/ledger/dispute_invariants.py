@@ -1,4 +1,4 @@
-"""The invariants of disputes, and of the settlements that their money comes from."""
+"""The invariants of disputes and of payouts by schedule."""
 
 from kasuwa.ledger.invariant import Invariant, merchant_filter
 
@@ -41,11 +41,6 @@ DISPUTE_INVARIANTS = (
             where {merchant_filter("a")} and a.name like 'receivable:disputes:%' and (a.posted > 0
                 or a.posted < 0 and not exists (select 1 from scheduled_job j where j.merchant_id = a.merchant_id
                     and j.kind = 'dispute.collect' and j.reference = 'dispute debt ' || a.currency))""",
-    ),
-    Invariant(
-        "a settlement is what was collected less fee, VAT, split parts and reserve",
-        f"""select merchant_id, key::text as place from settlement_batch where {merchant_filter()}
-            and kind = 'settlement' and gross > 0 and amount <> gross - fee - vat - split - reserved""",
     ),
     Invariant(
         "a payout schedule has a job unless it is off",

@@ -3,6 +3,102 @@
 import { type Amount } from "../exact.js";
 import { type Time } from "../times.js";
 
+/** A settlement with its lines. */
+export interface SettlementDetail {
+  /** Identifier of the settlement. */
+  readonly settlement_id: string;
+  /** The day, in Lagos. */
+  readonly day: string;
+  /** Currency of the amounts. */
+  readonly currency: string;
+  /** `open` while the day lasts; after it the settlement does not change. */
+  readonly state: "open" | "settled";
+  /** What payers were charged, of the payments that reached the wallet on this day. */
+  readonly gross: string;
+  /** Fees of payments. */
+  readonly fee: Amount;
+  /** VAT on these fees. */
+  readonly vat: Amount;
+  /** Parts of split payments that went to their beneficiaries. */
+  readonly split: string;
+  /** Refunds that were paid to payers. */
+  readonly refunds: string;
+  /** Disputes that were not won, with their fees, less what is owed for them. */
+  readonly disputes: string;
+  /** What was kept back of payments (negative), and what was released from the reserve. */
+  readonly reserve: string;
+  /** The sum of all lines: by so much collections changed the balance of the wallet. */
+  readonly net: string;
+  /** Payouts to your bank account by schedule. They are not part of `net`. */
+  readonly paid_out: string;
+  /** The lines that have movements. */
+  readonly lines: readonly SettlementLine[];
+  /** The `txnRef` of each payout of the day. */
+  readonly payouts: readonly string[];
+}
+
+/** The movements of one kind. */
+export interface SettlementLine {
+  /** Kind of the movements. */
+  readonly kind: "disputes" | "fee" | "gross" | "paid_out" | "refunds" | "reserve" | "split" | "vat";
+  /** Their sum: negative if they left the wallet. */
+  readonly amount: Amount;
+  /** Number of the postings. A settlement of an earlier day's payments is one. */
+  readonly count: number;
+}
+
+/** The settlement. */
+export interface SettlementReply {
+  /** 200. */
+  readonly status: 200;
+  /** The settlement. */
+  readonly data: SettlementDetail;
+}
+
+/** What collections did to the wallet of one currency on one day. Amounts that left the wallet are negative. */
+export interface SettlementSummary {
+  /** Identifier of the settlement. */
+  readonly settlement_id: string;
+  /** The day, in Lagos. */
+  readonly day: string;
+  /** Currency of the amounts. */
+  readonly currency: string;
+  /** `open` while the day lasts; after it the settlement does not change. */
+  readonly state: "open" | "settled";
+  /** What payers were charged, of the payments that reached the wallet on this day. */
+  readonly gross: string;
+  /** Fees of payments. */
+  readonly fee: Amount;
+  /** VAT on these fees. */
+  readonly vat: Amount;
+  /** Parts of split payments that went to their beneficiaries. */
+  readonly split: string;
+  /** Refunds that were paid to payers. */
+  readonly refunds: string;
+  /** Disputes that were not won, with their fees, less what is owed for them. */
+  readonly disputes: string;
+  /** What was kept back of payments (negative), and what was released from the reserve. */
+  readonly reserve: string;
+  /** The sum of all lines: by so much collections changed the balance of the wallet. */
+  readonly net: string;
+  /** Payouts to your bank account by schedule. They are not part of `net`. */
+  readonly paid_out: string;
+}
+
+/** One page of settlements. */
+export interface SettlementsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The settlements. */
+  readonly data: readonly SettlementSummary[];
+  /** How many settlements the period has. */
+  readonly total: number;
+  /** The number of records skipped. */
+  readonly offset: number;
+  /** The largest number of records of a page. */
+  readonly limit: number;
+}
+
 /** A statement, or the link to one. */
 export interface Statement {
   /** 200. */
@@ -51,10 +147,21 @@ export interface StatementMovement {
 /** The movements of one kind together. */
 export interface StatementTotal {
   /**
-   * `collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld tax,
-   * stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
+   * `collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back for
+   * them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others; `tax`:
+   * withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
    */
-  readonly kind: "collected" | "fees" | "interest" | "other" | "payouts" | "refunds" | "tax" | "vat";
+  readonly kind:
+    | "collected"
+    | "disputes"
+    | "fees"
+    | "interest"
+    | "other"
+    | "payouts"
+    | "refunds"
+    | "reserve"
+    | "tax"
+    | "vat";
   /** Sum of the movements: negative if more went out than came in. */
   readonly amount: Amount;
   /** Number of the movements. */

@@ -65,14 +65,13 @@ create table dispute_origin (
     primary key (key, merchant_id)
 );
 
--- What a settlement of a later day consists of, in minor units. `reserve` batches are the part of payments that is kept
--- for some days (rolling reserve); they have `reserved` alone.
+-- What was deducted before the amount of a later day's settlement was left, in minor units. A `reserve` batch is the part of
+-- payments that is kept back until a day (rolling reserve).
 alter table settlement_batch drop constraint if exists gathering_kind_check;
 alter table settlement_batch drop constraint if exists settlement_batch_kind_check;
 alter table settlement_batch add constraint settlement_batch_kind_check
     check (kind in ('settlement', 'payout', 'reserve'));
 alter table settlement_batch
-    add column gross bigint not null default 0,
     add column fee bigint not null default 0,
     add column vat bigint not null default 0,
     add column split bigint not null default 0,

@@ -64,7 +64,7 @@ class SettlementBatch(Row):
     """Money that is moved together on one day: a merchant's settlement or a beneficiary's payout."""
 
     table: ClassVar[str] = "settlement_batch"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state", "gross", "fee", "vat", "split", "reserved")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state", "fee", "vat", "split", "reserved")
 
     kind: str
     owner: str  # "merchant", or the ref_code of a beneficiary
@@ -72,8 +72,7 @@ class SettlementBatch(Row):
     currency: str
     amount: int
     state: str
-    # What the amount of a settlement is made of: it is gross less the others. Zero in batches of earlier versions.
-    gross: int = 0
+    # What was deducted before the amount of a settlement was left. Zero in batches of earlier versions.
     fee: int = 0
     vat: int = 0
     split: int = 0

@@ -28,7 +28,7 @@ RESOURCES = (
     ),
     Read(
         name="payout_schedule",
-        title="payout schedule",
+        title="payouts",
         request=wire.ScheduleReadRequest,
         reply=wire.ScheduleReply,
         read=store.read_schedule,

@@ -98,8 +98,8 @@ class BatchAddition(msgspec.Struct, frozen=True):
     due: datetime
     currency: str
     amount: int
-    # Of a settlement: gross, fee, VAT, split parts and reserve, of which the amount is left.
-    lines: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    # Of a settlement: fee, VAT, split parts and reserve, which were deducted before the amount was left.
+    deductions: tuple[int, int, int, int] = (0, 0, 0, 0)
 
     @property
     def reference(self) -> str:
@@ -116,12 +116,11 @@ def add_to_batch(
     merchant_id = context.merchant.merchant_id
     key = addition.key(merchant_id)
     found = seen.get(SettlementBatch, key)
-    gross, fee, vat, split, reserved = addition.lines
+    fee, vat, split, reserved = addition.deductions
     if found is not None and found.state == DUE:
         added = msgspec.structs.replace(
             found,
             amount=found.amount + addition.amount,
-            gross=found.gross + gross,
             fee=found.fee + fee,
             vat=found.vat + vat,
             split=found.split + split,
@@ -131,7 +130,7 @@ def add_to_batch(
     day = f"{lagos_day(addition.due):%Y%m%d}"
     row = SettlementBatch(
         *(key, merchant_id, addition.kind, addition.owner, day, addition.currency, addition.amount, DUE),
-        *addition.lines,
+        *addition.deductions,
     )
     job = Job(
         job_key(key),
@@ -191,8 +190,8 @@ def settle_payment(
     if kept:
         additions.append(plan_reserve(kept, due, row.currency, context))
     if days and rest > kept:
-        lines = (payment.charged, row.fee, row.vat, sum(parts), kept)
-        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest - kept, lines))
+        deductions = (row.fee, row.vat, sum(parts), kept)
+        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest - kept, deductions))
     if not all(seen.is_loaded(one.key(row.merchant_id)) for one in additions):
         return NeedsMore(need_batches(additions, destination, row))
     batches = [add_to_batch(one, context, seen) for one in additions]

@@ -59,7 +59,7 @@ SUMS = f"""
         from ({ON_WALLET}) w) m
     where line is not null and ($4::text is null or currency = $4) group by 1, 2, 3, 4
 """
-BATCHES = "select key, gross, fee, vat, split, reserved from settlement_batch where merchant_id = $1 and key = any($2)"
+BATCHES = "select key, fee, vat, split, reserved from settlement_batch where merchant_id = $1 and key = any($2)"
 
 
 async def list_settlements(
@@ -134,7 +134,7 @@ async def read_days(
             continue  # clocks of processes differ by moments
         settlement = found.of(day, of)
         if line == "settled":
-            add_batch(settlement, amount, batches.get(keys[reference], [0]))
+            add_batch(settlement, amount, batches.get(keys[reference], [0, 0, 0, 0]))
         else:
             settlement.add(line, amount, count)
         if line == PAID_OUT:
@@ -143,15 +143,10 @@ async def read_days(
     return found
 
 
-def add_batch(settlement: DaySettlement, amount: int, lines: list[Any]) -> None:
-    """Adds a settlement of a later day. One of an earlier version has no lines: its amount is all that is known."""
-    gross = lines[0]
-    if not gross:
-        settlement.add("gross", amount, 1)
-        return
-    _, fee, vat, split, reserved = lines
-    settlement.add("gross", gross, 1)
-    for name, part in (("fee", fee), ("vat", vat), ("split", split), ("reserve", reserved)):
+def add_batch(settlement: DaySettlement, amount: int, deductions: list[Any]) -> None:
+    """Adds a settlement of a later day: what reached the wallet, and what was deducted before."""
+    settlement.add("gross", amount + sum(deductions), 1)
+    for name, part in zip(("fee", "vat", "split", "reserve"), deductions, strict=True):
         if part:
             settlement.add(name, -part, 1)
 
