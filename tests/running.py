@@ -31,7 +31,8 @@ from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.db import embedded
 from kasuwa.ledger.chain_audit import find_chain_violations
-from kasuwa.ledger.invariants import ALL_MERCHANTS, INVARIANTS
+from kasuwa.ledger.invariant import ALL_MERCHANTS
+from kasuwa.ledger.invariants import INVARIANTS
 from tests.merchant_client import HttpConnection, MerchantClient
 
 # The oldest version of PostgreSQL that is promised, from Debian's package, and the newest to test with: that of the

@@ -85,12 +85,24 @@ SLICE_IMPORTS = {
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
     "references": {
-        *("cashcode", "clients", "customers", "disburse", "investments", "loans", "payment", "virtualcard"),
+        *("cashcode", "clients", "customers", "disburse", "disputes", "investments", "loans", "payment"),
+        *("statements", "virtualcard"),
     },
     "customers": {"payment"},
+    "disputes": {"payment"},
+    "payouts": {"disburse"},
 }
 
-BORROWED_MODULES = {"model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "thrift_model"}
+BORROWED_MODULES = {
+    "model",
+    "rules",
+    "wire",
+    "wire_reply",
+    "plan_model",
+    "settlement_model",
+    "settlements",
+    "thrift_model",
+}
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 

@@ -15,7 +15,16 @@ SQL = re.compile(
 WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|create|grant|lock)\b", re.IGNORECASE)
 # The operator reads across merchants in one place, which only the operator's pages may import.
 OPERATORS_READS = "console/operator_reads.py"
-SQL_MODULES = ("db/", "ledger/invariants.py", "ledger/chain_", "work/", "prepare.py", "doctor.py", OPERATORS_READS)
+SQL_MODULES = (
+    "db/",
+    "ledger/invariants.py",
+    "ledger/dispute_invariants.py",
+    "ledger/chain_",
+    "work/",
+    "prepare.py",
+    "doctor.py",
+    OPERATORS_READS,
+)
 UNION = re.compile(r"\b(?:union|intersect|except)(?:\s+all)?\b", re.IGNORECASE)
 MERCHANT_CONDITIONS = ("merchant_id = $", "merchant_id = u.merchant")
 QUERY_METHODS = {"fetch", "gather_row", "fetchrow", "fetchval", "execute", "executemany", "cursor"}

@@ -27,6 +27,7 @@ from kasuwa.core.fields import (
 )
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.people import Bvn, DateText, Phone
+from kasuwa.methods.disputes.model import FileContent
 
 FieldKind = Literal[
     "text",
@@ -94,6 +95,7 @@ SCALARS: dict[type, FieldType] = {
     DateText: FieldType("date"),
     Currency: FieldType("choice", values=CURRENCIES),
     CardNumber: TEXT,
+    FileContent: TEXT,
     CardPrefix: TEXT,
     Bvn: TEXT,
     Phone: TEXT,

@@ -29,6 +29,7 @@ COMMANDS = {
     "client": ("client:command", "Export, find and erase the personal data of a client."),
     "customer": ("customer:command", "Export, find and erase the data of a customer."),
     "loan": ("loan:command", "Write off loans."),
+    "dispute": ("dispute:command", "Open, decide and hand in disputes of payments."),
     "rail": ("rail:command", "Report on rails, and check one that speaks the rail protocol."),
     "rates": ("rates:command", "Show and set exchange rates."),
     "reconcile": (

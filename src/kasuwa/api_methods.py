@@ -18,6 +18,8 @@ from kasuwa.methods.customers import actions as customers
 from kasuwa.methods.disburse import steps as disburse_steps
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
+from kasuwa.methods.disputes import actions as disputes
+from kasuwa.methods.disputes.rules import rail_dispute
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
 from kasuwa.methods.loans.actions import LOANS
@@ -28,6 +30,7 @@ from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT
 from kasuwa.methods.payment.rules import rail_receipt
 from kasuwa.methods.payment.rules.refund import REFUND
+from kasuwa.methods.payouts import actions as payouts
 from kasuwa.methods.references import actions as references
 from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
@@ -39,6 +42,7 @@ from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
+from kasuwa.work.rail_feeds import DisputeRules
 from kasuwa.work.rail_inbox import ReceiptRules
 
 # Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
@@ -52,15 +56,22 @@ ALL_RESOURCES = msgspec.structs.replace(
         *references.RESOURCES,
         *statements.RESOURCES,
         *proofs.RESOURCES,
+        *payouts.RESOURCES,
     ),
+    steps=(*RESOURCES.steps, *payouts.STEPS),
+)
+ALL_PAYMENT = msgspec.structs.replace(
+    payment.PAYMENT,
+    actions=(*payment.PAYMENT.actions, *disputes.PAYMENT),
+    steps=(*payment.PAYMENT.steps, *disputes.STEPS),
 )
 ALL_SANDBOX = msgspec.structs.replace(
-    SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
+    SANDBOX, actions=(*payment.SANDBOX, *disputes.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
 )
 
 METHODS: tuple[ApiMethod, ...] = (
     DISBURSE,
-    payment.PAYMENT,
+    ALL_PAYMENT,
     BILLS,
     CLIENTS,
     LOANS,
@@ -82,6 +93,7 @@ ISSUER_RULES = IssuerRules(
 
 # The rule that books money which a rail received on an account, and the jobs that open accounts.
 RECEIPT_RULES = ReceiptRules(rail_receipt.need_receipt_rows, rail_receipt.decide_receipt)
+DISPUTE_RULES = DisputeRules(rail_dispute.need_announced, rail_dispute.decide_announced)
 ACCOUNT_JOB_KINDS = (OPEN_ACCOUNT, QUERY_ACCOUNT)
 
 # Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.

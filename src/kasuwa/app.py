@@ -15,7 +15,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
-from kasuwa.api_methods import RECEIPT_RULES, methods_of, steps_of
+from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES, methods_of, steps_of
 from kasuwa.app_owners import SharedResources, start_links, start_owner
 from kasuwa.app_rails import start_rail_tasks
 from kasuwa.app_server import make_admin_operations, make_callbacks, make_dispatch, make_request_log, make_server
@@ -34,7 +34,7 @@ from kasuwa.settings import (
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.work.billers import CatalogueRefresher
-from kasuwa.work.rail_inbox import InboxServices, RailInbox
+from kasuwa.work.rail_inbox import InboxServices, RailInbox, dispute_books
 from kasuwa.work.rail_listings import RailListings
 from kasuwa.work.steps import lanes_of
 from kasuwa.work.worker import Worker
@@ -117,8 +117,9 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     accounts = {name: rail for name, rail in services.rails.accounts.items() if name != SANDBOX_RAIL}
     feeds = services.rail_choice.make_feeds()
     records = services.use_pool(await connections.open_rail_pool(dsn))
-    inbox = RailInbox(make_inbox_services(services, records, accounts, feeds))
-    listings = RailListings(records, accounts, feeds)
+    inbox_services = make_inbox_services(services, records, accounts, feeds)
+    inbox = RailInbox(inbox_services)
+    listings = RailListings(records, accounts, feeds, dispute_books(inbox_services))
     closer = make_closer(settings, dsn, services.clock)
     closers = () if closer is None else (closer,)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
@@ -147,6 +148,7 @@ def make_inbox_services(
         accounts=accounts,
         feeds=feeds,
         receipt_rules=RECEIPT_RULES,
+        dispute_rules=DISPUTE_RULES,
         suspense_mid=services.settings.suspense_mid,
     )
 

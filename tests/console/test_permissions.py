@@ -31,6 +31,8 @@ PAYING = {
     "investments cashout cashcode",
     "loans process",
     "payment refund",
+    "payment dispute_respond",
+    "resources payout_schedule",
     "virtualcard create",
     "virtualcard fund",
     "virtualcard get",

@@ -1,6 +1,7 @@
 """Record pages, and the conversion of forms to requests."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -107,6 +108,30 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     assert "Restart" in owner.get(f"/recurrents/{link}").words
     assert owner.post(f"/recurrents/{link}/start").http == 303
     assert owner.post(f"/recurrents/{link}/nonsense").http == 404
+
+
+def test_a_dispute_is_shown_and_answered_with_a_file(owner: Visitor, shop: MerchantClient) -> None:
+    paid = PaymentClient(shop).paid()["txnRef"]
+    asked = {"action": "dispute", "txnRef": paid, "reason": "product not received"}
+    dispute_id = shop.put("sandbox", **asked).body["data"]["dispute_id"]
+    assert "product not received" in owner.get("/disputes").words
+    link = quote(dispute_id, safe="")
+    assert "Send evidence" in owner.get(f"/disputes/{link}").words
+    wrong = owner.upload(f"/disputes/{link}/evidence", "file", b"MZ", **{"evidence.explanation": "delivered"})
+    assert wrong.http == 422
+    fields = {"evidence.explanation": "delivered"}
+    assert owner.upload(f"/disputes/{link}/evidence", "file", b"%PDF-1.4", **fields).http == 303
+    shown = owner.get(f"/disputes/{link}")
+    assert ("delivered" in shown.words, "application/pdf" in shown.words) == (True, True)
+    assert "Send evidence" not in shown.words
+
+
+def test_settlements_are_listed_and_shown_with_their_lines(owner: Visitor, shop: MerchantClient) -> None:
+    PaymentClient(shop).paid()
+    page = owner.get("/settlements")
+    assert "1,500.00" in page.words
+    link = page.text.partition('href="/settlements/')[2].partition('"')[0]
+    assert "gross" in owner.get(f"/settlements/{link}").words
 
 
 def test_another_merchants_records_are_not_found(deployment: Deployment, shop: MerchantClient, owner: Visitor) -> None:

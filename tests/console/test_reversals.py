@@ -6,17 +6,17 @@ from kasuwa.console.manual_posting import (
     ALREADY_REVERSED,
     ManualPosting,
     ProposedPosting,
-    RailReversal,
     Verdict,
     decide_verdict,
     need_verdict,
     posting_key,
-    reversal_key,
 )
 from kasuwa.core.decision import AuditEntry, Decision, LoadedRows, Row
+from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
 from tests.console.test_operator_pages import propose
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.rule_context import MERCHANT, context
 from tests.running import Deployment
 
@@ -28,8 +28,9 @@ VERDICT = Verdict(7, "approved", 3, RETURNED, AuditEntry("ada@example.com", "app
 
 def test_a_second_approval_of_the_same_reversal_books_nothing() -> None:
     key, mark = posting_key(MERCHANT.merchant_id, 7), reversal_key(MERCHANT.merchant_id, "GP|FD|1")
-    assert need_verdict(VERDICT, MERCHANT).rows == ((ManualPosting, key), (RailReversal, mark))
-    rows: dict[bytes, Row | None] = {key: None, mark: None}
+    payment = payment_key(MERCHANT.merchant_id, "GP|FD|1")
+    assert need_verdict(VERDICT, MERCHANT).rows == ((ManualPosting, key), (RailReversal, mark), (Payment, payment))
+    rows: dict[bytes, Row | None] = {key: None, mark: None, payment: None}
     first = decide_verdict(VERDICT, context(), LoadedRows(rows))
     assert isinstance(first, Decision)
     reversal = first.rows[1]
@@ -70,6 +71,23 @@ def test_a_reversed_payment_is_taken_from_the_wallet(deployment: Deployment, sho
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
     assert shop.wallet().balance == before - 50_000
     assert deployment.broken_invariants([shop.mid]) == []
+    # It is the payer's: neither a refund nor a dispute pays it again.
+    refund = shop.put("payment", action="refund", txnRef=reference, amount="1.00").body
+    dispute = shop.put("sandbox", action="dispute", txnRef=reference, reason="fraudulent").body
+    assert (refund["status"], dispute["status"]) == (104, 104)
+
+
+def test_a_payment_that_was_disputed_after_the_proposal_is_not_reversed_as_well(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    finance, admin = sign_in_as(deployment, "operator:finance"), sign_in_as(deployment, "operator:admin")
+    paid = PaymentClient(shop).paid()
+    number = propose(finance, "reversal", mid=shop.mid, reference=paid["txnRef"])
+    assert shop.put("sandbox", action="dispute", txnRef=paid["txnRef"], reason="fraudulent").body["status"] == 200
+    before = shop.wallet().balance
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http != 303
+    assert shop.wallet().balance == before
 
 
 @pytest.mark.parametrize("reference", ["", "GP|FD|000000000|20260105X", "x' or 1=1"])

@@ -130,6 +130,35 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update payment set refunded = 0 where merchant_id = $1",
         "update payment set refunding = refunded where merchant_id = $1",
     ),
+    # --- disputes
+    "what is disputed of a payment": (
+        "update payment set disputed = 0 where merchant_id = $1",
+        "update dispute set state = 'won' where merchant_id = $1 and state = 'accepted'",
+        "update payment set disputed = disputed + 1 where merchant_id = $1 and refunded = 0",
+    ),
+    "an open dispute holds what its wallet covered": (
+        "delete from scheduled_job where merchant_id = $1 and kind = 'dispute.deadline'",
+        "update dispute set covered = covered - 1 where merchant_id = $1 and state = 'needs_response'",
+        "update dispute set state = 'lost' where merchant_id = $1 and state = 'needs_response'",
+    ),
+    "a dispute that was not won took its amount": (
+        "update dispute set vat = vat + 1 where merchant_id = $1 and state = 'accepted'",
+        "delete from posting where merchant_id = $1 and kind = 'dispute fee'",
+    ),
+    "every step of a dispute has an event": (
+        "update dispute set events = events + 1 where merchant_id = $1",
+        "delete from event where merchant_id = $1 and kind = 'dispute'",
+    ),
+    "a debt of disputes is collected by a job": (
+        "insert into account (key, merchant_id, name, currency, posted, held)"
+        " values ('\\x01', $1, 'receivable:disputes:USD', 'USD', -1, 0)",
+        "insert into account (key, merchant_id, name, currency, posted, held)"
+        " values ('\\x01', $1, 'receivable:disputes:USD', 'USD', 1, 0)",
+    ),
+    "a payout schedule has a job": (
+        "delete from scheduled_job where merchant_id = $1 and kind = 'payouts.send'",
+        "update payout_schedule set frequency = 'off' where merchant_id = $1",
+    ),
     "what is gathered for a day": (
         "update settlement_batch set amount = amount + 1 where merchant_id = $1 and kind = 'settlement'",
         "update settlement_batch set state = 'done' where merchant_id = $1 and kind = 'payout'",
@@ -239,6 +268,14 @@ def take_payments(payments: PaymentClient) -> None:
     paid = payments.paid(split=[{"ref_code": made["ref_code"], "percentage": "33.33"}])
     assert payments.refund(paid["txnRef"], "100.00")["txnStatus"] == "successful"
     assert payments.paid(VISA_OK, **DAILY)["txnStatus"] == "successful"
+    for action in ({"accept": True}, None):
+        disputed = {"txnRef": payments.paid()["txnRef"], "reason": "fraudulent", "hours": 720}
+        opened = payments.shop.put("sandbox", action="dispute", **disputed).body["data"]
+        if action is not None:
+            answered = payments.pay(action="dispute_respond", dispute_id=opened["dispute_id"], **action)
+            assert answered["data"]["state"] == "accepted"
+    scheduled = {"frequency": "monthly", "least": "90000000000.00", "bankcode": "058", "accountnumber": "0000000000"}
+    assert payments.shop.put("resources", request="payout_schedule", **scheduled).body["status"] == 200
 
 
 def enroll_clients(shop: MerchantClient, deployment: Deployment) -> None:

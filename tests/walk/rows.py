@@ -142,6 +142,9 @@ EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
+    "payment-disputes": ("sandbox-dispute", {}),
+    "payment-dispute_respond": ("sandbox-dispute", {"amount": "100.00"}),
+    "sandbox-dispute": ("payment-charge-token", {}),
     "resources-installments": ("payment-charge-token", {"amount": None, "installment": LATER_INSTALLMENTS}),
 }
 
@@ -191,7 +194,7 @@ def send_examples(
             shop.put("sandbox", action="webhook", url=UNREACHABLE_URL)
         if row.title in EXTRA_EXAMPLES:
             title, changes = EXTRA_EXAMPLES[row.title]
-            made = next(earlier.row for earlier in played if earlier.row.title == title)
+            made = next(other for other in ACTION_ROWS if other.title == title)
             made_of = resolve_references({**made.example, **changes}, played)
             played.append(SentExample(made, {}, shop.send_fields(made.method, made_of)))
         if row == until:

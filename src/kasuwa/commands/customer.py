@@ -25,6 +25,8 @@ from kasuwa.db.batch import Submission
 from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
 from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, show_customer
 from kasuwa.methods.customers.store import find_customer
+from kasuwa.methods.disputes.model import Dispute, DisputeFile, evidence_aad
+from kasuwa.methods.disputes.rules.erase import erase_evidence, erase_file
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import (
     ErasablePayment,
@@ -47,6 +49,8 @@ ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "payment_transaction": (ErasablePaymentTransaction, erase_customer),
     "payment": (ErasablePayment, erase_payer),
     "saved_card": (SavedCard, erase_saved_card),
+    "dispute": (Dispute, erase_evidence),
+    "dispute_file": (DisputeFile, erase_file),
 }
 
 
@@ -83,6 +87,11 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
         await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
         found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
         records = {kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows}
+        if found.evidence:
+            records["dispute_evidence"] = [
+                msgspec.Raw(vault.unseal(merchant_id, evidence_aad(dispute_id), sealed))
+                for dispute_id, sealed in found.evidence
+            ]
         profile = show_customer(customer, read_data(customer, vault.unseal))
         return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
 

@@ -118,6 +118,13 @@ def set_merchant(
     rails: Annotated[
         str | None, typer.Option(help='JSON such as {"bank": ["monnify", "paystack"]}. {} follows the settings.')
     ] = None,
+    dispute_credit: Annotated[
+        str | None,
+        typer.Option(help='How far disputes may take a wallet below zero: {"NGN": "50000.00"}.'),
+    ] = None,
+    reserve: Annotated[
+        str | None, typer.Option(help='Rolling reserve: JSON such as {"percent": "5", "days": 90}. {} ends it.')
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
@@ -132,6 +139,8 @@ def set_merchant(
         inbound_bank=inbound_bank,
         lending=lending,
         rails=rails,
+        dispute_credit=dispute_credit,
+        reserve=reserve,
     )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
@@ -164,7 +173,7 @@ def parse_settings(**options: Any) -> dict[str, Any]:
     """Parses and validates the given options as merchant settings. Exits with one line if one is invalid."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
-        for name in ("tariff", "limits", "lending", "rails"):
+        for name in ("tariff", "limits", "lending", "rails", "dispute_credit", "reserve"):
             if name in given:
                 given[name] = msgspec.json.decode(given[name])
         if "rate" in given:

@@ -27,8 +27,9 @@ class ActionForm(msgspec.Struct, frozen=True):
     action: str
     fields: tuple[FormField, ...] = ()
     allowed_states: tuple[str, ...] = ()  # states of a record in which the form is shown; empty for all
-    fixed_values: tuple[tuple[str, str], ...] = ()  # request fields that the user does not enter
+    fixed_values: tuple[tuple[str, Any], ...] = ()  # request fields that the user does not enter
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
+    file_list: str = ""  # request field that gets an uploaded file, with its name and its content in base64
 
 
 def build_request(fields: Iterable[FormField], read_text: Callable[[str], str]) -> dict[str, Any]:

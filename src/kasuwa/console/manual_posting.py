@@ -33,12 +33,16 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import CURRENCIES, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
+from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
 
 INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The debited account does not cover the amount")
 MAX_ACCOUNT_NAME_LENGTH = 120
 
 
 ALREADY_REVERSED = Refusal(INVALID_REQUEST, "The reversal of this transaction is booked already. Reject the proposal.")
+NOT_LEFT = Refusal(
+    INVALID_REQUEST, "A part of this payment was refunded or disputed since it was proposed. Reject the proposal."
+)
 
 
 class ProposedPosting(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,19 +69,6 @@ class ManualPosting(Row):
     approval_id: int
     state: str = "approved"
     decided_by: int | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-
-class RailReversal(Row):
-    """Marks a transaction whose reversal is booked."""
-
-    table: ClassVar[str] = "rail_reversal"
-
-    txn_ref: str
-    approval_id: int
 
     @property
     def is_open(self) -> bool:
@@ -128,17 +119,15 @@ def posting_key(merchant_id: int, approval_id: int) -> bytes:
     return row_key(merchant_id, "manual_posting", str(approval_id))
 
 
-def reversal_key(merchant_id: int, txn_ref: str) -> bytes:
-    return row_key(merchant_id, RailReversal.table, txn_ref)
-
-
 def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
     key = posting_key(merchant.merchant_id, verdict.approval_id)
     accounts = (verdict.posting.debit, verdict.posting.credit) if verdict.state == "approved" else ()
     if not verdict.posting.reverses:
         return Needs(((ManualPosting, key),), accounts)
-    reversal = (RailReversal, reversal_key(merchant.merchant_id, verdict.posting.reverses))
-    return Needs(((ManualPosting, key), reversal), accounts)
+    merchant_id, txn_ref = merchant.merchant_id, verdict.posting.reverses
+    reversal = (RailReversal, reversal_key(merchant_id, txn_ref))
+    payment = (Payment, payment_key(merchant_id, txn_ref))  # None for a transfer or bill
+    return Needs(((ManualPosting, key), reversal, payment), accounts)
 
 
 def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -157,6 +146,12 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
         if seen.get(RailReversal, mark) is not None:
             return ALREADY_REVERSED
         rows = (row, RailReversal(mark, row.merchant_id, proposed.reverses, verdict.approval_id))
+        payment = seen.get(Payment, payment_key(row.merchant_id, proposed.reverses))
+        if payment is not None and payment.undisputed < proposed.amount:
+            return NOT_LEFT
+        if payment is not None:
+            # The payer has it: it cannot be refunded or disputed as well.
+            rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))
     posting = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(posting,))
     return Decision(reply=row, groups=(group,), rows=rows, audit_entries=(verdict.audit_entry,))

@@ -172,7 +172,7 @@ RAIL_MOVEMENT = """
           and ((t.kind in ('transfer', 'bill') and p.credit like 'rail:%')
             or (t.kind = 'payment' and p.debit like 'rail:%')))
     select m.debit, m.credit,
-        sum(m.amount)::bigint - coalesce((select y.refunded + y.refunding from payment y
+        sum(m.amount)::bigint - coalesce((select y.refunded + y.refunding + y.disputed from payment y
             where y.merchant_id = $1 and y.txn_ref = $2), 0),
         exists (select 1 from rail_reversal r where r.merchant_id = $1 and r.txn_ref = $2)
             or exists (select 1 from approval a join merchant h on h.mid = a.mid and h.merchant_id = $1

@@ -381,4 +381,56 @@ BILLS = RecordKind(
     ),
 )
 
-RECORD_KINDS = (CARDS, BILLS, CASHCODES, RECURRENTS, INSTALLMENTS, BENEFICIARIES, CLIENTS, LOANS, SAVINGS, THRIFT)
+DISPUTES = RecordKind(
+    name="disputes",
+    label="Disputes",
+    singular="Dispute",
+    method="payment",
+    key_field="dispute_id",
+    columns=("dispute_id", "txnRef", "state", "amount", "currency", "reason", "respond_by"),
+    list_action="disputes",
+    view_action="dispute",
+    empty_text="A dispute is opened by the payer's bank. Answer it before its deadline.",
+    update_forms=(
+        ActionForm(
+            "evidence",
+            "Send evidence",
+            "dispute_respond",
+            (
+                FormField("evidence.explanation", "Why the payment is valid", required=True),
+                FormField("evidence.product_description", "What was sold"),
+                FormField("evidence.customer_name", "Customer's name"),
+                FormField("evidence.customer_email", "Customer's e-mail", input_type="email"),
+                FormField("evidence.service_date", "Delivered on", input_type="date"),
+                FormField("evidence.tracking_number", "Tracking number"),
+            ),
+            allowed_states=("needs_response",),
+            file_list="evidence.files",
+        ),
+        ActionForm(
+            "accept",
+            "Accept: the payer is right",
+            "dispute_respond",
+            allowed_states=("needs_response",),
+            fixed_values=(("accept", True),),
+        ),
+    ),
+)
+
+SETTLEMENTS = RecordKind(
+    name="settlements",
+    label="Settlements",
+    singular="Settlement",
+    method="resources",
+    selector="inquire",
+    key_field="settlement_id",
+    columns=("settlement_id", "day", "currency", "gross", "fee", "vat", "refunds", "disputes", "reserve", "net"),
+    list_action="settlements",
+    view_action="settlement",
+    empty_text="A settlement is what collections did to the wallet on one day.",
+)
+
+RECORD_KINDS = (
+    *(DISPUTES, SETTLEMENTS, CARDS, BILLS, CASHCODES, RECURRENTS, INSTALLMENTS, BENEFICIARIES),
+    *(CLIENTS, LOANS, SAVINGS, THRIFT),
+)

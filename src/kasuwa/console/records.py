@@ -1,5 +1,6 @@
 """The pages of every kind of record in record_table.py: list, record, and the forms that create and change one."""
 
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -8,13 +9,15 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from kasuwa.console.events import parse_int
-from kasuwa.console.forms import ActionForm, build_request
+from kasuwa.console.forms import ActionForm, build_request, set_nested
 from kasuwa.console.record_table import RecordKind
 from kasuwa.console.visit import ActionReply, NotFound, Visit
 
 PAGE_SIZE = 50
 # Largest limit that the API's list actions accept.
 MAX_LIST_LIMIT = 200
+# Name of the file input of a form that takes a file.
+FILE_FIELD = "file"
 
 
 async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
@@ -147,9 +150,12 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         **dict(form.fixed_values),
         **copied,
     }
-    reply = await visit.run_action(
-        kind.method, {**request, **build_request(form.fields, visit.form_text)}, form.label.lower()
-    )
+    request |= build_request(form.fields, visit.form_text)
+    file = await visit.upload(FILE_FIELD) if form.file_list else None
+    if file:
+        content = {"name": visit.upload_name(FILE_FIELD), "content": b64encode(file).decode()}
+        set_nested(request, form.file_list, [content])
+    reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         return await show_record(kind, visit, 422, faults=reply.faults, submitted=dict(visit.form), open_form=form.name)
     reference = visit.path_parameter("reference")

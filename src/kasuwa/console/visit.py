@@ -183,6 +183,11 @@ class Visit(msgspec.Struct):
         value = self.form.get(name)
         return await value.read() if isinstance(value, UploadFile) and value.filename else None
 
+    def upload_name(self, name: str) -> str:
+        """Returns the name of an uploaded file, shortened. Empty if there is none."""
+        value = self.form.get(name)
+        return (value.filename or "")[-200:] if isinstance(value, UploadFile) else ""
+
     # --- reading ------------------------------------------------------------------------------------------
 
     @property

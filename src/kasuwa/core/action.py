@@ -141,6 +141,7 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     read_only_without: str = ""  # without this body field the action changes nothing and needs only VIEW
     # The body field with the merchant's own reference, if the same request with the same reference is carried out once.
     unique_reference: str | None = None
+    max_body_bytes: int = 0  # above the path's own limit, for a request with files; 0: that of the path
 
 
 class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):

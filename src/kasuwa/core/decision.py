@@ -22,6 +22,7 @@ from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.loan_interest import LendingSettings
+from kasuwa.core.reserve import NO_RESERVE, ReserveTerms
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.tariff import Tariff
@@ -76,6 +77,8 @@ class Merchant(msgspec.Struct, frozen=True):
     suspended: bool = False
     rails: Mapping[str, tuple[str, ...]] = {}  # rails of its own, by purpose, in order of preference
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
+    dispute_credit: Mapping[str, int] = {}  # by currency: how far disputes may take the wallet below zero
+    reserve: ReserveTerms = NO_RESERVE
 
 
 class Context(msgspec.Struct):

@@ -24,7 +24,7 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     0.00 if the transaction failed."""
     payment_method: str = field(name="paymentMethod")
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event."""
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event."""
     endpoint: Literal["test", "live"]
     "The environment that sent the event. Ignore events of the test environment in production."
     kind: str
@@ -151,6 +151,52 @@ class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the movement, if the request had one."
 
 
+class DisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
+
+    kind: Literal["dispute"]
+    txn_status: Literal["needs_response", "under_review", "won", "lost", "accepted", "expired"] = field(  # type: ignore[assignment]
+        name="txnStatus"
+    )
+    "The state of the dispute. The payment itself stays `successful`."
+    txn_ref: str = field(name="txnRef")
+    "Reference of the dispute: its `dispute_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "The disputed amount, in major units of the currency."
+    payment_method: str = field(name="paymentMethod")
+    "Payment type of the disputed payment."
+    dispute_of: str = field(name="disputeOf")
+    "The `txnRef` of the payment that is disputed."
+    step: str
+    "What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got."
+    reason: str
+    "The reason that the payer's bank gave."
+    fee: str
+    "Fee of the dispute, which you pay unless you win."
+    vat: str
+    "VAT on the fee."
+    respond_by: str
+    "Time by which you must respond, in UTC."
+    plan_id: str | None = None
+    "The recurrent payment or installment plan that the payment was a charge of. Absent for other payments."
+
+
+class SettlementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out."""
+
+    kind: Literal["settlement"]
+    txn_ref: str = field(name="txnRef")
+    "The `settlement_id`; of a payout, the `txnRef` of its transfer."
+    charged_amount: str = field(name="chargedAmount")
+    "The amount that moved, in major units of the currency."
+    payment_method: str = field(name="paymentMethod")
+    "`wallet` if the wallet received it, `bank` if it was paid out to your bank account."
+    settlement_id: str
+    "The settlement of the day, with all its lines: `inquire` it."
+    step: Literal["settled", "released", "paid_out"]
+    "`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer."
+
+
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -177,6 +223,8 @@ EVENT_KINDS: dict[str, EventKind] = {
     "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
+    "dispute": EventKind(DisputeEvent, "A dispute of a payment was opened, is due soon, or has changed its state"),
+    "settlement": EventKind(SettlementEvent, "Collected money was settled, released or paid out"),
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
 }
 

@@ -11,6 +11,7 @@ from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.loan_interest import LendingSettings, check_lending
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
+from kasuwa.core.reserve import NO_RESERVE, ReserveTerms, check_reserve
 from kasuwa.core.tariff import Tariff, read_tariff
 
 # Smallest and largest transaction by currency, in major units. Contract: #rates
@@ -44,6 +45,8 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     suspended: bool = False
     rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run
+    dispute_credit: dict[str, str] = {}  # by currency: how far disputes may take the wallet below zero
+    reserve: ReserveTerms = NO_RESERVE
 
 
 @lru_cache(maxsize=1024)
@@ -65,8 +68,13 @@ def check_settings(settings: MerchantSettings) -> None:
             raise ValueError(f"limits: there is no currency {currency}")
         if not 0 < minor_of(least) <= minor_of(most):
             raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
+    for currency, most in settings.dispute_credit.items():
+        if currency not in CURRENCIES:
+            raise ValueError(f"dispute_credit: there is no currency {currency}")
+        minor_of(most)
     tariff_of(msgspec.json.encode(settings.tariff))
     check_lending(settings.lending)
+    check_reserve(settings.reserve)
 
 
 def make_merchant(
@@ -94,6 +102,8 @@ def make_merchant(
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
         outcome_seed=settings.outcome_seed,
+        dispute_credit={currency: minor_of(most) for currency, most in settings.dispute_credit.items()},
+        reserve=settings.reserve,
     )
 
 

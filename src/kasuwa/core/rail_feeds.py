@@ -16,6 +16,20 @@ class Dispute(msgspec.Struct, frozen=True):
     resolution: str = ""
     due_at: datetime | None = None  # when the rail wants our answer
     is_resolved: bool = False
+    outcome: str | None = None  # won or lost; None while it is open, or if its end cannot be read
+    reason: str = ""
+
+
+class AnnouncedDispute(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispute as a rail tells of it, for a payment that is known here."""
+
+    rail: str
+    rail_dispute_id: str
+    txn_ref: str
+    amount: int | None  # None: the rail does not say
+    reason: str
+    due_at: datetime | None
+    outcome: str | None  # won or lost; None while it is open
 
 
 class Settlement(msgspec.Struct, frozen=True):

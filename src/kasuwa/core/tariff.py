@@ -118,6 +118,19 @@ class CashcodeTariff(msgspec.Struct, frozen=True, rename="upper"):
     web: str
 
 
+class DisputeTariff(msgspec.Struct, frozen=True, rename="upper"):
+    """The fee of a dispute that is not won, by the currency of the payment."""
+
+    ngn: str
+    usd: str
+    ghs: str
+    kes: str
+
+    def of_currency(self, currency: str) -> str:
+        fee: str = getattr(self, currency.lower())
+        return fee
+
+
 class Tariff(msgspec.Struct, frozen=True):
     vat_percent_on_fees: str
     bearer_default: BearerWord
@@ -125,6 +138,7 @@ class Tariff(msgspec.Struct, frozen=True):
     transfer: TransferTariff
     virtual_card: VirtualCardTariff
     cashcode: CashcodeTariff
+    dispute: DisputeTariff
 
 
 class FeeBreakdown(msgspec.Struct, frozen=True):
@@ -163,6 +177,8 @@ def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
         raise ValueError("transfer bands must rise, and the last must have no end")
     cash = tariff.cashcode
     for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold, cash.atm, cash.pos, cash.web):
+        minor_of(figure)
+    for figure in msgspec.structs.astuple(tariff.dispute):
         minor_of(figure)
     check_collection(tariff)
     for card in (tariff.virtual_card.usd, tariff.virtual_card.ngn):
@@ -220,3 +236,8 @@ def calculate_cashcode_fees(tariff: Tariff, channel: str) -> FeeBreakdown:
     """Returns the fees of a cashcode by its channel. Contract: #fees"""
     cash = tariff.cashcode
     return calculate_flat_fees(tariff, {"ATM": cash.atm, "POS": cash.pos, "WEB": cash.web}[channel])
+
+
+def calculate_dispute_fees(tariff: Tariff, currency: str) -> FeeBreakdown:
+    """Returns the fee of a dispute with its VAT, in the currency of the payment. Contract: payment#disputes"""
+    return calculate_flat_fees(tariff, tariff.dispute.of_currency(currency))

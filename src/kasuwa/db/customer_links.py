@@ -79,6 +79,12 @@ CARDS = """
 """
 
 
+DISPUTES = """
+    select d.key, d.dispute_id, d.files, d.evidence_sealed, json_build_object('dispute_id', d.dispute_id,
+        'txn_ref', d.txn_ref, 'state', d.state, 'amount', d.amount, 'currency', d.currency, 'reason', d.reason,
+        'files', d.files, 'opened_at', d.opened_at, 'ended_at', d.ended_at)::text
+    from dispute d where d.merchant_id = $1 and d.txn_ref = any($2) order by d.number, d.key
+"""
 CUSTOMER_ID = "select customer_id from customer where merchant_id = $1 and key = $2 and erased_at is null"
 
 
@@ -92,8 +98,15 @@ class CustomerRows:
     """The rows that belong to a customer: JSON texts to export, and keys to erase, by kind."""
 
     def __init__(self) -> None:
-        self.records: dict[str, list[str]] = {"transaction": [], "payment": [], "saved_card": []}
-        self.keys: dict[str, list[bytes]] = {"payment_transaction": [], "payment": [], "saved_card": []}
+        self.records: dict[str, list[str]] = {"transaction": [], "payment": [], "saved_card": [], "dispute": []}
+        self.keys: dict[str, list[bytes]] = {
+            "payment_transaction": [],
+            "payment": [],
+            "saved_card": [],
+            "dispute": [],
+            "dispute_file": [],
+        }
+        self.evidence: list[tuple[str, bytes]] = []  # of disputes, by dispute_id, encrypted
 
 
 async def find_customer_rows(connection: Connection, merchant_id: int, email_hash: str) -> CustomerRows:
@@ -112,4 +125,16 @@ async def find_customer_rows(connection: Connection, merchant_id: int, email_has
     for key, text in await connection.fetch(CARDS, merchant_id, card_keys):
         rows.keys["saved_card"].append(bytes(key))
         rows.records["saved_card"].append(text)
+    await add_disputes(connection, merchant_id, [txn_ref for _, txn_ref, _ in payments], rows)
     return rows
+
+
+async def add_disputes(connection: Connection, merchant_id: int, txn_refs: list[str], rows: CustomerRows) -> None:
+    for key, dispute_id, files, sealed, text in await connection.fetch(DISPUTES, merchant_id, txn_refs):
+        rows.keys["dispute"].append(bytes(key))
+        rows.keys["dispute_file"] += [
+            row_key(merchant_id, "dispute file", f"{dispute_id} {place}") for place in range(files)
+        ]
+        rows.records["dispute"].append(text)
+        if sealed is not None:
+            rows.evidence.append((dispute_id, bytes(sealed)))

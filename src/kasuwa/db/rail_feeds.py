@@ -33,6 +33,7 @@ STORE_SETTLEMENT = """
     where (s.status, s.gross, s.fees, s.amount, s.payments, s.settled_on) is distinct from
         (excluded.status, excluded.gross, excluded.fees, excluded.amount, excluded.payments, excluded.settled_on)
 """
+DISPUTE_STATUS = "select status from rail_dispute where rail = $1 and dispute_id = $2"
 OF_RECEIPT = "select merchant_id, txn_ref from inbound_receipt where rail = $1 and rail_reference = $2"
 CLAIM_FEED = """
     insert into rail_listing as l (rail, leased_until) values ($1, now() + $3::interval)
@@ -71,6 +72,12 @@ async def find_receipt_payment(pool: Pool, rail: str, reference: str) -> Dispute
     """Returns the payment that was booked for a receipt of a rail."""
     record = await pool.fetchrow(OF_RECEIPT, rail, reference)
     return DisputedPayment() if record is None else DisputedPayment(record[0], record[1])
+
+
+async def find_dispute_status(pool: Pool, rail: str, dispute_id: str) -> str | None:
+    """Returns the status of a dispute as it was stored last, or None if it is new."""
+    found = await pool.fetchval(DISPUTE_STATUS, rail, dispute_id)
+    return None if found is None else str(found)
 
 
 async def store_dispute(pool: Pool, rail: str, dispute: Dispute, payment: DisputedPayment) -> bool:

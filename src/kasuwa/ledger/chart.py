@@ -30,6 +30,8 @@ ACCOUNT_KINDS = {
     "income": AccountKind(None, "the operator's fees"),
     "tax": AccountKind(None, "tax collected and not yet paid over"),
     "settling": AccountKind(0, "collected for the merchant, and its own from a day on"),
+    "reserve": AccountKind(0, "collected for the merchant, and kept back until a day"),
+    "receivable": AccountKind(None, "what the merchant owes the operator, below zero"),
     "unapplied": AccountKind(0, "paid in by customers, not yet enough for what it was meant for"),
     "suspense": AccountKind(0, "received from a rail for nobody who is known, until an operator decides"),
     "beneficiary": AccountKind(0, "somebody else's part of split payments, until it is paid out"),
@@ -55,6 +57,7 @@ COMMON = frozenset(
         "suspense:inbound",
         "income:write_off",
         "income:bank_fee",
+        "receivable:disputes",
         "tax:vat",
     }
 )
@@ -116,6 +119,11 @@ def wallet(currency: str) -> str:
 
 def suspense(currency: str) -> str:
     return f"suspense:inbound:{currency}"
+
+
+def dispute_debt(currency: str) -> str:
+    """Returns the account of what the merchant owes for disputes that its wallet did not cover."""
+    return f"receivable:disputes:{currency}"
 
 
 def outside(what: str, currency: str) -> str:

@@ -5,26 +5,9 @@
 
 from typing import Any
 
-import msgspec
-
 from kasuwa.ledger.chain_audit import find_chain_violations
-
-
-class Invariant(msgspec.Struct, frozen=True):
-    """A statement that must hold of the books."""
-
-    description: str
-    query: str  # returns (merchant_id, place) for each violation
-
-
-# `$1` is null for all merchants, or the array of those to check.
-ALL_MERCHANTS = "$1::bigint[] is null or "
-SCOPE = f"({ALL_MERCHANTS}{{table}}merchant_id = any($1))"
-
-
-def merchant_filter(alias: str = "") -> str:
-    return SCOPE.format(table=f"{alias}." if alias else "")
-
+from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
+from kasuwa.ledger.invariant import ALL_MERCHANTS, Invariant, merchant_filter
 
 INVARIANTS = (
     Invariant(
@@ -247,20 +230,21 @@ INVARIANTS = (
                 group by 1, 2)
             select p.merchant_id, p.txn_ref as place from payment p left join back b using (merchant_id, txn_ref)
             where {merchant_filter("p")} and (p.refunded <> coalesce(b.gone, 0) or p.refunding <> coalesce(b.going, 0)
-                or p.refunded + p.refunding > p.charged)""",
+                or p.refunded + p.refunding + p.disputed > p.charged)""",
     ),
+    *DISPUTE_INVARIANTS,
     Invariant(
         "what is gathered for a day is what lies in its account, and moves by a job",
         f"""with gathered as (
-                select merchant_id, case kind when 'payout' then 'beneficiary:' || owner else 'settling:' || day end
-                    || ':' || currency as name, sum(amount) as amount,
-                    bool_and(state = 'sent' or exists (
+                select merchant_id, case kind when 'payout' then 'beneficiary:' || owner when 'reserve'
+                    then 'reserve:' || day else 'settling:' || day end || ':' || currency as name,
+                    sum(amount) as amount, bool_and(state = 'sent' or exists (
                         select 1 from scheduled_job j where j.merchant_id = g.merchant_id
                             and j.subject = g.key)) as moves
                 from settlement_batch g where {merchant_filter()} and state <> 'done' group by 1, 2),
             mine as (
                 select merchant_id, name, posted from account
-                where {merchant_filter()} and split_part(name, ':', 1) in ('beneficiary', 'settling'))
+                where {merchant_filter()} and split_part(name, ':', 1) in ('beneficiary', 'settling', 'reserve'))
             select merchant_id, name as place from mine full join gathered using (merchant_id, name)
             where coalesce(posted, 0) <> coalesce(amount, 0) or not coalesce(moves, true)""",
     ),

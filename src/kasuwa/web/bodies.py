@@ -21,6 +21,9 @@ SMALL_BODY = 4 * 1024
 # Memory for all larger bodies of this process, and the share of one merchant.
 TOTAL_BODY_BYTES = 64 * 1024 * 1024
 MERCHANT_BODY_BYTES = 16 * 1024 * 1024
+# Bodies with files have memory and time of their own, so that slow uploads do not keep other bodies waiting.
+FILES_BODY_BYTES = 32 * 1024 * 1024
+FILES_BODY_SECONDS = 60.0
 
 
 class BodyTooLarge(Exception):
@@ -118,6 +121,7 @@ class BodyResources:
     def __init__(self) -> None:
         self.deadlines = Deadlines()
         self.memory = BodyMemory()
+        self.files_memory = BodyMemory(FILES_BODY_BYTES, MERCHANT_BODY_BYTES)
 
     async def discard(self, protocol: Any, headers: Headers) -> bool:
         """Reads and drops a body. Returns False if it is not complete: the connection must be closed."""
@@ -131,14 +135,22 @@ class BodyResources:
 
 
 class RequestBody:
-    """The body of one request. Read it once, then call `release`. `owner` is the merchant_id, or 0 for a payer."""
+    """The body of one request. Read it once, then call `release`. `owner` is the merchant_id, or 0 for a payer.
 
-    __slots__ = ("_bodies", "_is_waiting", "_most", "_owner", "_protocol", "_taken")
+    `most` is the limit of its path. A body of a declared length may have up to `most_with_files`: whoever reads it must
+    check that its action accepts so much.
+    """
 
-    def __init__(self, bodies: BodyResources, protocol: Any, most: int, owner: int) -> None:
+    __slots__ = ("_bodies", "_is_waiting", "_memory", "_most", "_most_with_files", "_owner", "_protocol", "_taken")
+
+    def __init__(
+        self, bodies: BodyResources, protocol: Any, most: int, owner: int, most_with_files: int | None = None
+    ) -> None:
         self._bodies = bodies
+        self._memory = bodies.memory
         self._protocol = protocol
         self._most = most
+        self._most_with_files = most if most_with_files is None else most_with_files
         self._owner = owner
         self._taken = 0
         self._is_waiting = False
@@ -149,10 +161,13 @@ class RequestBody:
         A declared length is trusted, because HTTP enforces it. Without one, the bytes are counted as they arrive."""
         length = headers.get("content-length")
         declared = int(length) if length is not None and length.isdecimal() else None
-        if declared is not None and declared > self._most:
+        if declared is not None and declared > self._most_with_files:
             raise BodyTooLarge
+        seconds = BODY_SECONDS
+        if declared is not None and declared > self._most:
+            self._memory, seconds = self._bodies.files_memory, FILES_BODY_SECONDS
         try:
-            with self._bodies.deadlines.within(BODY_SECONDS):
+            with self._bodies.deadlines.within(seconds):
                 if declared is None:
                     return await self._read_chunks()
                 if declared > SMALL_BODY:
@@ -167,12 +182,12 @@ class RequestBody:
 
     def release(self) -> None:
         if self._taken:
-            self._bodies.memory.release(self._owner, self._taken)
+            self._memory.release(self._owner, self._taken)
             self._taken = 0
 
     async def _take(self, size: int) -> None:
         self._is_waiting = True
-        await self._bodies.memory.acquire(self._owner, size)
+        await self._memory.acquire(self._owner, size)
         self._is_waiting = False
         self._taken = size
 

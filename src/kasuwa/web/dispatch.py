@@ -95,6 +95,8 @@ MAX_QUESTIONS = 3
 # Requests for a preencoded reply are the same bytes for every merchant, and parsing them is a fifth of their cost. So
 # this many short bodies are cached with their parsed requests.
 PARSED_CACHE_SIZE = 256
+# Larger bodies have files. They are parsed in a thread, so that other requests go on meanwhile.
+PARSED_IN_THREAD_BYTES = 1024 * 1024
 PARSED_CACHE_MAX_BYTES = 256
 log = structlog.get_logger("kasuwa.web")
 ENVELOPE = msgspec.json.Decoder(Envelope)
@@ -204,7 +206,10 @@ class Dispatch:
     ) -> HttpReply:
         strict = merchant.has_strict_http
         cached = self._parsed_cache.get((path.method.name, body))
-        parsed = cached or self._parse_request(path, body, merchant)
+        if cached is None and len(body) > PARSED_IN_THREAD_BYTES:
+            parsed = await asyncio.to_thread(self._parse_request, path, body, merchant)
+        else:
+            parsed = cached or self._parse_request(path, body, merchant)
         if isinstance(parsed, Refusal):
             return refusal_reply(parsed, strict=strict)
         action, request = parsed

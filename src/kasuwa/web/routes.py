@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import field
 
-from kasuwa.core.action import Action, ApiMethod
+from kasuwa.core.action import Action, ApiMethod, Write
 from kasuwa.core.codes import INVALID_METHOD
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 
@@ -23,6 +23,8 @@ class Envelope(msgspec.Struct):
     payment_type: Any = field(name="paymentType", default=None)
     dry_run: Any = None  # selects nothing: see core/dry_run.py
 
+
+ENVELOPE = msgspec.json.Decoder(Envelope)
 
 VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "paymentType": "payment_type"}
 
@@ -64,6 +66,16 @@ class Route(msgspec.Struct):
     method: ApiMethod
     choices: dict[tuple[str, str], ActionVariants]  # by selector and action name
     no_action: Refusal  # the reply to a body that names no action
+    largest_body: int  # of any action, in bytes
+
+    def body_limit(self, body: bytes) -> int:
+        """Returns the limit of a body's action, in bytes. Contract: #requests"""
+        try:
+            action = self.select_action(ENVELOPE.decode(body))
+        except (msgspec.DecodeError, RecursionError):
+            return self.method.max_body_bytes
+        own = action.max_body_bytes if isinstance(action, Write) else 0
+        return own or self.method.max_body_bytes
 
     def select_action(self, envelope: Envelope) -> Action | Refusal:
         for selector in self.method.selectors:
@@ -91,8 +103,13 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
                     choice.default = action
                 else:
                     choice.variants[action.variant] = action
-        table["/" + method.name] = Route(method, choices, no_action(method, choices))
+        table["/" + method.name] = Route(method, choices, no_action(method, choices), largest_body(method))
     return table
+
+
+def largest_body(method: ApiMethod) -> int:
+    own = (action.max_body_bytes for action in method.actions if isinstance(action, Write))
+    return max(method.max_body_bytes, *own, 0)
 
 
 def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:

@@ -192,11 +192,15 @@ class Server:
         if isinstance(merchant, HttpReply):
             merchant.must_close = not await self._bodies.discard(protocol, headers)
             return merchant
-        body = RequestBody(self._bodies, protocol, asked.method.max_body_bytes, merchant.merchant_id)
+        most = asked.method.max_body_bytes
+        body = RequestBody(self._bodies, protocol, most, merchant.merchant_id, asked.largest_body)
         try:
-            return await self._answer_request(asked, headers, await body.read(headers), merchant)
+            content = await body.read(headers)
+            if len(content) > most and len(content) > asked.body_limit(content):
+                raise BodyTooLarge
+            return await self._answer_request(asked, headers, content, merchant)
         except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
-            return body_error_reply(error, asked.method.max_body_bytes)
+            return body_error_reply(error, most)
         finally:
             body.release()
 

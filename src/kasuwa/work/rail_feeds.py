@@ -1,25 +1,75 @@
-"""Records what rails tell of disputes and settlements, with a notice for each dispute that is new or has changed."""
+"""Records what rails tell of disputes and settlements, with a notice for each dispute that is new or has changed.
+
+A dispute of a payment that is known opens one in its merchant's books, and ends it (methods/disputes)."""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
 
 from kasuwa.core.calendar import utc_text
+from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.money import format_minor
-from kasuwa.core.rail_feeds import Dispute, Settlement
+from kasuwa.core.rail_feeds import AnnouncedDispute, Dispute, Settlement
 from kasuwa.core.references import parse_wire_reference
 from kasuwa.db import rail_feeds, rail_inbox
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.rail_feeds import DisputedPayment
+from kasuwa.db.writer import Writer
+from kasuwa.work.rule_submission import submit_rule
+
+
+class DisputeRules(msgspec.Struct, frozen=True):
+    """The rule that opens and ends the dispute of a payment."""
+
+    needs: Callable[[AnnouncedDispute, Merchant], Needs]
+    decide: Callable[[AnnouncedDispute, Context, LoadedRows], Outcome]
+
+
+class DisputeBooks(msgspec.Struct, frozen=True):
+    """The services that write disputes into merchants' books."""
+
+    writer: Writer
+    directory: MerchantDirectory
+    rules: DisputeRules
 
 
 class FeedRecorder:
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, books: DisputeBooks) -> None:
         self._pool = pool
+        self._books = books
 
     async def record_dispute(self, rail: str, dispute: Dispute) -> None:
         """Stores a dispute. It may come by a call-back and by a list: only a change makes a notice."""
         payment = await self._find_payment(rail, dispute.payment_reference)
+        if payment.merchant_id is not None and payment.txn_ref:
+            await self._book_dispute(rail, dispute, payment.merchant_id, payment.txn_ref)
         if await rail_feeds.store_dispute(self._pool, rail, dispute, payment):
             reference = payment.txn_ref or dispute.payment_reference
             merchant_id = rail_inbox.NO_MERCHANT if payment.merchant_id is None else payment.merchant_id
             await rail_inbox.add_notice(self._pool, reference, describe_dispute(rail, dispute), merchant_id)
+
+    async def _book_dispute(self, rail: str, dispute: Dispute, merchant_id: int, txn_ref: str) -> None:
+        """Opens or ends the merchant's dispute. Done before the dispute is stored: after a crash it is done again, and
+        changes nothing. One that was resolved when it was stored is not looked at again."""
+        known = await rail_feeds.find_dispute_status(self._pool, rail, dispute.dispute_id)
+        if dispute.is_resolved and (known == dispute.status or dispute.outcome is None):
+            return
+        announced = AnnouncedDispute(
+            rail=rail,
+            rail_dispute_id=dispute.dispute_id,
+            txn_ref=txn_ref,
+            amount=dispute.amount,
+            reason=dispute.reason,
+            due_at=dispute.due_at,
+            outcome=dispute.outcome,
+        )
+        merchant, rules = await self._books.directory.get_by_id(merchant_id), self._books.rules
+        # A dispute that is heard of when it is lost is opened first.
+        for _ in range(1 if dispute.outcome is None else 2):
+            needs = rules.needs(announced, merchant)
+            await submit_rule(self._books.writer, merchant, needs, partial(rules.decide, announced))
 
     async def record_settlement(self, rail: str, settlement: Settlement) -> None:
         await rail_feeds.store_settlement(self._pool, rail, settlement)

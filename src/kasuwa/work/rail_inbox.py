@@ -29,7 +29,7 @@ from kasuwa.rails import ports
 from kasuwa.rails.account_port import AccountRail, Receipt
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.work.rail_feeds import FeedRecorder
+from kasuwa.work.rail_feeds import DisputeBooks, DisputeRules, FeedRecorder
 from kasuwa.work.rule_submission import submit_rule
 
 log = structlog.get_logger("kasuwa.work")
@@ -62,13 +62,18 @@ class InboxServices(msgspec.Struct, frozen=True):
     accounts: Mapping[str, AccountRail]
     feeds: Mapping[str, FeedRail]
     receipt_rules: ReceiptRules
+    dispute_rules: DisputeRules
     suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
+
+
+def dispute_books(services: InboxServices) -> DisputeBooks:
+    return DisputeBooks(services.writer, services.directory, services.dispute_rules)
 
 
 class RailInbox:
     def __init__(self, services: InboxServices) -> None:
         self._services = services
-        self._recorder = FeedRecorder(services.pool)
+        self._recorder = FeedRecorder(services.pool, dispute_books(services))
         self._rails = sorted({*services.accounts, *services.feeds})
         self._stopping = asyncio.Event()
 

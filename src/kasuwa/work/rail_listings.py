@@ -20,7 +20,7 @@ from kasuwa.observe.log import describe_error
 from kasuwa.rails.account_port import AccountOrder, AccountRail
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.work.rail_feeds import FeedRecorder
+from kasuwa.work.rail_feeds import DisputeBooks, FeedRecorder
 
 log = structlog.get_logger("kasuwa.work")
 
@@ -37,11 +37,17 @@ FACTS_DECODER: "msgspec.json.Decoder[dict[str, str]]" = msgspec.json.Decoder(dic
 
 
 class RailListings:
-    def __init__(self, pool: Pool, accounts: Mapping[str, AccountRail], feeds: Mapping[str, FeedRail]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        accounts: Mapping[str, AccountRail],
+        feeds: Mapping[str, FeedRail],
+        books: DisputeBooks,
+    ) -> None:
         self._pool = pool
         self._accounts = accounts
         self._feeds = feeds
-        self._recorder = FeedRecorder(pool)
+        self._recorder = FeedRecorder(pool, books)
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:

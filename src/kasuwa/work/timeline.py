@@ -17,6 +17,10 @@ from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 
+# Disputes of a payment, oldest first.
+DISPUTES = """
+    select dispute_id, amount, trail::text from dispute where merchant_id = $1 and txn_ref = $2 order by number, key
+"""
 POSTINGS = """
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
@@ -66,8 +70,14 @@ SELECT_CREATED = """
     union all select 'saved card', created_at from saved_card where merchant_id = $1 and token = $2
     union all select 'virtual card', created_at from virtual_card where merchant_id = $1 and reference = $2
     union all select 'beneficiary', created_at from beneficiary where merchant_id = $1 and ref_code = $2
+    union all select 'dispute', opened_at from dispute where merchant_id = $1 and dispute_id = $2
     union all select 'personalized account', created_at from personalized_account
         where merchant_id = $1 and $2 in (reference, account_number)
+"""
+# The postings of a dispute have its reference.
+OF_REFERENCE = """
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
+    from posting p where p.merchant_id = $1 and p.reference = $2 order by p.seq
 """
 # The transaction of an event.
 OF_EVENT = "select reference from event where merchant_id = $1 and seq = $2"
@@ -131,6 +141,8 @@ async def object_timeline(connection: Connection, merchant_id: int, reference: s
             continue
         entry.details = {"txnRef": txn_ref, **entry.details}
         entries.append(entry)
+    if any(what == "dispute" for what, _ in made):
+        entries += [posting_entry(record) for record in await connection.fetch(OF_REFERENCE, merchant_id, reference)]
     entries += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
     events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MAX_DETAILED)
     for *event, count in reversed(events):
@@ -159,7 +171,15 @@ async def transaction_entries(connection: Connection, row: Transaction) -> list[
     entries += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
     for record in await connection.fetch(EVENTS, *whose):
         entries += await event_entries(connection, row.merchant_id, record)
+    if row.kind == "payment":
+        entries += [entry for record in await connection.fetch(DISPUTES, *whose) for entry in dispute_entries(*record)]
     return entries
+
+
+def dispute_entries(dispute_id: str, amount: int, trail: str) -> list[TimelineEntry]:
+    """Returns the steps of a dispute, for the timeline of its payment."""
+    more = {"dispute_id": dispute_id, "amount": format_minor(amount)}
+    return [TimelineEntry(step.at, 2, "dispute", step.step, more) for step in TRAIL.decode(trail)]
 
 
 async def add_payer(connection: Connection, row: Transaction, entries: list[TimelineEntry]) -> None:

@@ -71,6 +71,14 @@ def action_named(name: str, variant: str | None = None) -> Write:
     return found[0]
 
 
+def decode_fields(
+    action: Write, fields: dict[str, Any], merchant: Merchant, preflight: PreflightContext | None = None
+) -> Any:
+    """Returns the request of an action, or the tuple of its field errors. Fields that are None are not sent."""
+    given = {field: value for field, value in fields.items() if value is not None}
+    return decode(action.request, msgspec.json.encode(given), action.rules, merchant, preflight)
+
+
 class InMemoryPayments:
     def __init__(
         self,
@@ -178,9 +186,8 @@ class InMemoryPayments:
     def put(self, name: str, variant: str | None = None, scenario: Scenario = NO_SCENARIO, /, **fields: Any) -> Any:
         """Returns the decision or refusal of a request, or the tuple of its field errors."""
         action = action_named(name, variant)
-        given = {field: value for field, value in fields.items() if value is not None}
         preflight = PreflightContext(self.now, Rails(bank=NOT_CONFIGURED, vendors=self.vendors))
-        request = decode(action.request, msgspec.json.encode(given), action.rules, self.merchant, preflight)
+        request = decode_fields(action, fields, self.merchant, preflight)
         if isinstance(request, tuple):
             return request
         needs = action.needs(request, self.merchant)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.api_methods import RECEIPT_RULES
+from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES
 from kasuwa.composition import Services
 from kasuwa.db import connections
 from kasuwa.db.rail_inbox import InboxEntry
@@ -339,6 +339,7 @@ async def book_at_once(
             accounts=services.rails.accounts,
             feeds={},
             receipt_rules=RECEIPT_RULES,
+            dispute_rules=DISPUTE_RULES,
             suspense_mid=suspense_mid,
         )
         inboxes.append(RailInbox(used))
@@ -374,11 +375,32 @@ def test_dispute_is_a_notice_at_once_and_again_when_it_is_resolved(harness: Acco
     shown = harness.deployment.run_command("reconcile", "disputes")
     assert f"paystack {dispute_id}" in shown
     assert harness.shop.mid in shown
+    [opened] = harness.shop.put("payment", action="disputes").body["data"]
+    assert (opened["state"], opened["amount"]) == ("needs_response", "900.00")
     harness.call_back("paystack", rules.resolve(dispute_id, "merchant-accepted"))
     wait_until("its end has its notice", lambda: notices_of_dispute("merchant-accepted"))
+    [ended] = harness.shop.put("payment", action="disputes").body["data"]
+    assert (ended["dispute_id"], ended["state"]) == (opened["dispute_id"], "lost")
     harness.list_again()
     wait_until("the account is listed", lambda: is_listed(harness))
     assert (len(notices_of_dispute("answer it there by")), len(notices_of_dispute("merchant-accepted"))) == (1, 1)
+
+
+def test_a_dispute_that_is_heard_of_when_it_is_lost_is_opened_and_lost(harness: AccountHarness) -> None:
+    rules, number = harness.twins.bank.accounts, harness.wait_for_account("lost")
+    harness.call_back("paystack", rules.pay_into(number, 70_000))
+    harness.wait_for_booking(number, 70_000)
+    rules.dispute(list(rules.payments)[-1], 70_000)
+    dispute_id = list(rules.disputes)[-1]
+    before = harness.shop.put("payment", action="disputes").body["total"]
+    for _ in range(2):
+        harness.call_back("paystack", rules.resolve(dispute_id, "auto-accepted"))
+    wait_until(
+        "the dispute is lost",
+        lambda: harness.shop.put("payment", action="disputes", state="lost").body["data"][0]["amount"] == "700.00",
+    )
+    assert harness.shop.put("payment", action="disputes").body["total"] == before + 1
+    assert harness.deployment.broken_invariants([harness.shop.mid]) == []
 
 
 def test_disputes_and_settlements_that_nobody_announced_are_listed(harness: AccountHarness) -> None:

@@ -298,6 +298,42 @@ PAYMENT_REFUND: Action[types.RefundReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+PAYMENT_DISPUTES: Action[types.DisputeSummary] = Action(
+    name="payment.disputes",
+    path="payment",
+    selectors={"action": "disputes"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "state": ("state", "choice"),
+        "txn_ref": ("txnRef", "text"),
+    },
+    reply="DisputesReply",
+    record="DisputeSummary",
+    paging="offset",
+    newest_first=True,
+)
+PAYMENT_DISPUTE: Action[types.DisputeReply] = Action(
+    name="payment.dispute",
+    path="payment",
+    selectors={"action": "dispute"},
+    fields={"dispute_id": ("dispute_id", "text")},
+    reply="DisputeReply",
+)
+PAYMENT_DISPUTE_RESPOND: Action[types.DisputeChanged] = Action(
+    name="payment.dispute_respond",
+    path="payment",
+    selectors={"action": "dispute_respond"},
+    fields={
+        "dispute_id": ("dispute_id", "text"),
+        "accept": ("accept", "boolean"),
+        "evidence": ("evidence", "Evidence"),
+    },
+    reply="DisputeChanged",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 BILLS_PULL: Action[types.BillCatalogueReply] = Action(
     name="bills.pull",
     path="bills",
@@ -1037,17 +1073,54 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
         "last": ("to", "date"),
         "format": ("format", "choice"),
         "limit": ("limit", "integer"),
-        "proof": ("proof", "boolean"),
         "cursor": ("cursor", "text"),
     },
     reply="Statement",
 )
-RESOURCES_PROOF: Action[types.ProofReply] = Action(
-    name="resources.proof",
+RESOURCES_SETTLEMENTS: Action[types.SettlementSummary] = Action(
+    name="resources.settlements",
     path="resources",
-    selectors={"inquire": "proof"},
-    fields={"reference": ("reference", "text")},
-    reply="ProofReply",
+    selectors={"inquire": "settlements"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "currency": ("currency", "choice"),
+        "first": ("from", "date"),
+        "last": ("to", "date"),
+    },
+    reply="SettlementsReply",
+    record="SettlementSummary",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_SETTLEMENT: Action[types.SettlementReply] = Action(
+    name="resources.settlement",
+    path="resources",
+    selectors={"inquire": "settlement"},
+    fields={"settlement_id": ("settlement_id", "text")},
+    reply="SettlementReply",
+)
+RESOURCES_PAYOUT_SCHEDULE: Action[types.ScheduleReply] = Action(
+    name="resources.payout_schedule",
+    path="resources",
+    selectors={"request": "payout_schedule"},
+    fields={
+        "frequency": ("frequency", "choice"),
+        "least": ("least", "amount"),
+        "bankcode": ("bankcode", "text"),
+        "accountnumber": ("accountnumber", "text"),
+    },
+    reply="ScheduleReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_PAYOUTS: Action[types.ScheduleReply] = Action(
+    name="resources.payouts",
+    path="resources",
+    selectors={"inquire": "payout_schedule"},
+    fields={},
+    reply="ScheduleReply",
 )
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
@@ -1069,6 +1142,31 @@ SANDBOX_PAY_ACCOUNT: Action[types.InboundPaymentReply] = Action(
         "sender_name": ("sender_name", "text"),
     },
     reply="InboundPaymentReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+SANDBOX_DISPUTE: Action[types.DisputeChanged] = Action(
+    name="sandbox.dispute",
+    path="sandbox",
+    selectors={"action": "dispute"},
+    fields={
+        "txn_ref": ("txnRef", "text"),
+        "amount": ("amount", "amount"),
+        "reason": ("reason", "text"),
+        "hours": ("hours", "integer"),
+    },
+    reply="DisputeChanged",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+SANDBOX_DISPUTE_OUTCOME: Action[types.DisputeChanged] = Action(
+    name="sandbox.dispute_outcome",
+    path="sandbox",
+    selectors={"action": "dispute_outcome"},
+    fields={"dispute_id": ("dispute_id", "text"), "outcome": ("outcome", "choice")},
+    reply="DisputeChanged",
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,
@@ -1213,15 +1311,6 @@ SANDBOX_FREEZE: Action[types.ClockReply] = Action(
 )
 SANDBOX_AUDIT: Action[types.AuditReply] = Action(
     name="sandbox.audit", path="sandbox", selectors={"action": "audit"}, fields={}, reply="AuditReply"
-)
-SANDBOX_CLOSE: Action[types.CloseReply] = Action(
-    name="sandbox.close",
-    path="sandbox",
-    selectors={"action": "close"},
-    fields={},
-    reply="CloseReply",
-    writes=True,
-    repeat="never",
 )
 SANDBOX_FAULT: Action[types.SandboxReply] = Action(
     name="sandbox.fault",

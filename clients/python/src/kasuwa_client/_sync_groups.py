@@ -1091,6 +1091,153 @@ class Payment(SyncGroup):
             actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
+    def disputes(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
+        txn_ref: str | None = None,
+    ) -> Page[types.DisputeSummary]:
+        """Disputes of payments, newest first.
+
+        Lists disputes, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists only disputes in this state.
+        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.disputes()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "dispute_id": "<dispute_id>",
+                  "txnRef": "<txnRef>",
+                  "state": "needs_response",
+                  "reason": "product not received",
+                  "amount": "500.00",
+                  "currency": "NGN",
+                  "fee": "1500.00",
+                  "vat": "112.50",
+                  "held": "2112.50",
+                  "respond_by": "2026-01-12T08:30:00.000Z",
+                  "opened_at": "2026-01-05T08:30:00.000Z",
+                  "ended_at": null,
+                  "plan_id": null
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
+        )
+
+    def dispute(self, *, dispute_id: str) -> types.DisputeReply:
+        """One dispute with its evidence and its steps.
+
+        Reads one dispute with its evidence.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "needs_response",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "2112.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null,
+                "responded_at": null,
+                "evidence": null,
+                "timeline": [
+                  {
+                    "at": "2026-01-05T08:30:00.000Z",
+                    "step": "opened"
+                  }
+                ]
+              }
+            }
+        """
+        return self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
+
+    def dispute_respond(
+        self,
+        *,
+        dispute_id: str,
+        accept: bool | None = None,
+        evidence: types.Evidence | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """Accept a dispute, or send evidence against it.
+
+        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
+            evidence.
+        evidence: Why the payer is wrong. The payer's bank decides on it.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.dispute_respond(
+                dispute_id="<dispute_id>",
+                evidence={
+                    "explanation": "The parcel was handed to the customer on 3 January.",
+                    "tracking_number": "NG-7712",
+                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
+                },
+            )
+
+            {
+              "status": 200,
+              "message": "Evidence received: the payer's bank decides",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "under_review",
+                "reason": "product not received",
+                "amount": "100.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "1712.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null
+              }
+            }
+        """
+        return self._call(
+            actions.PAYMENT_DISPUTE_RESPOND,
+            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
+            idempotency_key,
+        )
+
     def wait(
         self,
         thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,
@@ -3294,8 +3441,8 @@ class Resources(SyncGroup):
                 {
                   "currency": "NGN",
                   "balance": "9889857.64",
-                  "available": "9889750.14",
-                  "held": "107.50"
+                  "available": "9885925.14",
+                  "held": "3932.50"
                 },
                 {
                   "currency": "USD",
@@ -3331,7 +3478,7 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 14,
                   "txnRef": "<txnRef>",
                   "kind": "cashcode",
                   "state": "no_endpoint",
@@ -4008,8 +4155,8 @@ class Resources(SyncGroup):
 
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
-            card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
-            characters.
+            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute or
+            settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -4055,7 +4202,6 @@ class Resources(SyncGroup):
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
         format: Literal["csv", "json", "pdf"] | None = None,
         limit: int | None = None,
-        proof: bool | None = None,
         cursor: str | None = None,
     ) -> types.Statement:
         """The movements of an account, its balances and totals, in pages or as a file.
@@ -4073,8 +4219,6 @@ class Resources(SyncGroup):
         last: Last day, in Lagos. At most 366 days after `from`. A date such as 2026-01-05.
         format: `json`, in pages (default), or a link to a file.
         limit: Largest number of movements on a page. Default 50. 1 to 200.
-        proof: Adds the proof of every page to it (`json` only). A page then has the movements among the next
-            `limit` postings of your books, which may be few or none.
         cursor: Continues after the page that had this `next_cursor`. Send the other fields with it again. The
             `next_cursor` of a reply.
 
@@ -4120,44 +4264,178 @@ class Resources(SyncGroup):
                 "currency": currency,
                 "format": format,
                 "limit": limit,
-                "proof": proof,
                 "cursor": cursor,
             },
         )
 
-    def proof(self, *, reference: str) -> types.ProofReply:
-        """The proof that what a transaction posted is in a signed close of the books.
+    def settlements(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        first: dt.date | str | None = None,
+        last: dt.date | str | None = None,
+    ) -> Page[types.SettlementSummary]:
+        """What collections did to the wallet, day by day.
 
-        Asks for the proof of what a transaction posted.
+        Lists settlements, newest first: one for each day and currency on which collected money moved.
 
-        reference: The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100
-            characters.
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        currency: Lists only settlements in this currency. One of NGN, USD, GHS, KES.
+        first: First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05.
+        last: Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05.
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.proof(reference="order-1042")
+            shop.resources.settlements(first="2026-01-01", last="2026-01-31")
 
             {
               "status": 200,
-              "message": "Pending until the next close",
               "data": [
                 {
-                  "state": "pending",
-                  "first": 3,
-                  "last": 5,
-                  "start": null,
-                  "groups": [],
-                  "mark": null,
-                  "head": null,
-                  "index": null,
-                  "path": [],
-                  "close": null
+                  "settlement_id": "ST20260105NGN",
+                  "day": "2026-01-05",
+                  "currency": "NGN",
+                  "state": "open",
+                  "gross": "16527.15",
+                  "fee": "-1927.91",
+                  "vat": "-144.60",
+                  "split": "0.00",
+                  "refunds": "-500.00",
+                  "disputes": "0.00",
+                  "reserve": "0.00",
+                  "net": "13954.64",
+                  "paid_out": "0.00"
                 }
               ],
-              "format": "kasuwa proof 1"
+              "total": 1,
+              "offset": 0,
+              "limit": 50
             }
         """
-        return self._call(actions.RESOURCES_PROOF, {"reference": reference})
+        return self._list(
+            actions.RESOURCES_SETTLEMENTS,
+            {"offset": offset, "limit": limit, "currency": currency, "first": first, "last": last},
+        )
+
+    def settlement(self, *, settlement_id: str) -> types.SettlementReply:
+        """One settlement with its lines.
+
+        Reads one settlement.
+
+        settlement_id: The settlement, by its `settlement_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.settlement(settlement_id="<settlement_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "settlement_id": "ST20260105NGN",
+                "day": "2026-01-05",
+                "currency": "NGN",
+                "state": "open",
+                "gross": "16527.15",
+                "fee": "-1927.91",
+                "vat": "-144.60",
+                "split": "0.00",
+                "refunds": "-500.00",
+                "disputes": "0.00",
+                "reserve": "0.00",
+                "net": "13954.64",
+                "paid_out": "0.00",
+                "lines": [
+                  {
+                    "kind": "gross",
+                    "amount": "16527.15",
+                    "count": 4
+                  },
+                  {
+                    "kind": "fee",
+                    "amount": "-1927.91",
+                    "count": 5
+            …
+        """
+        return self._call(actions.RESOURCES_SETTLEMENT, {"settlement_id": settlement_id})
+
+    def payout_schedule(
+        self,
+        *,
+        frequency: Literal["above", "daily", "monthly", "off", "weekly"],
+        least: types.Amount | None = None,
+        bankcode: str | None = None,
+        accountnumber: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ScheduleReply:
+        """Pay the wallet out to your bank account by a schedule.
+
+        Sets when the NGN wallet is paid out to your own bank account, or ends that.
+
+        frequency: `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at
+            least `least`), or `off`. Payouts are made at 09:00 in Lagos.
+        least: A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        bankcode: Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or
+            6 digits.
+        accountnumber: Number of your account. Required with the first schedule; later ones keep it. Ten digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.payout_schedule(
+                frequency="weekly", least="10000.00", bankcode="058", accountnumber="0000000000"
+            )
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return self._call(
+            actions.RESOURCES_PAYOUT_SCHEDULE,
+            {"frequency": frequency, "least": least, "bankcode": bankcode, "accountnumber": accountnumber},
+            idempotency_key,
+        )
+
+    def payouts(self) -> types.ScheduleReply:
+        """The schedule of payouts.
+
+        Reads the schedule of payouts.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.payouts()
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYOUTS, {})
 
 
 class Sandbox(SyncGroup):
@@ -4227,6 +4505,97 @@ class Sandbox(SyncGroup):
             actions.SANDBOX_PAY_ACCOUNT,
             {"account_number": account_number, "amount": amount, "sender_name": sender_name},
             idempotency_key,
+        )
+
+    def dispute(
+        self,
+        *,
+        txn_ref: str,
+        reason: str,
+        amount: types.Amount | None = None,
+        hours: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """The payer's bank disputes a payment.
+
+        Simulates that the payer's bank disputes a payment.
+
+        txn_ref: The payment. It must be successful. 1 to 100 characters.
+        amount: The disputed amount, in the payment's currency. Default: all that was not refunded or disputed
+            before. Digits with at most two decimals, above zero, at most 15 digits.
+        reason: The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters.
+        hours: Hours until the deadline. Default 168. 1 to 2,160.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.dispute(txn_ref="<txnRef>", amount="500.00", reason="product not received")
+
+            {
+              "status": 200,
+              "message": "Dispute opened",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "needs_response",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "2112.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null
+              }
+            }
+        """
+        return self._call(
+            actions.SANDBOX_DISPUTE,
+            {"txn_ref": txn_ref, "reason": reason, "amount": amount, "hours": hours},
+            idempotency_key,
+        )
+
+    def dispute_outcome(
+        self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
+    ) -> types.DisputeChanged:
+        """The payer's bank decides a dispute.
+
+        Simulates the decision of the payer's bank.
+
+        dispute_id: The dispute. It must be open. 1 to 100 characters.
+        outcome: `won`: the bank decides for you; `lost`: for the payer.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.dispute_outcome(dispute_id="<dispute_id>", outcome="won")
+
+            {
+              "status": 200,
+              "message": "Dispute won: the money is yours again",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "won",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "0.00",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": "2026-01-05T08:30:00.000Z",
+                "plan_id": null
+              }
+            }
+        """
+        return self._call(
+            actions.SANDBOX_DISPUTE_OUTCOME, {"dispute_id": dispute_id, "outcome": outcome}, idempotency_key
         )
 
     def card_purchase(
@@ -4640,23 +5009,6 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(actions.SANDBOX_AUDIT, {})
-
-    def close(self) -> types.CloseReply:
-        """Close the books of the test environment, so that proofs are no longer pending.
-
-        Example, and the reply that was recorded for it:
-
-            shop.sandbox.close()
-
-            {
-              "status": 200,
-              "close_number": "<close_number>",
-              "closed_at": "<closed_at>",
-              "root": "<root>",
-              "public_key": "<public_key>"
-            }
-        """
-        return self._call(actions.SANDBOX_CLOSE, {})
 
     def fault(
         self,

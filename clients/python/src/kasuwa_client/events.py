@@ -37,7 +37,7 @@ class EventBase(Result):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -67,7 +67,7 @@ class PaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -135,7 +135,7 @@ class TransferEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -186,7 +186,7 @@ class BillEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -234,7 +234,7 @@ class RefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -287,7 +287,7 @@ class CashcodeEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -335,7 +335,7 @@ class CardPurchaseEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -380,7 +380,7 @@ class CardRefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -428,7 +428,7 @@ class RepaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -481,7 +481,7 @@ class SavingsMovementEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -510,6 +510,109 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class DisputeEvent(EventBase):
+    """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """The state of the dispute. The payment itself stays `successful`."""
+    txn_ref: str
+    """Reference of the dispute: its `dispute_id`."""
+    charged_amount: Decimal
+    """The disputed amount, in major units of the currency."""
+    payment_method: str
+    """Payment type of the disputed payment."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["dispute"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    dispute_of: str
+    """The `txnRef` of the payment that is disputed."""
+    step: str
+    """What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got."""
+    reason: str
+    """The reason that the payer's bank gave."""
+    fee: Decimal
+    """Fee of the dispute, which you pay unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. Absent for other payments."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "dispute_of": "disputeOf",
+        "step": "step",
+        "reason": "reason",
+        "fee": "fee",
+        "vat": "vat",
+        "respond_by": "respond_by",
+        "plan_id": "plan_id",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementEvent(EventBase):
+    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """The `settlement_id`; of a payout, the `txnRef` of its transfer."""
+    charged_amount: Decimal
+    """The amount that moved, in major units of the currency."""
+    payment_method: str
+    """`wallet` if the wallet received it, `bank` if it was paid out to your bank account."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["settlement"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    settlement_id: str
+    """The settlement of the day, with all its lines: `inquire` it."""
+    step: Literal["paid_out", "released", "settled"]
+    """`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "settlement_id": "settlement_id",
+        "step": "step",
+    }
+
+
+@dataclass(frozen=True)
 class EndpointTestEvent(EventBase):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -529,7 +632,7 @@ class EndpointTestEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -568,7 +671,7 @@ class UnknownEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -599,6 +702,8 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
+    DisputeEvent,
+    SettlementEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -615,5 +720,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
+    "dispute": DisputeEvent,
+    "settlement": SettlementEvent,
     "test": EndpointTestEvent,
 }

@@ -163,6 +163,40 @@ class ClientFields(_ClientFieldsRequired, total=False):
     """An object of your own, such as the number of an identity card. At most 64 KiB."""
 
 
+class Evidence(TypedDict, total=False):
+    """The evidence of a valid payment. Send at least one text or file."""
+
+    explanation: str
+    """Why the payment is valid, in your words. At most 5,000 characters."""
+    product_description: str
+    """What was sold. At most 5,000 characters."""
+    customer_name: str
+    """Name of the customer. At most 200 characters."""
+    customer_email: str
+    """E-mail address of the customer. An e-mail address of at most 254 characters."""
+    customer_phone: str
+    """Telephone number of the customer. A telephone number in digits."""
+    service_date: dt.date | str
+    """Day on which it was delivered or rendered. A date such as 2026-01-05."""
+    tracking_number: str
+    """Number of the shipment. At most 200 characters."""
+    refund_policy: str
+    """Your terms of refunds, as the customer saw them. At most 5,000 characters."""
+    files: Sequence[EvidenceFile]
+    """At most 5 files. At most 5 files."""
+
+
+class EvidenceFile(TypedDict):
+    """A file of the evidence."""
+
+    name: str
+    """Name of the file, for people. 1 to 200 characters."""
+    content: str
+    """The file in base64: PDF, PNG or JPEG, at most 2 MiB. The type is read from the content. A PDF, PNG or JPEG
+    file of at most 2 MiB in base64.
+    """
+
+
 class InstallmentSchedule(TypedDict):
     """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
@@ -1639,6 +1673,160 @@ class DepositValidateReply(Result):
 
 
 @dataclass(frozen=True)
+class DisputeChanged(Result):
+    """The dispute after the request."""
+
+    status: int
+    """200: it was done."""
+    message: str
+    """The outcome in words."""
+    data: DisputeSummary
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DisputeDetail(Result):
+    """A dispute with its evidence and its steps."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    txn_ref: str
+    """The payment that is disputed."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
+    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
+    it.
+    """
+    reason: str
+    """The reason that the payer's bank gave."""
+    amount: Decimal
+    """The disputed amount, at most what was charged and not refunded."""
+    currency: str
+    """Currency of the payment and of the amounts."""
+    fee: Decimal
+    """Fee of the dispute by your tariff. You pay it unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    held: Decimal
+    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    opened_at: dt.datetime
+    """Time at which it was opened, in UTC."""
+    timeline: tuple[DisputeStep, ...]
+    """Its steps so far, oldest first. An event was sent at each."""
+    ended_at: str | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
+    responded_at: str | None = None
+    """Time of your response, in UTC. Null if there was none."""
+    evidence: EvidenceView | None = None
+    """The evidence that you sent. Null if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "fee": "fee",
+        "vat": "vat",
+        "held": "held",
+        "respond_by": "respond_by",
+        "opened_at": "opened_at",
+        "ended_at": "ended_at",
+        "plan_id": "plan_id",
+        "responded_at": "responded_at",
+        "evidence": "evidence",
+        "timeline": "timeline",
+    }
+
+
+@dataclass(frozen=True)
+class DisputeReply(Result):
+    """The dispute."""
+
+    status: int
+    """200."""
+    data: DisputeDetail
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DisputeStep(Result):
+    """One step in the life of a dispute."""
+
+    at: dt.datetime
+    """Time of the step, in UTC."""
+    step: str
+    """What happened: `opened`, `reminder`, or the state that it got."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step"}
+
+
+@dataclass(frozen=True)
+class DisputeSummary(Result):
+    """A dispute of a payment."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    txn_ref: str
+    """The payment that is disputed."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
+    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
+    it.
+    """
+    reason: str
+    """The reason that the payer's bank gave."""
+    amount: Decimal
+    """The disputed amount, at most what was charged and not refunded."""
+    currency: str
+    """Currency of the payment and of the amounts."""
+    fee: Decimal
+    """Fee of the dispute by your tariff. You pay it unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    held: Decimal
+    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    opened_at: dt.datetime
+    """Time at which it was opened, in UTC."""
+    ended_at: str | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "fee": "fee",
+        "vat": "vat",
+        "held": "held",
+        "respond_by": "respond_by",
+        "opened_at": "opened_at",
+        "ended_at": "ended_at",
+        "plan_id": "plan_id",
+    }
+
+
+@dataclass(frozen=True)
 class DryRunFigure(Result):
     """One figure of a dry run, and how it was calculated."""
 
@@ -1698,6 +1886,58 @@ class EventLine(Result):
 
 
 @dataclass(frozen=True)
+class EvidenceFileLine(Result):
+    """A file of the evidence."""
+
+    name: str
+    """Its name, as it was sent. Empty if it was erased."""
+    media_type: str
+    """`application/pdf`, `image/png` or `image/jpeg`, read from its content."""
+    size: int
+    """Its size in bytes."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "media_type": "media_type", "size": "size"}
+
+
+@dataclass(frozen=True)
+class EvidenceView(Result):
+    """The evidence that was sent."""
+
+    files: tuple[EvidenceFileLine, ...]
+    """The files, in the order in which they were sent."""
+    explanation: str | None = None
+    """Why the payment is valid, in your words."""
+    product_description: str | None = None
+    """What was sold."""
+    customer_name: str | None = None
+    """Name of the customer."""
+    customer_email: str | None = None
+    """E-mail address of the customer."""
+    customer_phone: str | None = None
+    """Telephone number of the customer."""
+    service_date: str | None = None
+    """Day on which it was delivered or rendered."""
+    tracking_number: str | None = None
+    """Number of the shipment."""
+    refund_policy: str | None = None
+    """Your terms of refunds, as the customer saw them."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "explanation": "explanation",
+        "product_description": "product_description",
+        "customer_name": "customer_name",
+        "customer_email": "customer_email",
+        "customer_phone": "customer_phone",
+        "service_date": "service_date",
+        "tracking_number": "tracking_number",
+        "refund_policy": "refund_policy",
+        "files": "files",
+    }
+
+
+@dataclass(frozen=True)
 class ExplainReply(Result):
     """The timeline of a reference."""
 
@@ -1718,7 +1958,7 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -1737,7 +1977,9 @@ class FoundRecord(Result):
     currency: str | None = None
     """Currency of the amounts."""
     amount: Decimal | None = None
-    """Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards."""
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present
+    balance of savings and cards.
+    """
     fee: Decimal | None = None
     """Fee of a transaction. Zero if it failed."""
     vat: Decimal | None = None
@@ -2445,6 +2687,8 @@ class PaymentState(Result):
     """Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."""
     refunded_amount: Decimal | None = None
     """Sum of the successful refunds of the payment. Present if the payment was successful."""
+    disputed_amount: str | None = None
+    """Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none."""
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
@@ -2507,6 +2751,7 @@ class PaymentState(Result):
         "card": "card",
         "card_token": "cardToken",
         "refunded_amount": "refundedAmount",
+        "disputed_amount": "disputedAmount",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
         "meta": "meta",
@@ -3507,6 +3752,52 @@ class SavingsViewReply(Result):
 
 
 @dataclass(frozen=True)
+class ScheduleReply(Result):
+    """The schedule of payouts."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: ScheduleView
+    """The schedule."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ScheduleView(Result):
+    """The schedule of payouts."""
+
+    frequency: Literal["above", "daily", "monthly", "off", "weekly"]
+    """When the wallet is paid out. `off` if it is not."""
+    least: str
+    """A smaller balance is not paid out."""
+    currency: str
+    """Currency of the wallet that is paid out."""
+    bankcode: str | None = None
+    """Bank of the account. Null before the first schedule."""
+    accountnumber: str | None = None
+    """Number of the account. Null before the first schedule."""
+    next_payout: str | None = None
+    """Time of the next payout, in UTC. Null if there is none."""
+    last_payout: str | None = None
+    """The `txnRef` of the last payout. Null before the first."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "frequency": "frequency",
+        "least": "least",
+        "currency": "currency",
+        "bankcode": "bankcode",
+        "accountnumber": "accountnumber",
+        "next_payout": "next_payout",
+        "last_payout": "last_payout",
+    }
+
+
+@dataclass(frozen=True)
 class SettleReply(Result):
     """A transaction after the simulated call-back."""
 
@@ -3525,6 +3816,138 @@ class SettleReply(Result):
         "txn_status": "txnStatus",
         "txn_ref": "txnRef",
         "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementDetail(Result):
+    """A settlement with its lines."""
+
+    settlement_id: str
+    """Identifier of the settlement."""
+    day: str
+    """The day, in Lagos."""
+    currency: str
+    """Currency of the amounts."""
+    state: Literal["open", "settled"]
+    """`open` while the day lasts; after it the settlement does not change."""
+    gross: str
+    """What payers were charged, of the payments that reached the wallet on this day."""
+    fee: Decimal
+    """Fees of payments."""
+    vat: Decimal
+    """VAT on these fees."""
+    split: str
+    """Parts of split payments that went to their beneficiaries."""
+    refunds: str
+    """Refunds that were paid to payers."""
+    disputes: str
+    """Disputes that were not won, with their fees, less what is owed for them."""
+    reserve: str
+    """What was kept back of payments (negative), and what was released from the reserve."""
+    net: str
+    """The sum of all lines: by so much collections changed the balance of the wallet."""
+    paid_out: str
+    """Payouts to your bank account by schedule. They are not part of `net`."""
+    lines: tuple[SettlementLine, ...]
+    """The lines that have movements."""
+    payouts: tuple[str, ...]
+    """The `txnRef` of each payout of the day."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "settlement_id": "settlement_id",
+        "day": "day",
+        "currency": "currency",
+        "state": "state",
+        "gross": "gross",
+        "fee": "fee",
+        "vat": "vat",
+        "split": "split",
+        "refunds": "refunds",
+        "disputes": "disputes",
+        "reserve": "reserve",
+        "net": "net",
+        "paid_out": "paid_out",
+        "lines": "lines",
+        "payouts": "payouts",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementLine(Result):
+    """The movements of one kind."""
+
+    kind: Literal["disputes", "fee", "gross", "paid_out", "refunds", "reserve", "split", "vat"]
+    """Kind of the movements."""
+    amount: Decimal
+    """Their sum: negative if they left the wallet."""
+    count: int
+    """Number of the postings. A settlement of an earlier day's payments is one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "amount": "amount", "count": "count"}
+
+
+@dataclass(frozen=True)
+class SettlementReply(Result):
+    """The settlement."""
+
+    status: int
+    """200."""
+    data: SettlementDetail
+    """The settlement."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class SettlementSummary(Result):
+    """What collections did to the wallet of one currency on one day. Amounts that left the wallet are negative."""
+
+    settlement_id: str
+    """Identifier of the settlement."""
+    day: str
+    """The day, in Lagos."""
+    currency: str
+    """Currency of the amounts."""
+    state: Literal["open", "settled"]
+    """`open` while the day lasts; after it the settlement does not change."""
+    gross: str
+    """What payers were charged, of the payments that reached the wallet on this day."""
+    fee: Decimal
+    """Fees of payments."""
+    vat: Decimal
+    """VAT on these fees."""
+    split: str
+    """Parts of split payments that went to their beneficiaries."""
+    refunds: str
+    """Refunds that were paid to payers."""
+    disputes: str
+    """Disputes that were not won, with their fees, less what is owed for them."""
+    reserve: str
+    """What was kept back of payments (negative), and what was released from the reserve."""
+    net: str
+    """The sum of all lines: by so much collections changed the balance of the wallet."""
+    paid_out: str
+    """Payouts to your bank account by schedule. They are not part of `net`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "settlement_id": "settlement_id",
+        "day": "day",
+        "currency": "currency",
+        "state": "state",
+        "gross": "gross",
+        "fee": "fee",
+        "vat": "vat",
+        "split": "split",
+        "refunds": "refunds",
+        "disputes": "disputes",
+        "reserve": "reserve",
+        "net": "net",
+        "paid_out": "paid_out",
     }
 
 
@@ -3649,9 +4072,11 @@ class StatementMovement(Result):
 class StatementTotal(Result):
     """The movements of one kind together."""
 
-    kind: Literal["collected", "fees", "interest", "other", "payouts", "refunds", "tax", "vat"]
-    """`collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld
-    tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
+    kind: Literal["collected", "disputes", "fees", "interest", "other", "payouts", "refunds", "reserve", "tax", "vat"]
+    """`collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back
+    for them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others;
+    `tax`: withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and
+    repayments.
     """
     amount: Decimal
     """Sum of the movements: negative if more went out than came in."""

@@ -18,7 +18,7 @@ export interface EventPayload extends DeliveryFacts {
   readonly chargedAmount: Amount;
   /**
    * How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
    */
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
@@ -158,6 +158,40 @@ export interface SavingsMovementEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
+/** A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each. */
+export interface DisputeEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "dispute";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The `txnRef` of the payment that is disputed. */
+  readonly disputeOf: string;
+  /** What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got. */
+  readonly step: string;
+  /** The reason that the payer's bank gave. */
+  readonly reason: string;
+  /** Fee of the dispute, which you pay unless you win. */
+  readonly fee: Amount;
+  /** VAT on the fee. */
+  readonly vat: Amount;
+  /** Time by which you must respond, in UTC. */
+  readonly respond_by: string;
+  /** The recurrent payment or installment plan that the payment was a charge of. Absent for other payments. */
+  readonly plan_id?: string;
+}
+
+/** Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. */
+export interface SettlementEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "settlement";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The settlement of the day, with all its lines: `inquire` it. */
+  readonly settlement_id: string;
+  /** `settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer. */
+  readonly step: "paid_out" | "released" | "settled";
+}
+
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
 export interface EndpointTestEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -189,6 +223,8 @@ export type KasuwaEvent =
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
+  | DisputeEvent
+  | SettlementEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -204,5 +240,7 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "repayment",
   "deposit",
   "cashout",
+  "dispute",
+  "settlement",
   "test",
 ]);

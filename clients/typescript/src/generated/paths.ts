@@ -18,7 +18,7 @@ export class KasuwaPaths {
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, disputes, dispute, disputeRespond.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */
@@ -39,13 +39,14 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, proof.
+   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, settlements,
+   * settlement, payoutSchedule, payouts.
    */
   readonly resources: ResourcesMethods;
   /**
-   * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
-   * settle, webhook, explain, clock, advance, freeze, audit, close, fault, reset. The test environment alone has this
-   * path.
+   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, redeemCashcode,
+   * newMerchant, fundWallet, settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test
+   * environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 
@@ -65,6 +66,8 @@ export class KasuwaPaths {
 
 export * from "./core.js";
 export * from "./customers.js";
+export * from "./disputes.js";
+export * from "./payouts.js";
 export * from "./references.js";
 export * from "./statements.js";
 export * from "./transactions.js";

@@ -21,6 +21,7 @@ import {
   type RecurrentChangedReply,
   type RecurrentPlan,
 } from "./payment.js";
+import { type ScheduleReply } from "./payouts.js";
 import { type FoundReply } from "./references.js";
 import {
   CHARGES_REPLY_SHAPE,
@@ -30,11 +31,13 @@ import {
   INSTALLMENT_PLAN_SHAPE,
   RECURRENT_CHANGED_REPLY_SHAPE,
   RECURRENT_PLAN_SHAPE,
+  SETTLEMENTS_REPLY_SHAPE,
+  SETTLEMENT_REPLY_SHAPE,
   STATEMENT_SHAPE,
   TRANSACTION_PAGE_SHAPE,
   WALLET_REPLY_SHAPE,
 } from "./shapes.js";
-import { type ProofReply, type Statement } from "./statements.js";
+import { type SettlementReply, type SettlementSummary, type SettlementsReply, type Statement } from "./statements.js";
 import { type TransactionPage, type TransactionSummary } from "./transactions.js";
 
 /** The holder of a bank account. */
@@ -541,7 +544,7 @@ export interface ResourcesTransactionRequest {
   /**
    * A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
    * the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-   * beneficiary, client, customer or personalized account. 1 to 100 characters.
+   * beneficiary, client, customer, personalized account, dispute or settlement. 1 to 100 characters.
    */
   readonly reference: string;
 }
@@ -573,22 +576,57 @@ export interface ResourcesStatementRequest {
   /** Largest number of movements on a page. Default 50. 1 to 200. */
   readonly limit?: number | null | undefined;
   /**
-   * Adds the proof of every page to it (`json` only). A page then has the movements among the next `limit` postings of
-   * your books, which may be few or none.
-   */
-  readonly proof?: boolean | null | undefined;
-  /**
    * Continues after the page that had this `next_cursor`. Send the other fields with it again. The `next_cursor` of a
    * reply.
    */
   readonly cursor?: string | null | undefined;
 }
 
-/** Request of resources proof. Asks for the proof of what a transaction posted. */
-export interface ResourcesProofRequest {
-  /** The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100 characters. */
-  readonly reference: string;
+/**
+ * Request of resources settlements. Lists settlements, newest first: one for each day and currency on which
+ * collected money moved.
+ */
+export interface ResourcesSettlementsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists only settlements in this currency. One of NGN, USD, GHS, KES. */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /** First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05. */
+  readonly from?: CalendarDate | null | undefined;
+  /** Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05. */
+  readonly to?: CalendarDate | null | undefined;
 }
+
+/** Request of resources settlement. Reads one settlement. */
+export interface ResourcesSettlementRequest {
+  /** The settlement, by its `settlement_id`. 1 to 100 characters. */
+  readonly settlement_id: string;
+}
+
+/**
+ * Request of resources payoutSchedule. Sets when the NGN wallet is paid out to your own bank account, or ends that.
+ */
+export interface ResourcesPayoutScheduleRequest {
+  /**
+   * `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at least `least`),
+   * or `off`. Payouts are made at 09:00 in Lagos.
+   */
+  readonly frequency: "above" | "daily" | "monthly" | "off" | "weekly";
+  /**
+   * A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two decimals, at most 15
+   * digits; zero where nothing is left.
+   */
+  readonly least?: Amount | null | undefined;
+  /** Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or 6 digits. */
+  readonly bankcode?: string | null | undefined;
+  /** Number of your account. Required with the first schedule; later ones keep it. Ten digits. */
+  readonly accountnumber?: string | null | undefined;
+}
+
+/** Request of resources payouts. Reads the schedule of payouts. */
+export type ResourcesPayoutsRequest = Record<string, never>;
 
 const BANKS: Operation = {
   name: "resources.banks",
@@ -781,10 +819,36 @@ const STATEMENT: Operation = {
   reply: STATEMENT_SHAPE,
 };
 
-const PROOF: Operation = {
-  name: "resources.proof",
+const SETTLEMENTS: Operation = {
+  name: "resources.settlements",
   path: "resources",
-  select: { inquire: "proof" },
+  select: { inquire: "settlements" },
+  repeat: "read",
+  reply: SETTLEMENTS_REPLY_SHAPE,
+};
+
+const SETTLEMENT: Operation = {
+  name: "resources.settlement",
+  path: "resources",
+  select: { inquire: "settlement" },
+  repeat: "read",
+  reply: SETTLEMENT_REPLY_SHAPE,
+};
+
+const PAYOUT_SCHEDULE: Operation = {
+  name: "resources.payoutSchedule",
+  path: "resources",
+  select: { request: "payout_schedule" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["least"] },
+};
+
+const PAYOUTS: Operation = {
+  name: "resources.payouts",
+  path: "resources",
+  select: { inquire: "payout_schedule" },
   repeat: "read",
 };
 
@@ -935,8 +999,8 @@ export class ResourcesMethods {
    * //     {
    * //       currency: "NGN",
    * //       balance: "9889857.64",
-   * //       available: "9889750.14",
-   * //       held: "107.50",
+   * //       available: "9885925.14",
+   * //       held: "3932.50",
    * //     },
    * //     {
    * //       currency: "USD",
@@ -969,7 +1033,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 11,
+   * //       sequence: 14,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",
@@ -991,7 +1055,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 10,
+   * //       sequence: 13,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashout",
    * //       state: "no_endpoint",
@@ -1715,37 +1779,166 @@ export class ResourcesMethods {
   }
 
   /**
-   * The proof that what a transaction posted is in a signed close of the books.
+   * What collections did to the wallet, day by day.
    *
-   * Asks for the proof of what a transaction posted.
+   * Lists settlements, newest first: one for each day and currency on which collected money moved.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
    * ```ts
-   * await shop.resources.proof({
-   *   reference: "order-1042",
+   * await shop.resources.settlements({
+   *   from: "2026-01-01",
+   *   to: "2026-01-31",
    * });
    * // {
    * //   status: 200,
-   * //   message: "Pending until the next close",
    * //   data: [
    * //     {
-   * //       state: "pending",
-   * //       first: 3,
-   * //       last: 5,
-   * //       start: null,
-   * //       groups: [],
-   * //       mark: null,
-   * //       head: null,
-   * //       index: null,
-   * //       path: [],
-   * //       close: null,
+   * //       settlement_id: "ST20260105NGN",
+   * //       day: "2026-01-05",
+   * //       currency: "NGN",
+   * //       state: "open",
+   * //       gross: "16527.15",
+   * //       fee: "-1927.91",
+   * //       vat: "-144.60",
+   * //       split: "0.00",
+   * //       refunds: "-500.00",
+   * //       disputes: "0.00",
+   * //       reserve: "0.00",
+   * //       net: "13954.64",
+   * //       paid_out: "0.00",
    * //     },
    * //   ],
-   * //   format: "kasuwa proof 1",
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
    * // }
    * ```
    */
-  proof(request: ResourcesProofRequest, options?: CallOptions): Promise<ProofReply> {
-    return callAction(this.#caller, PROOF, request, options);
+  settlements(
+    request: ResourcesSettlementsRequest = {},
+    options?: CallOptions,
+  ): List<SettlementsReply, SettlementSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, SETTLEMENTS, kind, request, options);
+  }
+
+  /**
+   * One settlement with its lines.
+   *
+   * Reads one settlement.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.settlement({
+   *   settlement_id: "<settlement_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     settlement_id: "ST20260105NGN",
+   * //     day: "2026-01-05",
+   * //     currency: "NGN",
+   * //     state: "open",
+   * //     gross: "16527.15",
+   * //     fee: "-1927.91",
+   * //     vat: "-144.60",
+   * //     split: "0.00",
+   * //     refunds: "-500.00",
+   * //     disputes: "0.00",
+   * //     reserve: "0.00",
+   * //     net: "13954.64",
+   * //     paid_out: "0.00",
+   * //     lines: [
+   * //       {
+   * //         kind: "gross",
+   * //         amount: "16527.15",
+   * //         count: 4,
+   * //       },
+   * //       {
+   * //         kind: "fee",
+   * //         amount: "-1927.91",
+   * //         count: 5,
+   * //       },
+   * //       {
+   * //         kind: "vat",
+   * //         amount: "-144.60",
+   * //         count: 5,
+   * //       },
+   * //       {
+   * //         kind: "refunds",
+   * //         amount: "-500.00",
+   * //         count: 1,
+   * //       },
+   * //     ],
+   * //     payouts: [],
+   * //   },
+   * // …
+   * ```
+   */
+  settlement(request: ResourcesSettlementRequest, options?: CallOptions): Promise<SettlementReply> {
+    return callAction(this.#caller, SETTLEMENT, request, options);
+  }
+
+  /**
+   * Pay the wallet out to your bank account by a schedule.
+   *
+   * Sets when the NGN wallet is paid out to your own bank account, or ends that.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.payoutSchedule({
+   *   frequency: "weekly",
+   *   least: "10000.00",
+   *   bankcode: "058",
+   *   accountnumber: "0000000000",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Payouts are scheduled",
+   * //   data: {
+   * //     frequency: "weekly",
+   * //     least: "10000.00",
+   * //     currency: "NGN",
+   * //     bankcode: "058",
+   * //     accountnumber: "0000000000",
+   * //     next_payout: "2026-01-12T08:00:00.000Z",
+   * //     last_payout: null,
+   * //   },
+   * // }
+   * ```
+   */
+  payoutSchedule(request: ResourcesPayoutScheduleRequest, options?: CallOptions): Promise<ScheduleReply> {
+    return callAction(this.#caller, PAYOUT_SCHEDULE, request, options);
+  }
+
+  /**
+   * The schedule of payouts.
+   *
+   * Reads the schedule of payouts.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.payouts();
+   * // {
+   * //   status: 200,
+   * //   message: "Payouts are scheduled",
+   * //   data: {
+   * //     frequency: "weekly",
+   * //     least: "10000.00",
+   * //     currency: "NGN",
+   * //     bankcode: "058",
+   * //     accountnumber: "0000000000",
+   * //     next_payout: "2026-01-12T08:00:00.000Z",
+   * //     last_payout: null,
+   * //   },
+   * // }
+   * ```
+   */
+  payouts(request: ResourcesPayoutsRequest = {}, options?: CallOptions): Promise<ScheduleReply> {
+    return callAction(this.#caller, PAYOUTS, request, options);
   }
 }

@@ -7,8 +7,9 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type CashcodeRedeemReply } from "./cashcode.js";
+import { type DisputeChanged } from "./disputes.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
-import { CASHCODE_REDEEM_REPLY_SHAPE } from "./shapes.js";
+import { CASHCODE_REDEEM_REPLY_SHAPE, DISPUTE_CHANGED_SHAPE } from "./shapes.js";
 import { type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
@@ -126,6 +127,29 @@ export interface SandboxPayAccountRequest {
   readonly amount: Amount;
   /** Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200 characters. */
   readonly sender_name?: string | null | undefined;
+}
+
+/** Request of sandbox dispute. Simulates that the payer's bank disputes a payment. */
+export interface SandboxDisputeRequest {
+  /** The payment. It must be successful. 1 to 100 characters. */
+  readonly txnRef: string;
+  /**
+   * The disputed amount, in the payment's currency. Default: all that was not refunded or disputed before. Digits with
+   * at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters. */
+  readonly reason: string;
+  /** Hours until the deadline. Default 168. 1 to 2,160. */
+  readonly hours?: number | null | undefined;
+}
+
+/** Request of sandbox disputeOutcome. Simulates the decision of the payer's bank. */
+export interface SandboxDisputeOutcomeRequest {
+  /** The dispute. It must be open. 1 to 100 characters. */
+  readonly dispute_id: string;
+  /** `won`: the bank decides for you; `lost`: for the payer. */
+  readonly outcome: "lost" | "won";
 }
 
 /** Request of sandbox cardPurchase. Simulates a shop that charges a card, in the test environment. */
@@ -355,6 +379,27 @@ const PAY_ACCOUNT: Operation = {
   request: { amounts: ["amount"] },
 };
 
+const DISPUTE: Operation = {
+  name: "sandbox.dispute",
+  path: "sandbox",
+  select: { action: "dispute" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: DISPUTE_CHANGED_SHAPE,
+};
+
+const DISPUTE_OUTCOME: Operation = {
+  name: "sandbox.disputeOutcome",
+  path: "sandbox",
+  select: { action: "dispute_outcome" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: DISPUTE_CHANGED_SHAPE,
+};
+
 const CARD_PURCHASE: Operation = {
   name: "sandbox.cardPurchase",
   path: "sandbox",
@@ -543,6 +588,87 @@ export class SandboxMethods {
    */
   payAccount(request: SandboxPayAccountRequest, options?: CallOptions): Promise<InboundPaymentReply> {
     return callAction(this.#caller, PAY_ACCOUNT, request, options);
+  }
+
+  /**
+   * The payer's bank disputes a payment.
+   *
+   * Simulates that the payer's bank disputes a payment.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.dispute({
+   *   txnRef: "<txnRef>",
+   *   amount: "500.00",
+   *   reason: "product not received",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dispute opened",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "needs_response",
+   * //     reason: "product not received",
+   * //     amount: "500.00",
+   * //     currency: "NGN",
+   * //     fee: "1500.00",
+   * //     vat: "112.50",
+   * //     held: "2112.50",
+   * //     respond_by: "2026-01-12T08:30:00.000Z",
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: null,
+   * //     plan_id: null,
+   * //   },
+   * // }
+   * ```
+   */
+  dispute(request: SandboxDisputeRequest, options?: CallOptions): Promise<DisputeChanged> {
+    return callAction(this.#caller, DISPUTE, request, options);
+  }
+
+  /**
+   * The payer's bank decides a dispute.
+   *
+   * Simulates the decision of the payer's bank.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.disputeOutcome({
+   *   dispute_id: "<dispute_id>",
+   *   outcome: "won",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dispute won: the money is yours again",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "won",
+   * //     reason: "product not received",
+   * //     amount: "500.00",
+   * //     currency: "NGN",
+   * //     fee: "1500.00",
+   * //     vat: "112.50",
+   * //     held: "0.00",
+   * //     respond_by: "2026-01-12T08:30:00.000Z",
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: "2026-01-05T08:30:00.000Z",
+   * //     plan_id: null,
+   * //   },
+   * // }
+   * ```
+   */
+  disputeOutcome(request: SandboxDisputeOutcomeRequest, options?: CallOptions): Promise<DisputeChanged> {
+    return callAction(this.#caller, DISPUTE_OUTCOME, request, options);
   }
 
   /**

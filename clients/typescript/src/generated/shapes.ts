@@ -60,6 +60,16 @@ export const DEPOSIT_VALIDATE_REPLY_SHAPE: Shape = {
   inside: { charges: CHARGES_SHAPE },
 };
 
+export const DISPUTE_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "held"] };
+
+export const DISPUTE_CHANGED_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
+
+export const DISPUTE_DETAIL_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "held"] };
+
+export const DISPUTE_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_DETAIL_SHAPE } };
+
+export const DISPUTES_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
+
 export const FOUND_RECORD_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 
 export const FOUND_REPLY_SHAPE: Shape = { inside: { data: FOUND_RECORD_SHAPE } };
@@ -188,6 +198,19 @@ export const SAVINGS_TOTALS_SHAPE: Shape = {
 export const SAVINGS_VIEW_REPLY_SHAPE: Shape = {
   inside: { data: SAVINGS_RECORD_SHAPE, moved: SAVINGS_TOTALS_SHAPE },
 };
+
+export const SETTLEMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
+
+export const SETTLEMENT_DETAIL_SHAPE: Shape = {
+  amounts: ["fee", "vat"],
+  inside: { lines: SETTLEMENT_LINE_SHAPE },
+};
+
+export const SETTLEMENT_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_DETAIL_SHAPE } };
+
+export const SETTLEMENT_SUMMARY_SHAPE: Shape = { amounts: ["fee", "vat"] };
+
+export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
 
 export const SPENDING_LIMITS_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
 

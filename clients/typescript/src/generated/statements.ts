@@ -3,119 +3,100 @@
 import { type Amount } from "../exact.js";
 import { type Time } from "../times.js";
 
-/** All that is needed to check postings against a close. docs/proofs.md describes how. */
-export interface Proof {
-  /** `pending` until the next close: then the fields that follow `last` are null or empty. */
-  readonly state: "closed" | "pending";
-  /** Number of the first posting that is proven. */
-  readonly first: number;
-  /** Number of the last posting that is proven. */
-  readonly last: number;
-  /** Value of the chain before the first group, in hexadecimal. */
-  readonly start: string | null;
-  /**
-   * All groups from the one before `first` to the next mark, or to the head if there is none: no group between is left
-   * out.
-   */
-  readonly groups: readonly ProofGroup[];
-  /** Place of the mark at which the groups end. Null if they end at the head. */
-  readonly mark: ProofMark | null;
-  /** Your head at the close. */
-  readonly head: ProofHead | null;
-  /** Place of the head in the close's tree, counted from 0. */
-  readonly index: number | null;
-  /** Hashes of the inclusion proof of the head, from the leaf up, in hexadecimal. */
-  readonly path: readonly string[];
-  /** The close. */
-  readonly close: ProofClose | null;
+/** A settlement with its lines. */
+export interface SettlementDetail {
+  /** Identifier of the settlement. */
+  readonly settlement_id: string;
+  /** The day, in Lagos. */
+  readonly day: string;
+  /** Currency of the amounts. */
+  readonly currency: string;
+  /** `open` while the day lasts; after it the settlement does not change. */
+  readonly state: "open" | "settled";
+  /** What payers were charged, of the payments that reached the wallet on this day. */
+  readonly gross: string;
+  /** Fees of payments. */
+  readonly fee: Amount;
+  /** VAT on these fees. */
+  readonly vat: Amount;
+  /** Parts of split payments that went to their beneficiaries. */
+  readonly split: string;
+  /** Refunds that were paid to payers. */
+  readonly refunds: string;
+  /** Disputes that were not won, with their fees, less what is owed for them. */
+  readonly disputes: string;
+  /** What was kept back of payments (negative), and what was released from the reserve. */
+  readonly reserve: string;
+  /** The sum of all lines: by so much collections changed the balance of the wallet. */
+  readonly net: string;
+  /** Payouts to your bank account by schedule. They are not part of `net`. */
+  readonly paid_out: string;
+  /** The lines that have movements. */
+  readonly lines: readonly SettlementLine[];
+  /** The `txnRef` of each payout of the day. */
+  readonly payouts: readonly string[];
 }
 
-/** A close, as it is published. */
-export interface ProofClose {
-  /** Number of the close. */
-  readonly number: number;
-  /** Time of the close, in UTC. */
-  readonly closed_at: Time;
-  /** Number of leaves of the tree. */
-  readonly tree_size: number;
-  /** Root of the tree, in hexadecimal. */
-  readonly root: string;
-  /** Hash of the close before. */
-  readonly previous: string;
-  /** Ed25519 key that signed it. Compare it with the one that the operator published. */
-  readonly public_key: string;
-  /** The signature. */
-  readonly signature: string;
+/** The movements of one kind. */
+export interface SettlementLine {
+  /** Kind of the movements. */
+  readonly kind: "disputes" | "fee" | "gross" | "paid_out" | "refunds" | "reserve" | "split" | "vat";
+  /** Their sum: negative if they left the wallet. */
+  readonly amount: Amount;
+  /** Number of the postings. A settlement of an earlier day's payments is one. */
+  readonly count: number;
 }
 
-/** Postings that happened together. */
-export interface ProofGroup {
-  /** Number of the first posting. The others follow without a gap. */
-  readonly number: number;
-  /** Time in microseconds since 1970, UTC. */
-  readonly at: number;
-  /** Reference of the transaction, or of what caused it. */
-  readonly reference: string;
-  /** The postings, in order. */
-  readonly postings: readonly ProofPosting[];
-}
-
-/** The head of your chains at the close: a leaf of the close's tree. */
-export interface ProofHead {
-  /** Number of your books. It changes when the test environment resets them. */
-  readonly merchant_id: number;
-  /** Number of the last posting. */
-  readonly posting_seq: number;
-  /** Value of the chain of postings there, in hexadecimal. */
-  readonly posting_head: string;
-  /** Number of marks since the close before. */
-  readonly mark_count: number;
-  /** Root of the tree of those marks. */
-  readonly mark_root: string;
-  /** Number of the last event. */
-  readonly event_seq: number;
-  /** Value of the chain of events there. */
-  readonly event_head: string;
-  /** Number of the last entry of your audit trail. */
-  readonly audit_seq: number;
-  /** Hash of that entry. Empty if there is none. */
-  readonly audit_head: string;
-}
-
-/** The place of the chain's value in the tree of marks of the head. */
-export interface ProofMark {
-  /** Place of the mark, counted from 0. */
-  readonly index: number;
-  /** Hashes of the inclusion proof, from the leaf up, in hexadecimal. */
-  readonly path: readonly string[];
-}
-
-/** One posting of a group. */
-export interface ProofPosting {
-  /** Account that it left, such as `wallet:main:NGN`. The last part is the currency. */
-  readonly debit_account: string;
-  /** Account that it entered. */
-  readonly credit_account: string;
-  /** Amount in minor units. */
-  readonly amount_minor: string;
-  /** Balance of the debited account after it, in minor units. */
-  readonly debit_after: string;
-  /** Balance of the credited account after it, in minor units. */
-  readonly credit_after: string;
-  /** What it is, such as `transfer` or `VAT on fee`. */
-  readonly kind: string;
-}
-
-/** The proofs of what has the reference. */
-export interface ProofReply {
-  /** 200: there is such a reference. */
+/** The settlement. */
+export interface SettlementReply {
+  /** 200. */
   readonly status: 200;
-  /** The outcome in words. */
-  readonly message: string;
-  /** A proof for each group of postings, oldest first, at most 20. Empty if no money moved. */
-  readonly data: readonly Proof[];
-  /** Format of the proofs. */
-  readonly format: "kasuwa proof 1";
+  /** The settlement. */
+  readonly data: SettlementDetail;
+}
+
+/** What collections did to the wallet of one currency on one day. Amounts that left the wallet are negative. */
+export interface SettlementSummary {
+  /** Identifier of the settlement. */
+  readonly settlement_id: string;
+  /** The day, in Lagos. */
+  readonly day: string;
+  /** Currency of the amounts. */
+  readonly currency: string;
+  /** `open` while the day lasts; after it the settlement does not change. */
+  readonly state: "open" | "settled";
+  /** What payers were charged, of the payments that reached the wallet on this day. */
+  readonly gross: string;
+  /** Fees of payments. */
+  readonly fee: Amount;
+  /** VAT on these fees. */
+  readonly vat: Amount;
+  /** Parts of split payments that went to their beneficiaries. */
+  readonly split: string;
+  /** Refunds that were paid to payers. */
+  readonly refunds: string;
+  /** Disputes that were not won, with their fees, less what is owed for them. */
+  readonly disputes: string;
+  /** What was kept back of payments (negative), and what was released from the reserve. */
+  readonly reserve: string;
+  /** The sum of all lines: by so much collections changed the balance of the wallet. */
+  readonly net: string;
+  /** Payouts to your bank account by schedule. They are not part of `net`. */
+  readonly paid_out: string;
+}
+
+/** One page of settlements. */
+export interface SettlementsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The settlements. */
+  readonly data: readonly SettlementSummary[];
+  /** How many settlements the period has. */
+  readonly total: number;
+  /** The number of records skipped. */
+  readonly offset: number;
+  /** The largest number of records of a page. */
+  readonly limit: number;
 }
 
 /** A statement, or the link to one. */
@@ -145,13 +126,6 @@ export interface Statement {
   readonly link: string | null;
   /** Time until which the link works, in UTC: an hour from now. Null for `json`. */
   readonly expires: Time | null;
-  /** With a proof: the account's name in the books, or the id of a loan or savings account. */
-  readonly account: string | null;
-  /**
-   * The proof that the movements of this page are in the books, and that none of those postings is left out. Null
-   * unless it was asked for, and for a period without postings.
-   */
-  readonly proof: Proof | null;
 }
 
 /** One movement. */
@@ -173,10 +147,21 @@ export interface StatementMovement {
 /** The movements of one kind together. */
 export interface StatementTotal {
   /**
-   * `collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld tax,
-   * stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
+   * `collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back for
+   * them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others; `tax`:
+   * withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
    */
-  readonly kind: "collected" | "fees" | "interest" | "other" | "payouts" | "refunds" | "tax" | "vat";
+  readonly kind:
+    | "collected"
+    | "disputes"
+    | "fees"
+    | "interest"
+    | "other"
+    | "payouts"
+    | "refunds"
+    | "reserve"
+    | "tax"
+    | "vat";
   /** Sum of the movements: negative if more went out than came in. */
   readonly amount: Amount;
   /** Number of the movements. */

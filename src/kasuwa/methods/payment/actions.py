@@ -255,7 +255,7 @@ PAYMENT = ApiMethod(
                 ),
                 accepts_callback=False,
             )
-            for kind in (split_settlement.SETTLE, split_settlement.PAY_OUT)
+            for kind in split_settlement.JOB_KINDS.values()
         ),
     ),
 )

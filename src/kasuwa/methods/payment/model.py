@@ -234,7 +234,7 @@ class Payment(Row):
     table: ClassVar[str] = "payment"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("stage", "auth", "session", "tries", "sealed_card", "token"),
-        *("received", "refunded", "refunding", "refunds", "facts"),
+        *("received", "refunded", "refunding", "refunds", "facts", "disputed"),
     )
 
     txn_ref: str
@@ -254,15 +254,38 @@ class Payment(Row):
     refunding: int  # amount of the refunds in progress
     refunds: int  # number of refunds that have ended
     facts: str  # a PaymentFacts
+    disputed: int = 0  # amount of its disputes that were not won: it cannot be refunded as well
 
     @property
     def is_open(self) -> bool:
         return self.stage != DONE
 
+    @property
+    def undisputed(self) -> int:
+        """The amount that was neither refunded nor disputed."""
+        return self.charged - self.refunded - self.refunding - self.disputed
+
 
 @lru_cache(maxsize=8192)
 def payment_key(merchant_id: int, txn_ref: str) -> bytes:
     return row_key(merchant_id, "payment", txn_ref)
+
+
+class RailReversal(Row):
+    """Marks a transaction that its rail reversed. Two operators have decided that it is booked."""
+
+    table: ClassVar[str] = "rail_reversal"
+
+    txn_ref: str
+    approval_id: int
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def reversal_key(merchant_id: int, txn_ref: str) -> bytes:
+    return row_key(merchant_id, RailReversal.table, txn_ref)
 
 
 class EnrolledPhone(Row):

@@ -5,6 +5,7 @@ A batch is one row and one job for each kind, owner, day and currency, however m
     settlement   due ─> done            the merchant's money of a day (T+n): settling:<day> → wallet
     payout       due ─> sent ─> done    a beneficiary's parts of a day: beneficiary:<ref_code> → rail:bank
                          └────> due     the transfer failed; it is sent again the next day
+    reserve      due ─> done            the part of a day's payments that was kept back: reserve:<day> → wallet
 """
 
 from datetime import datetime
@@ -17,6 +18,7 @@ from kasuwa.core.references import row_key
 # Kinds of batches.
 SETTLEMENT = "settlement"
 PAYOUT = "payout"
+RESERVE = "reserve"
 
 # States of batches.
 DUE = "due"
@@ -27,6 +29,11 @@ DONE = "done"
 def pending_settlement_account(due: datetime, currency: str) -> str:
     """Returns the account of money that is settled to the wallet on a later day."""
     return f"settling:{lagos_day(due):%Y%m%d}:{currency}"
+
+
+def reserve_account(due: datetime, currency: str) -> str:
+    """Returns the account of money that is kept back until a day."""
+    return f"reserve:{lagos_day(due):%Y%m%d}:{currency}"
 
 
 def beneficiary_account(ref_code: str, currency: str) -> str:
@@ -57,7 +64,7 @@ class SettlementBatch(Row):
     """Money that is moved together on one day: a merchant's settlement or a beneficiary's payout."""
 
     table: ClassVar[str] = "settlement_batch"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("amount", "state", "fee", "vat", "split", "reserved")
 
     kind: str
     owner: str  # "merchant", or the ref_code of a beneficiary
@@ -65,6 +72,11 @@ class SettlementBatch(Row):
     currency: str
     amount: int
     state: str
+    # What was deducted before the amount of a settlement was left. Zero in batches of earlier versions.
+    fee: int = 0
+    vat: int = 0
+    split: int = 0
+    reserved: int = 0
 
     @property
     def reference(self) -> str:

@@ -70,12 +70,12 @@ BY_KEYS = """
             where a.merchant_id = u.merchant and a.name like 'savings:%'
                 and a.name = 'savings:' || (p.detail -> 'errand' ->> 'reference') || ':NGN'
         ) end,
-        t.txn_ref, p.method, p.charged, p.received, p.stage, p.auth, p.facts
+        p.disputed, t.txn_ref, p.method, p.charged, p.received, p.stage, p.auth, p.facts
     from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
         lateral (select status, code, txn_ref, order_ref, message, currency from transaction
             where key = u.txn and merchant_id = u.merchant offset 0) t,
         lateral (select method, charged, received, refunded, refunding, refunds, token, detail, facts, stage, auth,
-                expires_at from payment
+                expires_at, disputed from payment
             where key = u.payment and merchant_id = u.merchant offset 0) p
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
@@ -159,6 +159,7 @@ class PaymentRecord(msgspec.Struct, frozen=True):
     refunds: str | None  # JSON array of Refund
     # Present balance of the savings account, if the payment arrived after it was closed.
     in_savings: int | None
+    disputed: int
 
 
 async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
@@ -198,7 +199,7 @@ async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: S
 async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> PaymentRecord | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
-    return None if row is None else PaymentRecord(PaymentProgressRow(*row[13:]), *row[1:13])
+    return None if row is None else PaymentRecord(PaymentProgressRow(*row[14:]), *row[1:14])
 
 
 def reply_wallet_movement(
@@ -244,7 +245,8 @@ def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
     """Builds the verification of a refund, in the format of a payment's. Contract: payment#verify, payment#refund"""
     refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
     progress, detail = payment.progress, DETAIL_DECODER.decode(payment.detail)
-    left = refundable_total(payment.detail, progress.facts, progress.charged) - payment.refunded - payment.refunding
+    total = refundable_total(payment.detail, progress.facts, progress.charged)
+    left = min(total, progress.charged - payment.disputed) - payment.refunded - payment.refunding
     return VerifyReply(
         txn_status=refund.status,  # type: ignore[arg-type]
         txn_ref=progress.txn_ref,
@@ -260,7 +262,7 @@ def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
         refund_ref=refund_ref,
         amount=format_minor(refund.amount),
         refunded_amount=format_minor(payment.refunded),
-        refundable_amount=format_minor(left),
+        refundable_amount=format_minor(max(0, left)),
     )
 
 
@@ -290,6 +292,8 @@ def reply_verify(payment: PaymentRecord, public_url: str) -> VerifyReply:
         reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)
+        if payment.disputed:
+            reply.disputed_amount = format_minor(payment.disputed)
         card = detail.card or facts.card
         if card is not None:
             reply.card = card_reply(card)

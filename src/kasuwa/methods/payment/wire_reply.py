@@ -188,6 +188,8 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     "Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."
     refunded_amount: str | UnsetType = field(name="refundedAmount", default=UNSET)
     "Sum of the successful refunds of the payment. Present if the payment was successful."
+    disputed_amount: str | UnsetType = field(name="disputedAmount", default=UNSET)
+    "Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none."
     loan_id: str | UnsetType = UNSET
     "The loan that the payment repays. Absent for every other payment."
     savings_id: str | UnsetType = UNSET

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.calendar import utc_text
+from kasuwa.core.calendar import lagos_moment, utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.events import parse_event_id
@@ -18,12 +18,14 @@ from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.payers import PAYMENT_MARK_DECODER
 from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, TransactionPurpose
 from kasuwa.core.reading import ActionReader, Reader
+from kasuwa.core.settlements import parse_settlement_id
 from kasuwa.core.token_index import token_digest
 from kasuwa.core.transactions import FAILED, TRANSACTION_KINDS, transaction_key
 from kasuwa.methods.cashcode.model import KIND as CASHCODE
 from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.customers.model import customer_key
 from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, batch_key
+from kasuwa.methods.disputes.model import dispute_key
 from kasuwa.methods.investments.model import savings_key
 from kasuwa.methods.investments.thrift_model import thrift_plan_key
 from kasuwa.methods.loans.model import loan_key
@@ -37,6 +39,7 @@ from kasuwa.methods.references.wire import (
     TransactionReply,
     TransactionRequest,
 )
+from kasuwa.methods.statements.settlements.store import read_days
 from kasuwa.methods.virtualcard.model import card_key
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
@@ -111,6 +114,8 @@ RELATED_TRANSACTIONS = f"""
     union all select t.kind, t.txn_ref, t.status from transaction t where t.merchant_id = $1 and t.txn_ref = $4
     union all select 'customer', c.customer_id, 'active' from customer c
         where c.merchant_id = $1 and c.key = $5 and c.erased_at is null
+    union all (select 'dispute', d.dispute_id, d.state from dispute d where d.merchant_id = $1 and d.txn_ref = $2
+        order by d.number desc limit {MAX_RELATED})
 """
 PAYMENT_DETAIL = "select detail from payment where merchant_id = $1 and key = $2"
 EVENT = "select reference from event where merchant_id = $1 and seq = $2"
@@ -137,7 +142,8 @@ async def resolve_reference(text: str, merchant: Merchant, reader: ActionReader,
     seq = parse_event_id(merchant_id, text)
     if seq is not None:
         row = await snapshot.fetchrow(EVENT, merchant_id, seq)
-        return text if row is None else str(row[0])
+        # Events of a dispute have its reference and their number.
+        return text if row is None else str(row[0]).partition("/")[0]
     if not (len(text) == 10 and text.isascii() and text.isdecimal()):
         return text
     keys = [token_digest(reader.digest, kind, text) for kind in (CASHCODE, ACCOUNT)]
@@ -255,6 +261,8 @@ RECORD = """
     union all select 'customer', customer_id, null, case when erased_at is null then 'active' else 'erased' end, null,
         null, created_at, encode(email_hash, 'hex')
     from customer where merchant_id = $1 and customer_id = $12
+    union all select 'dispute', dispute_id, null, state, currency, amount, opened_at, txn_ref
+    from dispute where merchant_id = $1 and key = $13
     limit 1
 """
 NEWEST = f"order by t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}"
@@ -314,9 +322,9 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
             *(personalized_key, client_key, batch_key),
         )
     ]
-    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference)
+    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, dispute_key(merchant_id, reference))
     if row is None:
-        return None
+        return await find_settlement(reference, merchant_id, reader)
     kind, name, own, state, currency, amount, created_at, owner = row
     made = await list_made(kind, owner, merchant_id, reader)
     if kind == "batch":
@@ -361,7 +369,36 @@ async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> 
             return await reader.fetch(OF_CLIENT, merchant_id, owner)
         case "batch":
             return await reader.fetch(OF_BATCH, merchant_id, batch_references(owner))
+        case "dispute":
+            return await reader.fetch(OF_BATCH, merchant_id, [owner])
     return []
+
+
+async def find_settlement(reference: str, merchant_id: int, reader: Reader) -> FoundRecord | None:
+    """Returns the settlement of a day, or None."""
+    named = parse_settlement_id(reference)
+    found = None if named is None else await read_days(merchant_id, named[0], named[0], named[1], reader)
+    if named is None or found is None or isinstance(found, Refusal) or named not in found.settlements:
+        return None
+    day, currency = named
+    at = utc_text(lagos_moment(day, 0))
+    return FoundRecord(
+        kind="settlement",
+        reference=reference,
+        order_ref=None,
+        state="settled",
+        message=None,
+        currency=currency,
+        amount=format_minor(found.settlements[named].net),
+        fee=None,
+        vat=None,
+        duty=None,
+        method=None,
+        date_created=at,
+        date_ended=None,
+        related=[RelatedReference(kind="transfer", reference=one, state=None) for one in found.payouts],
+        timeline=[TimelineLine(at=at, step="created", message="")],
+    )
 
 
 def batch_references(detail: str) -> list[str]:

@@ -14,7 +14,7 @@ class TransactionRequest(msgspec.Struct, kw_only=True):
     reference: Reference
     """A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
     the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-    beneficiary, client, customer or personalized account."""
+    beneficiary, client, customer, personalized account, dispute or settlement."""
 
 
 class RelatedReference(msgspec.Struct, kw_only=True):
@@ -44,7 +44,7 @@ class FoundRecord(msgspec.Struct, kw_only=True):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`."""
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`."""
     reference: str
     "Reference of the service: the `txnRef` of a transaction, the id of anything else."
     order_ref: str | None = field(name="orderRef")
@@ -56,7 +56,8 @@ class FoundRecord(msgspec.Struct, kw_only=True):
     currency: str | None
     "Currency of the amounts."
     amount: str | None
-    "Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards."
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present balance
+    of savings and cards."""
     fee: str | None
     "Fee of a transaction. Zero if it failed."
     vat: str | None

@@ -39,7 +39,7 @@ UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NOTHING_KNOWN = Refusal(
     INVALID_REQUEST,
     "Nothing has this reference: send that of a transaction, bulk, refund, event, client, loan, savings, thrift plan, "
-    "card, saved card, payment plan, beneficiary or personalized account",
+    "card, saved card, payment plan, beneficiary, personalized account or dispute",
 )
 
 

@@ -82,7 +82,7 @@ class Total(msgspec.Struct):
     count: int = 0
 
 
-CLASSES = ("collected", "fees", "vat", "refunds", "payouts", "interest", "tax", "other")
+CLASSES = ("collected", "fees", "vat", "refunds", "disputes", "reserve", "payouts", "interest", "tax", "other")
 REFUND_KINDS = ("refund", "card refund", "returned to the payer", "paid back")
 COLLECTED_KINDS = frozenset({"payment", "settlement", "inbound transfer", "collection", "late payment"})
 
@@ -96,6 +96,10 @@ def class_of(kind: str, counterparty: str, amount: int) -> str:
         return "vat"
     if kind == "interest" or kind.startswith("interest "):
         return "interest"
+    if kind in ("dispute", "dispute advance", "dispute debt"):
+        return "disputes"
+    if kind in ("reserve", "reserve released"):
+        return "reserve"
     if sort == "income" or kind.endswith(" fee"):
         return "fees"
     if kind.startswith(REFUND_KINDS):

@@ -48,9 +48,10 @@ class StatementRequest(msgspec.Struct, kw_only=True):
 class StatementTotal(msgspec.Struct, kw_only=True):
     """The movements of one kind together."""
 
-    kind: Literal["collected", "fees", "vat", "refunds", "payouts", "interest", "tax", "other"]
-    """`collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld
-    tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments."""
+    kind: Literal["collected", "fees", "vat", "refunds", "disputes", "reserve", "payouts", "interest", "tax", "other"]
+    """`collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back for
+    them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others; `tax`:
+    withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments."""
     amount: str
     "Sum of the movements: negative if more went out than came in."
     count: int

@@ -186,7 +186,7 @@ TEXT, KEY, FITS, NUMBER = 0, 1, 2, 3
 # --- the list ---------------------------------------------------------------------------------------------------
 
 CUSTOMER_HASH = "select encode(email_hash, 'hex') from customer where merchant_id = $1 and customer_id = $2"
-# The transactions that have a whole reference, the newest of each sort.
+# The transactions that have a whole reference, the newest of each sort. That of a dispute finds its payment.
 WHOLE_REFERENCE = f"""
     select key from transaction where merchant_id = $1 and txn_ref = $2
     union select key from transaction where merchant_id = $1 and key = any($3)
@@ -194,6 +194,8 @@ WHOLE_REFERENCE = f"""
         order by created_at desc, seq desc, key desc limit {WINDOW})
     union (select key from transaction where merchant_id = $1 and order_ref = $2 and kind in ('repayment', 'deposit')
         limit {WINDOW})
+    union select t.key from dispute d join transaction t on t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref
+        where d.merchant_id = $1 and d.dispute_id = $2
 """
 # No customer has this hash.
 NO_CUSTOMER = "-"

@@ -14,6 +14,8 @@ from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelo
 PER_PAGE = 100
 MOST_PAGES = 50
 RESOLVED = "resolved"
+# What the end of a dispute means for the merchant. Nobody is told of others but the operator.
+OUTCOMES = {"declined": "won", "merchant-accepted": "lost", "auto-accepted": "lost"}
 
 FoundT = TypeVar("FoundT")
 
@@ -87,6 +89,8 @@ def read_dispute(data: dict[str, Any]) -> Dispute | None:
         resolution=str(data.get("resolution") or ""),
         due_at=read_time(data.get("dueAt") or data.get("due_at")),
         is_resolved=status == RESOLVED,
+        outcome=OUTCOMES.get(str(data.get("resolution"))) if status == RESOLVED else None,
+        reason=str(data.get("category") or "")[:200],
     )
 
 

@@ -164,9 +164,9 @@ def is_merchant_payment(detail: str) -> bool:
 
 
 def refundable(payment: Payment) -> int:
-    """Returns the amount that can still be refunded."""
+    """Returns the amount that can still be refunded. What is disputed is not part of it. Contract: payment#disputes"""
     total = refundable_total(payment.detail, payment.facts, payment.charged)
-    return total - payment.refunded - payment.refunding
+    return max(0, min(total - payment.refunded - payment.refunding, payment.undisputed))
 
 
 def refundable_total(detail: str, facts: str, charged: int) -> int:

@@ -5,6 +5,7 @@ has its money in `settling:<day>` until then. A beneficiary's part is in its own
 a transfer without a fee.
 
     settlement   settling:<day> → wallet
+    reserve      reserve:<day> → wallet               (a part of each payment, kept back for some days)
     payout       beneficiary:<ref_code> → rail:bank   (a transfer: see disburse)
 
 Contract: payment#split
@@ -30,6 +31,8 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.core.references import job_key, opaque_id
+from kasuwa.core.reserve import reserve_part
+from kasuwa.core.settlements import SettlementMovement, tell_settlement
 from kasuwa.core.splits import split_amount
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
@@ -40,6 +43,7 @@ from kasuwa.methods.payment.settlement_model import (
     DONE,
     DUE,
     PAYOUT,
+    RESERVE,
     SENT,
     SETTLEMENT,
     Beneficiary,
@@ -48,6 +52,7 @@ from kasuwa.methods.payment.settlement_model import (
     beneficiary_account,
     beneficiary_key,
     pending_settlement_account,
+    reserve_account,
     settlement_batch_key,
 )
 from kasuwa.methods.payment.wire import BeneficiaryRequest
@@ -56,7 +61,11 @@ from kasuwa.rails.ports import Answer
 
 SETTLE = "settlement.settle"
 PAY_OUT = "payout.send"
+RELEASE = "settlement.release"
+JOB_KINDS = {SETTLEMENT: SETTLE, PAYOUT: PAY_OUT, RESERVE: RELEASE}
 LANE = "schedule"
+# Accounts in which money waits for its day, by the kind of its batch.
+WAITING_ACCOUNTS = {SETTLEMENT: "settling", RESERVE: "reserve"}
 
 
 def need_beneficiary(request: BeneficiaryRequest, merchant: Merchant) -> Needs:
@@ -89,6 +98,8 @@ class BatchAddition(msgspec.Struct, frozen=True):
     due: datetime
     currency: str
     amount: int
+    # Of a settlement: fee, VAT, split parts and reserve, which were deducted before the amount was left.
+    deductions: tuple[int, int, int, int] = (0, 0, 0, 0)
 
     @property
     def reference(self) -> str:
@@ -105,15 +116,26 @@ def add_to_batch(
     merchant_id = context.merchant.merchant_id
     key = addition.key(merchant_id)
     found = seen.get(SettlementBatch, key)
+    fee, vat, split, reserved = addition.deductions
     if found is not None and found.state == DUE:
-        return msgspec.structs.replace(found, amount=found.amount + addition.amount), ()
+        added = msgspec.structs.replace(
+            found,
+            amount=found.amount + addition.amount,
+            fee=found.fee + fee,
+            vat=found.vat + vat,
+            split=found.split + split,
+            reserved=found.reserved + reserved,
+        )
+        return added, ()
     day = f"{lagos_day(addition.due):%Y%m%d}"
-    row = SettlementBatch(key, merchant_id, addition.kind, addition.owner, day, addition.currency, addition.amount, DUE)
-    kind = SETTLE if addition.kind == SETTLEMENT else PAY_OUT
+    row = SettlementBatch(
+        *(key, merchant_id, addition.kind, addition.owner, day, addition.currency, addition.amount, DUE),
+        *addition.deductions,
+    )
     job = Job(
         job_key(key),
         merchant_id,
-        kind,
+        JOB_KINDS[addition.kind],
         LANE,
         addition.reference,
         key,
@@ -164,8 +186,12 @@ def settle_payment(
     parts = split_amount(payment.settled, detail.split)
     additions = plan_payouts(detail, parts, due, row.currency)
     rest = payment.settled - sum(parts)
-    if days and rest:
-        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest))
+    kept = reserve_part(context.merchant.reserve, payment.charged, rest)
+    if kept:
+        additions.append(plan_reserve(kept, due, row.currency, context))
+    if days and rest > kept:
+        deductions = (row.fee, row.vat, sum(parts), kept)
+        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest - kept, deductions))
     if not all(seen.is_loaded(one.key(row.merchant_id)) for one in additions):
         return NeedsMore(need_batches(additions, destination, row))
     batches = [add_to_batch(one, context, seen) for one in additions]
@@ -174,9 +200,14 @@ def settle_payment(
         for part, amount in zip(detail.split, parts, strict=True)
         if amount
     )
+    reserved = tuple(
+        Posting(destination, reserve_account(one.due, row.currency), one.amount, "reserve")
+        for one in additions
+        if one.kind == RESERVE
+    )
     paid = Posting(rail_account(payment.method, row.currency), destination, payment.charged, "payment")
     return SettlementEffects(
-        posts=(paid, *fee_posts(row, destination), *shares),
+        posts=(paid, *fee_posts(row, destination), *shares, *reserved),
         rows=tuple(batch for batch, _ in batches),
         jobs=tuple(job for _, jobs in batches for job in jobs),
     )
@@ -194,10 +225,17 @@ def plan_payouts(
     ]
 
 
+def plan_reserve(amount: int, settled_at: datetime, currency: str, context: Context) -> BatchAddition:
+    """Returns the batch addition for the part that is kept back, counted from the settlement day."""
+    due = lagos_moment(lagos_day(settled_at) + timedelta(days=context.merchant.reserve.days))
+    return BatchAddition(RESERVE, "merchant", due, currency, amount)
+
+
 def need_batches(additions: list[BatchAddition], destination: str, row: Transaction) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...] = tuple((SettlementBatch, one.key(row.merchant_id)) for one in additions)
     owners = [beneficiary_account(one.owner, row.currency) for one in additions if one.kind == PAYOUT]
-    return Needs(rows, (destination, *owners))
+    reserves = [reserve_account(one.due, row.currency) for one in additions if one.kind == RESERVE]
+    return Needs(rows, (destination, *owners, *reserves))
 
 
 # --- due batches ------------------------------------------------------------------------------------------------------
@@ -206,8 +244,8 @@ def need_batches(additions: list[BatchAddition], destination: str, row: Transact
 def need_due_batch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     kind, owner, day, currency = job.reference.split(" ")
     rows: tuple[tuple[type[Row], bytes], ...] = ((SettlementBatch, job.subject), (Job, job.key))
-    if kind == SETTLEMENT:
-        return Needs(rows, (f"settling:{day}:{currency}", chart.wallet(currency)))
+    if kind != PAYOUT:
+        return Needs(rows, (f"{WAITING_ACCOUNTS[kind]}:{day}:{currency}", chart.wallet(currency)))
     beneficiary = (Beneficiary, beneficiary_key(merchant.merchant_id, owner))
     return Needs((*rows, beneficiary), (beneficiary_account(owner, currency), chart.wallet(currency)))
 
@@ -217,15 +255,25 @@ def decide_due_batch(job: Job, answer: Answer, context: Context, seen: LoadedRow
     row, current_job = seen.get(SettlementBatch, job.subject), seen.get(Job, job.key)
     if row is None or current_job is None or row.state != DUE:
         return Decision(jobs_done=() if current_job is None else (current_job,))
-    if row.kind == SETTLEMENT:
-        post = Posting(f"settling:{row.day}:{row.currency}", chart.wallet(row.currency), row.amount, "settlement")
-        done = msgspec.structs.replace(row, state=DONE)
-        return Decision(
-            groups=(PostingGroup(row.reference, WALLET_INSUFFICIENT, postings=(post,)),),
-            rows=(done,),
-            jobs_done=(current_job,),
-        )
-    return send_payout(row, current_job, context, seen)
+    if row.kind == PAYOUT:
+        return send_payout(row, current_job, context, seen)
+    return credit_wallet(row, current_job, context)
+
+
+def credit_wallet(row: SettlementBatch, job: Job, context: Context) -> Decision:
+    """Moves a settlement, or a released reserve, to the wallet."""
+    waiting = f"{WAITING_ACCOUNTS[row.kind]}:{row.day}:{row.currency}"
+    kind, step = ("settlement", "settled") if row.kind == SETTLEMENT else ("reserve released", "released")
+    post = Posting(waiting, chart.wallet(row.currency), row.amount, kind)
+    moved = SettlementMovement(step=step, reference=row.reference, amount=row.amount, currency=row.currency)
+    event, deliveries = tell_settlement(moved, row, context)
+    return Decision(
+        groups=(PostingGroup(row.reference, WALLET_INSUFFICIENT, postings=(post,)),),
+        rows=(msgspec.structs.replace(row, state=DONE),),
+        jobs=deliveries,
+        jobs_done=(job,),
+        events=(event,),
+    )
 
 
 def send_payout(row: SettlementBatch, job: Job, context: Context, seen: LoadedRows) -> Decision:

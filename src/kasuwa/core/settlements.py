@@ -1,0 +1,68 @@
+"""Settlements: what collections did to the wallet of one currency on one day in Lagos, and their events.
+
+Contract: resources#settlements, events#settlements
+"""
+
+import re
+from datetime import date
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Context, Event, Job, Row
+from kasuwa.core.event_payloads import build_event
+from kasuwa.core.money import CURRENCIES, format_minor
+from kasuwa.core.references import job_key
+from kasuwa.core.scenario import NO_SCENARIO
+from kasuwa.core.transactions import DELIVER_EVENT, encode_text, make_job
+
+KIND = "settlement"
+SETTLEMENT_ID = re.compile(rf"ST([0-9]{{8}})({'|'.join(CURRENCIES)})", re.ASCII)
+
+
+def settlement_id(day: date, currency: str) -> str:
+    return f"ST{day:%Y%m%d}{currency}"
+
+
+def parse_settlement_id(text: str) -> tuple[date, str] | None:
+    """Returns day and currency of a settlement's id, or None if it is not one."""
+    found = SETTLEMENT_ID.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        return date.fromisoformat(found[1]), found[2]
+    except ValueError:
+        return None
+
+
+class SettlementMovement(msgspec.Struct, frozen=True, kw_only=True):
+    """Money that was settled, released from the reserve, or paid out."""
+
+    step: str  # settled, released or paid_out
+    reference: str  # of the batch, or of the transfer
+    amount: int
+    currency: str
+
+
+def tell_settlement(moved: SettlementMovement, row: Row, context: Context) -> tuple[Event, tuple[Job, ...]]:
+    """Returns the event of a movement, and the jobs that deliver it. `row` is the batch or schedule that moved it."""
+    of_day = settlement_id(lagos_day(context.now), moved.currency)
+    is_payout = moved.step == "paid_out"
+    payload = {
+        "status": 200,
+        "txn_status": "successful",
+        "txn_ref": moved.reference if is_payout else of_day,
+        "charged_amount": format_minor(moved.amount),
+        "payment_method": "bank" if is_payout else "wallet",
+        "endpoint": context.merchant.environment,
+        "currency": moved.currency,
+        "settlement_id": of_day,
+        "step": moved.step,
+    }
+    reference = f"{of_day} {moved.reference}"
+    event = Event(reference, KIND, msgspec.json.encode(build_event(KIND, payload)), reference)
+    if not context.has_webhook:
+        return event, ()
+    job = make_job(context, DELIVER_EVENT, "webhook", row, reference, context.now, encode_text(NO_SCENARIO))
+    job.key = job_key(reference.encode() + row.key)
+    return event, (job,)

@@ -1,0 +1,79 @@
+"""Rows of `PUT /payment` and `PUT /sandbox` about disputes, and the steps of their jobs."""
+
+from kasuwa.core.action import INTEGRATE, PAY, Read, Step, Write
+from kasuwa.methods.disputes import model, store, wire
+from kasuwa.methods.disputes.rules import deadline, debt, end_dispute, open_dispute, respond
+from kasuwa.rails.ports import call_no_rail
+
+# A body with five files of 2 MiB in base64, and room for the texts.
+MAX_BODY_BYTES = 15 * 1024 * 1024
+
+PAYMENT = (
+    Read(
+        name="disputes",
+        request=wire.DisputesRequest,
+        reply=wire.DisputesReply,
+        read=store.list_disputes,
+        summary="Disputes of payments, newest first",
+        example={"action": "disputes"},
+    ),
+    Read(
+        name="dispute",
+        request=wire.DisputeRequest,
+        reply=wire.DisputeReply,
+        read=store.read_dispute,
+        summary="One dispute with its evidence and its steps",
+        example={"action": "dispute", "dispute_id": "<dispute_id>"},
+    ),
+    Write(
+        name="dispute_respond",
+        request=wire.RespondRequest,
+        reply=wire.DisputeChanged,
+        needs=respond.need_response,
+        decide=respond.decide_response,
+        permission=PAY,
+        max_body_bytes=MAX_BODY_BYTES,
+        summary="Accept a dispute, or send evidence against it",
+        example={
+            "action": "dispute_respond",
+            "dispute_id": "<dispute_id>",
+            "evidence": {
+                "explanation": "The parcel was handed to the customer on 3 January.",
+                "tracking_number": "NG-7712",
+                "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
+            },
+        },
+    ),
+)
+
+SANDBOX = (
+    Write(
+        name="dispute",
+        request=wire.OpenRequest,
+        reply=wire.DisputeChanged,
+        needs=open_dispute.need_open,
+        decide=open_dispute.decide_open,
+        permission=INTEGRATE,
+        summary="The payer's bank disputes a payment",
+        example={"action": "dispute", "txnRef": "<txnRef>", "amount": "500.00", "reason": "product not received"},
+    ),
+    Write(
+        name="dispute_outcome",
+        request=wire.OutcomeRequest,
+        reply=wire.DisputeChanged,
+        needs=end_dispute.need_outcome,
+        decide=end_dispute.decide_outcome,
+        permission=INTEGRATE,
+        summary="The payer's bank decides a dispute",
+        example={"action": "dispute_outcome", "dispute_id": "<dispute_id>", "outcome": "won"},
+    ),
+)
+
+STEPS = tuple(
+    Step(kind, model.LANE, call_no_rail, needs, decide, accepts_callback=False)
+    for kind, needs, decide in (
+        (model.DEADLINE, deadline.need_dispute_job, deadline.decide_deadline),
+        (model.REVIEW, deadline.need_dispute_job, deadline.decide_review),
+        (model.COLLECT, debt.need_collection, debt.decide_collection),
+    )
+)

@@ -1,0 +1,72 @@
+"""Jobs of open disputes: reminders, the deadline, and the review by the payer's bank. Contract: payment#disputes"""
+
+from datetime import timedelta
+
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice
+from kasuwa.methods.disputes.model import (
+    DEADLINE,
+    EXPIRED,
+    NEEDS_RESPONSE,
+    REMINDER_HOURS,
+    REVIEW,
+    REVIEW_INTERVAL,
+    UNDER_REVIEW,
+    Dispute,
+)
+from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
+from kasuwa.methods.disputes.rules.open_dispute import next_deadline_step
+from kasuwa.methods.disputes.rules.steps_of_dispute import REMINDER, dispute_job, take_step
+from kasuwa.rails.ports import Answer
+
+
+def need_dispute_job(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return Needs(dispute_rows(merchant.merchant_id, job.reference))
+
+
+def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Reminds the merchant, or ends the dispute if its time is over.
+
+    If several steps lie behind, because nothing ran for days, the deadline counts and missed reminders are left out.
+    """
+    dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
+    if current_job is None or current_job.kind != DEADLINE:
+        return Decision()
+    assert dispute is not None
+    if dispute.state != NEEDS_RESPONSE:
+        return Decision(jobs_done=(current_job,))
+    if dispute.due_at <= context.now:
+        return end_dispute(dispute, EXPIRED, context, seen)
+    following = dispute_job(dispute, DEADLINE, next_deadline_step(dispute, context.now))
+    first_reminder = dispute.due_at - timedelta(hours=max(REMINDER_HOURS))
+    if context.now < first_reminder:
+        return Decision(jobs=(following,))  # the deadline was moved
+    step = take_step(dispute, REMINDER, context)
+    return Decision(rows=(step.row,), jobs=(following, *step.jobs), events=(step.event,))
+
+
+def decide_review(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+    """Tells the operator of the evidence, which is handed to the rail by hand, and again while there is no outcome."""
+    dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
+    if current_job is None or current_job.kind != REVIEW:
+        return Decision()
+    assert dispute is not None
+    if dispute.state != UNDER_REVIEW:
+        return Decision(jobs_done=(current_job,))
+    following = dispute_job(dispute, REVIEW, context.now + REVIEW_INTERVAL)
+    return Decision(jobs=(following,), notices=(review_notice(dispute, context),))
+
+
+def review_notice(dispute: Dispute, context: Context) -> OperatorNotice:
+    assert dispute.responded_at is not None
+    is_new = context.now - dispute.responded_at < REVIEW_INTERVAL
+    known = f"dispute {dispute.rail_dispute_id} at {dispute.rail}" if dispute.rail else "its dispute at the rail"
+    if is_new:
+        by = f"by {utc_text(dispute.due_at)}, see `kasuwa dispute evidence`"
+        return OperatorNotice(
+            dispute.dispute_id, f"evidence came for the dispute of {dispute.txn_ref}: hand it in for {known} {by}"
+        )
+    since = utc_text(dispute.responded_at)
+    return OperatorNotice(
+        dispute.dispute_id, f"the dispute of {dispute.txn_ref} has no outcome since {since}: ask about {known}"
+    )

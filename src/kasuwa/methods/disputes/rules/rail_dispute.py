@@ -1,0 +1,58 @@
+"""A dispute that a rail announces opens ours, once; its end at the rail ends ours. Contract: payment#disputes"""
+
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Refusal
+from kasuwa.core.money import format_minor
+from kasuwa.core.rail_feeds import AnnouncedDispute
+from kasuwa.methods.disputes.model import WON, Dispute, DisputeOrigin, dispute_key, origin_key
+from kasuwa.methods.disputes.rules.end_dispute import contradiction, dispute_rows, end_dispute
+from kasuwa.methods.disputes.rules.open_dispute import NewDispute, need_payment, open_dispute
+from kasuwa.methods.payment.model import Payment, payment_key
+
+
+def need_announced(announced: AnnouncedDispute, merchant: Merchant) -> Needs:
+    key = origin_key(merchant.merchant_id, announced.rail, announced.rail_dispute_id)
+    return Needs(((DisputeOrigin, key), *need_payment(announced.txn_ref, merchant).rows))
+
+
+def decide_announced(announced: AnnouncedDispute, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Opens or ends the dispute. Never refuses: what cannot be done is a notice to the operator."""
+    merchant_id = context.merchant.merchant_id
+    origin = seen.get(DisputeOrigin, origin_key(merchant_id, announced.rail, announced.rail_dispute_id))
+    if origin is None:
+        return open_announced(announced, context, seen)
+    key = dispute_key(merchant_id, origin.dispute_id)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(dispute_rows(merchant_id, origin.dispute_id)))
+    dispute = seen.get(Dispute, key)
+    assert dispute is not None
+    if announced.outcome is None:
+        return Decision(reply=dispute.dispute_id)
+    if not dispute.is_open:
+        return Decision(reply=dispute.dispute_id, notices=contradiction(dispute, announced.outcome))
+    return end_dispute(dispute, announced.outcome, context, seen)
+
+
+def open_announced(announced: AnnouncedDispute, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Opens the dispute for what is left of the payment. One that was won at the rail before is not opened at all; one
+    that was lost is opened first, and the same announcement ends it when it is decided again."""
+    if announced.outcome == WON:
+        return Decision()
+    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, announced.txn_ref))
+    left = 0 if payment is None else payment.undisputed
+    amount = None if announced.amount is None else min(announced.amount, left)
+    new = NewDispute(
+        txn_ref=announced.txn_ref,
+        reason=announced.reason or "not given",
+        amount=amount or None,
+        due_at=announced.due_at,
+        rail=announced.rail,
+        rail_dispute_id=announced.rail_dispute_id,
+    )
+    opened = open_dispute(new, context, seen)
+    if isinstance(opened, Refusal):
+        message = f"{announced.rail} tells of a dispute that is not opened here: {opened.message}"
+        return Decision(notices=(OperatorNotice(announced.txn_ref, message),))
+    if isinstance(opened, Decision) and announced.amount is not None and announced.amount > left:
+        short = f"{announced.rail} disputes {format_minor(announced.amount)}, but only {format_minor(left)} is left"
+        opened.notices = (*opened.notices, OperatorNotice(announced.txn_ref, short))
+    return opened

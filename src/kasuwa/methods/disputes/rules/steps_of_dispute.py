@@ -1,0 +1,120 @@
+"""Steps of a dispute: every change of its state, and every reminder, extends its trail and writes an event.
+
+Contract: payment#disputes, events#disputes
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.decision import Context, Event, Job, Posting
+from kasuwa.core.event_payloads import build_event
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import job_key
+from kasuwa.core.scenario import NO_SCENARIO, webhook_delay
+from kasuwa.core.transactions import DELIVER_EVENT, begin_trail, encode_text, extend_trail, make_job
+from kasuwa.ledger import chart
+from kasuwa.methods.disputes.model import KIND, LANE, OPEN_STATES, Dispute
+from kasuwa.methods.disputes.wire import DisputeSummary
+from kasuwa.methods.payment.model import rail_account
+
+NO_STEPS = "[]"
+OPENED = "opened"
+REMINDER = "reminder"
+
+
+class DisputeStepTaken(msgspec.Struct, frozen=True):
+    """A dispute after a step, with the step's event and the jobs that deliver it."""
+
+    row: Dispute
+    event: Event
+    jobs: tuple[Job, ...]
+
+
+def event_reference(dispute_id: str, place: int) -> str:
+    """Returns the reference of a dispute's event. A dispute has several, and each is delivered by its own job."""
+    return f"{dispute_id}/{place}"
+
+
+def take_step(dispute: Dispute, step: str, context: Context) -> DisputeStepTaken:
+    """Returns the dispute with one more step. `dispute` has the state after the step."""
+    place = dispute.events + 1
+    trail = extend_trail(dispute.trail, context.now, step) if dispute.events else begin_trail(context.now, step)
+    row = msgspec.structs.replace(dispute, events=place, trail=trail)
+    payload = {
+        "status": 200,
+        "txn_status": row.state,
+        "txn_ref": row.dispute_id,
+        "charged_amount": format_minor(row.amount),
+        "payment_method": row.method,
+        "endpoint": context.merchant.environment,
+        "currency": row.currency,
+        "dispute_of": row.txn_ref,
+        "step": step,
+        "reason": row.reason,
+        "fee": format_minor(row.fee),
+        "vat": format_minor(row.vat),
+        "respond_by": utc_text(row.due_at),
+        **({"plan_id": row.plan_id} if row.plan_id else {}),
+    }
+    reference = event_reference(row.dispute_id, place)
+    event = Event(reference, KIND, msgspec.json.encode(build_event(KIND, payload)), row.dispute_id, place)
+    if not context.has_webhook:
+        return DisputeStepTaken(row, event, ())
+    job = make_job(context, DELIVER_EVENT, "webhook", row, reference, context.now, encode_text(NO_SCENARIO))
+    job.key = job_key(reference.encode() + row.key)
+    job.due += webhook_delay(context.scenario)
+    return DisputeStepTaken(row, event, (job,))
+
+
+def dispute_job(dispute: Dispute, kind: str, due: datetime) -> Job:
+    """Returns the job of an open dispute. It has one at a time."""
+    key = job_key(dispute.key)
+    return Job(key, dispute.merchant_id, kind, LANE, dispute.dispute_id, dispute.key, due, due, None, 0, 0, None, "{}")
+
+
+def taken_postings(dispute: Dispute) -> tuple[Posting, ...]:
+    """Returns the postings of a dispute that was not won, from the wallet."""
+    wallet, currency = chart.wallet(dispute.currency), dispute.currency
+    postings = (
+        Posting(wallet, rail_account(dispute.method, currency), dispute.amount, "dispute"),
+        Posting(wallet, chart.income("dispute", currency), dispute.fee, "dispute fee"),
+        Posting(wallet, chart.tax("vat", currency), dispute.vat, "VAT on fee"),
+    )
+    return tuple(posting for posting in postings if posting.amount)
+
+
+def dispute_accounts(method: str, currency: str) -> tuple[str, ...]:
+    """Returns the accounts that a dispute may move."""
+    return (
+        chart.wallet(currency),
+        chart.dispute_debt(currency),
+        rail_account(method, currency),
+        chart.income("dispute", currency),
+        chart.tax("vat", currency),
+    )
+
+
+def show_dispute(dispute: Dispute) -> DisputeSummary:
+    return DisputeSummary(**summary_fields(dispute))
+
+
+def summary_fields(dispute: Dispute) -> dict[str, Any]:
+    """Returns the fields that a dispute has in lists and by itself."""
+    return {
+        "dispute_id": dispute.dispute_id,
+        "txn_ref": dispute.txn_ref,
+        "state": dispute.state,
+        "reason": dispute.reason,
+        "amount": format_minor(dispute.amount),
+        "currency": dispute.currency,
+        "fee": format_minor(dispute.fee),
+        "vat": format_minor(dispute.vat),
+        "held": format_minor(dispute.covered if dispute.state in OPEN_STATES else 0),
+        "respond_by": utc_text(dispute.due_at),
+        "opened_at": utc_text(dispute.opened_at),
+        "ended_at": None if dispute.ended_at is None else utc_text(dispute.ended_at),
+        "plan_id": dispute.plan_id or None,
+    }

@@ -1,0 +1,155 @@
+"""Sets the schedule of payouts, and pays out when it is due. Contract: resources#payouts"""
+
+from datetime import datetime
+
+import msgspec
+
+from kasuwa.core.banks import check_account_number, check_bank_code
+from kasuwa.core.calendar import lagos_day, utc_text
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import account_key, job_key
+from kasuwa.core.settlements import SettlementMovement, tell_settlement
+from kasuwa.core.tariff import Tariff, calculate_transfer_fees
+from kasuwa.ledger import chart
+from kasuwa.methods.disburse.model import WALLET, TransferDetail
+from kasuwa.methods.disburse.rules.transfer import send_money
+from kasuwa.methods.payouts.model import (
+    ABOVE,
+    CURRENCY,
+    LANE,
+    LEAST_REQUIRED,
+    NO_ACCOUNT,
+    OFF,
+    PAY_OUT,
+    PayoutSchedule,
+    next_payout,
+    schedule_key,
+)
+from kasuwa.methods.payouts.wire import ScheduleReply, ScheduleRequest, ScheduleView
+from kasuwa.rails.ports import Answer
+
+
+def check_optional_bank(merchant: Merchant, bank_code: str | None) -> str | None:
+    """Field rule: returns what is wrong with a bank code, or None. A later schedule may leave it out."""
+    return None if bank_code is None else check_bank_code(merchant, bank_code)
+
+
+def check_optional_account(merchant: Merchant, bank_code: str | None, account_number: str | None) -> str | None:
+    """Field rule: returns what is wrong with an account number, or None."""
+    if (bank_code is None) != (account_number is None):
+        return "send bankcode and accountnumber together"
+    if bank_code is None or account_number is None:
+        return None
+    return check_account_number(merchant, bank_code, account_number)
+
+
+def need_schedule(request: ScheduleRequest, merchant: Merchant) -> Needs:
+    key = schedule_key(merchant.merchant_id)
+    return Needs(((PayoutSchedule, key), (Job, job_key(key))))
+
+
+def decide_schedule(request: ScheduleRequest, context: Context, seen: LoadedRows) -> Decision[ScheduleReply] | Refusal:
+    key = schedule_key(context.merchant.merchant_id)
+    known, job = seen.get(PayoutSchedule, key), seen.get(Job, job_key(key))
+    if request.frequency == ABOVE and not request.least:
+        return LEAST_REQUIRED
+    bank_code = request.bank_code or (known.bank_code if known is not None else "")
+    account_number = request.account_number or (known.account_number if known is not None else "")
+    if request.frequency != OFF and not (bank_code and account_number):
+        return NO_ACCOUNT
+    schedule = PayoutSchedule(
+        key=key,
+        merchant_id=context.merchant.merchant_id,
+        currency=CURRENCY,
+        frequency=request.frequency,
+        least=int(request.least or 0),
+        bank_code=bank_code,
+        account_number=account_number,
+        changed_at=context.now,
+        last_ref="" if known is None else known.last_ref,
+    )
+    if request.frequency == OFF:
+        reply = ScheduleReply(message="Payouts are off", data=show_schedule(schedule, None))
+        return Decision(reply=reply, rows=(schedule,), jobs_done=() if job is None else (job,))
+    due = next_payout(request.frequency, context.now)
+    reply = ScheduleReply(message="Payouts are scheduled", data=show_schedule(schedule, due))
+    return Decision(reply=reply, rows=(schedule,), jobs=(schedule_job(schedule, due),))
+
+
+def schedule_job(schedule: PayoutSchedule, due: datetime) -> Job:
+    key, reference = job_key(schedule.key), f"payouts {schedule.currency}"
+    return Job(
+        *(key, schedule.merchant_id, PAY_OUT, LANE, reference, schedule.key, due, due, None, 0, 0, None, "{}"),
+    )
+
+
+def show_schedule(schedule: PayoutSchedule | None, due: datetime | None) -> ScheduleView:
+    """Returns the schedule as replies show it. None before the first."""
+    return ScheduleView(
+        frequency="off" if schedule is None else schedule.frequency,  # type: ignore[arg-type]
+        least=format_minor(0 if schedule is None else schedule.least),
+        currency=CURRENCY,
+        bank_code=None if schedule is None else schedule.bank_code or None,
+        account_number=None if schedule is None else schedule.account_number or None,
+        next_payout=None if due is None else utc_text(due),
+        last_payout=None if schedule is None else schedule.last_ref or None,
+    )
+
+
+# --- the payout -----------------------------------------------------------------------------------------------------
+
+
+def need_payout(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    debt = chart.dispute_debt(CURRENCY)
+    rows: tuple[tuple[type[Row], bytes], ...] = (
+        (PayoutSchedule, job.subject),
+        (Job, job.key),
+        (chart.Account, account_key(merchant.merchant_id, WALLET)),
+        (chart.Account, account_key(merchant.merchant_id, debt)),
+    )
+    return Needs(rows, (WALLET, debt))
+
+
+def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+    """Transfers what the wallet has and does not owe, with its fee, and schedules the next payout."""
+    schedule, current_job = seen.get(PayoutSchedule, job.subject), seen.get(Job, job.key)
+    if schedule is None or current_job is None:
+        return Decision()
+    following = schedule_job(schedule, next_payout(schedule.frequency, context.now))
+    amount = payable(schedule, context, seen)
+    if amount <= 0:
+        return Decision(jobs=(following,))
+    order = TransferDetail(
+        schedule.bank_code, schedule.account_number, context.merchant.name, f"Payout {lagos_day(context.now)}"
+    )
+    decision = send_money(order, amount, context, context.number, reference_type="PO")
+    txn_ref = decision.reply.txn_ref
+    moved = SettlementMovement(step="paid_out", reference=txn_ref, amount=amount, currency=CURRENCY)
+    event, deliveries = tell_settlement(moved, schedule, context)
+    decision.rows = (*decision.rows, msgspec.structs.replace(schedule, last_ref=txn_ref))
+    decision.jobs = (*decision.jobs, following, *deliveries)
+    decision.events = (*decision.events, event)
+    return decision
+
+
+def payable(schedule: PayoutSchedule, context: Context, seen: LoadedRows) -> int:
+    """Returns the amount that the wallet can pay out besides the fee, or 0 if that is too little."""
+    merchant = context.merchant
+    wallet = seen.get(chart.Account, account_key(merchant.merchant_id, WALLET))
+    debt = seen.get(chart.Account, account_key(merchant.merchant_id, chart.dispute_debt(CURRENCY)))
+    owed = 0 if debt is None else max(0, -debt.posted)
+    there = 0 if wallet is None else wallet.available - owed
+    limits = merchant.limits[CURRENCY]
+    amount = min(largest_transfer(merchant.tariff, there), limits.max_amount)
+    return amount if there >= schedule.least and amount >= limits.min_amount else 0
+
+
+def largest_transfer(tariff: Tariff, there: int) -> int:
+    """Returns the largest amount that a balance covers together with its fees.
+
+    A smaller amount may have a smaller fee, so a second look may leave more.
+    """
+    amount = there - calculate_transfer_fees(tariff, max(0, there)).total
+    better = there - calculate_transfer_fees(tariff, max(0, amount)).total
+    return better if better + calculate_transfer_fees(tariff, max(0, better)).total <= there else amount
