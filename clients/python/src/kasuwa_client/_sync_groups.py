@@ -1155,7 +1155,13 @@ class Payment(SyncGroup):
                 title="Two shirts",
             )
 
-            null
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "checkoutURL": "<checkoutURL>",
+              "expires": "2026-01-06T08:30:00.000Z",
+              "message": "Send the customer to checkoutURL"
+            }
         """
         return self._call(
             actions.PAYMENT_CHECKOUT,
@@ -3873,6 +3879,229 @@ class Resources(SyncGroup):
         """
         return self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
+    def paylink(
+        self,
+        *,
+        title: str,
+        description: str | None = None,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        type: Literal["one_time", "recurring"] | None = None,
+        frequency: Literal["daily", "monthly", "weekly"] | None = None,
+        payer_bears_fees: bool | None = None,
+        accept_number: bool | None = None,
+        custom_link: str | None = None,
+        redirect_url: str | None = None,
+        custom_message: str | None = None,
+        notification_email: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaylinkReply:
+        """Make a link that anybody may open to pay.
+
+        Makes a link that anybody may open to pay. Optional fields may be null.
+
+        title: What is paid for. Payers see it. 1 to 100 characters.
+        description: Further text, which payers see. At most 1,000 characters.
+        amount: Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15
+            digits; zero where nothing is left.
+        currency: Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES.
+        type: `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also
+            `subscription`): the payer's card is charged again by `frequency`. Default `one_time`. One_time (also
+            onetime, single, fixed) or recurring (also subscription).
+        frequency: How often the card is charged again. Counts for recurring links alone. Default `monthly`.
+        payer_bears_fees: Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`,
+            `no`, 1 or 0. True or false, also as yes or no, or 1 or 0.
+        accept_number: Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1
+            or 0. True or false, also as yes or no, or 1 or 0.
+        custom_link: Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60
+            of a-z, 0-9 and -.
+        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
+            http or https URL of at most 2,048 characters, its host in ASCII.
+        custom_message: Shown to the payer after the payment. At most 1,000 characters.
+        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
+            address of at most 254 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink(
+                title="Cooking class",
+                description="Saturday, 10:00, Lekki",
+                amount="5000.00",
+                currency="NGN",
+                type="one_time",
+                payer_bears_fees="yes",
+            )
+
+            {
+              "status": 200,
+              "message": "Link created",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active"
+              }
+            }
+        """
+        return self._call(
+            actions.RESOURCES_PAYLINK,
+            {
+                "title": title,
+                "description": description,
+                "amount": amount,
+                "currency": currency,
+                "type": type,
+                "frequency": frequency,
+                "payer_bears_fees": payer_bears_fees,
+                "accept_number": accept_number,
+                "custom_link": custom_link,
+                "redirect_url": redirect_url,
+                "custom_message": custom_message,
+                "notification_email": notification_email,
+            },
+            idempotency_key,
+        )
+
+    def paylinks(
+        self, *, offset: int | None = None, limit: int | None = None, link_id: str | None = None
+    ) -> Page[types.PaylinkRecord]:
+        """Payment links, newest first; or one with its payments and totals, by its link_id.
+
+        Lists payment links, newest first, or shows one with its payments.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        link_id: The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers
+            the same, for typed clients. Left out, all are listed. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylinks()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "link_id": "<link_id>",
+                  "link": "<link>",
+                  "title": "Cooking class",
+                  "amount": "5000.00",
+                  "currency": "NGN",
+                  "type": "one_time",
+                  "status": "active"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(actions.RESOURCES_PAYLINKS, {"offset": offset, "limit": limit, "link_id": link_id})
+
+    def paylink_detail(self, *, link_id: str) -> types.PaylinkDetailReply:
+        """One payment link with its payments and totals.
+
+        Shows one payment link with its payments and totals.
+
+        link_id: The link to show. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink_detail(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "message": "Link",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active",
+                "description": "Saturday, 10:00, Lekki",
+                "frequency": null,
+                "payer_bears_fees": true,
+                "accept_number": false,
+                "redirect_url": null,
+                "custom_message": null,
+                "notification_email": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "checkouts": 0,
+                "paid_count": 0,
+                "total": "0.00",
+                "payments": []
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYLINK_DETAIL, {"link_id": link_id})
+
+    def paylink_switch_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+        """Disable a payment link: nobody can pay by it any more.
+
+        Disables or enables a payment link. The action's variant `status` says which.
+
+        link_id: The link to switch. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink_switch_disable(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "message": "Link disabled",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "disabled"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYLINK_SWITCH_DISABLE, {"link_id": link_id}, idempotency_key)
+
+    def paylink_switch_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+        """Enable a payment link again.
+
+        Disables or enables a payment link. The action's variant `status` says which.
+
+        link_id: The link to switch. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink_switch_enable(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "message": "Link enabled",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYLINK_SWITCH_ENABLE, {"link_id": link_id}, idempotency_key)
+
     def customer(
         self,
         *,
@@ -4649,6 +4878,7 @@ class Sandbox(SyncGroup):
               "now": "2026-01-06T09:30:00.000+01:00",
               "ran": {
                 "cashcode": 1,
+                "checkout": 1,
                 "payment": 14,
                 "webhook": 5
               }

@@ -1791,7 +1791,13 @@ export class PaymentMethods {
    *   redirect_url: "https://shop.example/thanks",
    *   title: "Two shirts",
    * });
-   * // null
+   * // {
+   * //   status: 202,
+   * //   txnRef: "<txnRef>",
+   * //   checkoutURL: "<checkoutURL>",
+   * //   expires: "2026-01-06T08:30:00.000Z",
+   * //   message: "Send the customer to checkoutURL",
+   * // }
    * ```
    */
   checkout(request: PaymentCheckoutRequest = {}, options?: CallOptions): Promise<CheckoutReply> {
