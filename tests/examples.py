@@ -31,6 +31,7 @@ VOLATILE = frozenset(
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
         *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
         *("customer_id", "next_cursor", "dispute_id"),
+        *("customer_id", "next_cursor", "link_id", "link", "checkoutURL"),
     }
 )
 VOLATILE_OF = {

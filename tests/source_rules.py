@@ -85,23 +85,18 @@ SLICE_IMPORTS = {
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
     "references": {
-        *("cashcode", "clients", "customers", "disburse", "disputes", "investments", "loans", "payment"),
+        *("cashcode", "checkout", "clients", "customers", "disburse", "disputes", "investments", "loans", "payment"),
         *("statements", "virtualcard"),
     },
     "customers": {"payment"},
+    "checkout": {"payment"},
     "disputes": {"payment"},
     "payouts": {"disburse"},
 }
 
 BORROWED_MODULES = {
-    "model",
-    "rules",
-    "wire",
-    "wire_reply",
-    "plan_model",
-    "settlement_model",
-    "settlements",
-    "thrift_model",
+    *("model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "settlements", "thrift_model"),
+    "payer_model",
 }
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}

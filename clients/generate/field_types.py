@@ -27,6 +27,7 @@ from kasuwa.core.fields import (
 )
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.people import Bvn, DateText, Phone
+from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
 from kasuwa.methods.disputes.model import FileContent
 
 FieldKind = Literal[
@@ -71,7 +72,7 @@ DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discoun
 TIME_FIELDS = frozenset(
     {
         *("dateCreated", "dateErased", "expires_at", "opened_at", "matures_at", "created_at", "disbursed_at"),
-        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires"),
+        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "datePaid"),
     }
 )
 DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob"})
@@ -94,6 +95,9 @@ SCALARS: dict[type, FieldType] = {
     LagosDate: FieldType("date"),
     DateText: FieldType("date"),
     Currency: FieldType("choice", values=CURRENCIES),
+    Flag: FieldType("boolean"),
+    LinkType: FieldType("choice", values=tuple(dict.fromkeys(LINK_TYPES.values()))),
+    Slug: TEXT,
     CardNumber: TEXT,
     FileContent: TEXT,
     CardPrefix: TEXT,

@@ -64,6 +64,11 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update hold set taken = taken - 1 where merchant_id = $1 and taken > 0",
         "update posting set reference = 'GP|other' where merchant_id = $1 and debit = 'wallet:main:NGN'",
     ),
+    # --- checkouts
+    "a checkout is paid by one successful payment or not at all": (
+        "update checkout set state = 'paid', payment_ref = 'GP0', ended_at = now() where merchant_id = $1",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'checkout.expire'",
+    ),
     # --- transfers and bills
     "a successful transfer or bill took its amount": (
         "update transaction set fee = fee + 1 where merchant_id = $1 and kind = 'transfer'",
@@ -245,6 +250,7 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
         card.get(reveal=True)
     shop.advance(days=4)
     shop.transfer(accountnumber="0000000020", orderRef="open")
+    assert shop.put("payment", action="checkout", amount="1500.00").body["status"] == 202
     assert PaymentClient(shop).paid()["txnStatus"] == "successful"
 
 
@@ -268,13 +274,19 @@ def take_payments(payments: PaymentClient) -> None:
     paid = payments.paid(split=[{"ref_code": made["ref_code"], "percentage": "33.33"}])
     assert payments.refund(paid["txnRef"], "100.00")["txnStatus"] == "successful"
     assert payments.paid(VISA_OK, **DAILY)["txnStatus"] == "successful"
-    for action in ({"accept": True}, None):
+    answers: tuple[dict[str, Any] | None, ...] = ({"accept": True}, None)
+    for action in answers:
         disputed = {"txnRef": payments.paid()["txnRef"], "reason": "fraudulent", "hours": 720}
         opened = payments.shop.put("sandbox", action="dispute", **disputed).body["data"]
         if action is not None:
             answered = payments.pay(action="dispute_respond", dispute_id=opened["dispute_id"], **action)
             assert answered["data"]["state"] == "accepted"
-    scheduled = {"frequency": "monthly", "least": "90000000000.00", "bankcode": "058", "accountnumber": "0000000000"}
+    scheduled: dict[str, Any] = {
+        "frequency": "monthly",
+        "least": "90000000000.00",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+    }
     assert payments.shop.put("resources", request="payout_schedule", **scheduled).body["status"] == 200
 
 

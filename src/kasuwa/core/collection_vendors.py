@@ -57,6 +57,9 @@ class CollectionVendors(msgspec.Struct, frozen=True):
     card: tuple[CollectionVendor, ...] = ()  # card payments and saved cards
     collect: tuple[CollectionVendor, ...] = ()  # all other methods
     configured: Mapping[str, CollectionVendor] = {}  # by name: all whose settings are there
+    # Whether payers may enter card numbers on a page of ours, where no vendor has a page for them. In live the
+    # operator must allow it. Contract: payment#checkout-live
+    takes_card_numbers: bool = True
 
     def of_method(self, method: str, own: Mapping[str, tuple[str, ...]]) -> tuple[CollectionVendor, ...]:
         """Returns the vendors that may take payments of a method. `own` are the rails of the merchant's own."""

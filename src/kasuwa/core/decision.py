@@ -79,6 +79,7 @@ class Merchant(msgspec.Struct, frozen=True):
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
     dispute_credit: Mapping[str, int] = {}  # by currency: how far disputes may take the wallet below zero
     reserve: ReserveTerms = NO_RESERVE
+    logo: str = ""  # a data URL of a picture; empty if there is none
 
 
 class Context(msgspec.Struct):
@@ -94,7 +95,8 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
     injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     has_webhook: bool = False
-    purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
+    # PurposeRules by name (core.purpose.rules_of), and the CheckoutSource of each source (core.checkouts.find_source).
+    purposes: Mapping[str, object] = {}
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
     account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS

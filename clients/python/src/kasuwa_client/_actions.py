@@ -298,38 +298,28 @@ PAYMENT_REFUND: Action[types.RefundReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
-PAYMENT_DISPUTES: Action[types.DisputeSummary] = Action(
-    name="payment.disputes",
+PAYMENT_CHECKOUT: Action[types.CheckoutReply] = Action(
+    name="payment.checkout",
     path="payment",
-    selectors={"action": "disputes"},
+    selectors={"action": "checkout"},
     fields={
-        "offset": ("offset", "integer"),
-        "limit": ("limit", "integer"),
-        "state": ("state", "choice"),
-        "txn_ref": ("txnRef", "text"),
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "country": ("country", "text"),
+        "user": ("user", "Payer"),
+        "customer_txnref": ("customer_txnref", "text"),
+        "redirect_url": ("redirect_url", "text"),
+        "channels": ("channels", "[choice]"),
+        "title": ("title", "text"),
+        "description": ("description", "text"),
+        "bearer": ("bearer", "choice"),
+        "split": ("split", "[SplitPart]"),
+        "recurrent": ("recurrent", "Recurrence"),
+        "installment": ("installment", "InstallmentSchedule"),
+        "expires": ("expires", "time"),
+        "meta": ("meta", "document"),
     },
-    reply="DisputesReply",
-    record="DisputeSummary",
-    paging="offset",
-    newest_first=True,
-)
-PAYMENT_DISPUTE: Action[types.DisputeReply] = Action(
-    name="payment.dispute",
-    path="payment",
-    selectors={"action": "dispute"},
-    fields={"dispute_id": ("dispute_id", "text")},
-    reply="DisputeReply",
-)
-PAYMENT_DISPUTE_RESPOND: Action[types.DisputeChanged] = Action(
-    name="payment.dispute_respond",
-    path="payment",
-    selectors={"action": "dispute_respond"},
-    fields={
-        "dispute_id": ("dispute_id", "text"),
-        "accept": ("accept", "boolean"),
-        "evidence": ("evidence", "Evidence"),
-    },
-    reply="DisputeChanged",
+    reply="CheckoutReply",
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,
@@ -999,6 +989,66 @@ RESOURCES_CANCEL_INSTALLMENTS: Action[types.InstallmentChangedReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_PAYLINK: Action[types.PaylinkReply] = Action(
+    name="resources.paylink",
+    path="resources",
+    selectors={"request": "paylink"},
+    fields={
+        "title": ("title", "text"),
+        "description": ("description", "text"),
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "type": ("type", "choice"),
+        "frequency": ("frequency", "choice"),
+        "payer_bears_fees": ("payer_bears_fees", "boolean"),
+        "accept_number": ("accept_number", "boolean"),
+        "custom_link": ("custom_link", "text"),
+        "redirect_url": ("redirect_url", "text"),
+        "custom_message": ("custom_message", "text"),
+        "notification_email": ("notification_email", "text"),
+    },
+    reply="PaylinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_PAYLINKS: Action[types.PaylinkRecord] = Action(
+    name="resources.paylinks",
+    path="resources",
+    selectors={"inquire": "paylink"},
+    fields={"offset": ("offset", "integer"), "limit": ("limit", "integer"), "link_id": ("link_id", "text")},
+    reply="PaylinksReply",
+    record="PaylinkRecord",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_PAYLINK_DETAIL: Action[types.PaylinkDetailReply] = Action(
+    name="resources.paylink_detail",
+    path="resources",
+    selectors={"inquire": "paylink_detail"},
+    fields={"link_id": ("link_id", "text")},
+    reply="PaylinkDetailReply",
+)
+RESOURCES_PAYLINK_SWITCH_DISABLE: Action[types.PaylinkReply] = Action(
+    name="resources.paylink_switch_disable",
+    path="resources",
+    selectors={"inquire": "paylink", "status": "disable"},
+    fields={"link_id": ("link_id", "text")},
+    reply="PaylinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_PAYLINK_SWITCH_ENABLE: Action[types.PaylinkReply] = Action(
+    name="resources.paylink_switch_enable",
+    path="resources",
+    selectors={"inquire": "paylink", "status": "enable"},
+    fields={"link_id": ("link_id", "text")},
+    reply="PaylinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 RESOURCES_CUSTOMER: Action[types.CustomerRegisteredReply] = Action(
     name="resources.customer",
     path="resources",
@@ -1077,51 +1127,6 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
     },
     reply="Statement",
 )
-RESOURCES_SETTLEMENTS: Action[types.SettlementSummary] = Action(
-    name="resources.settlements",
-    path="resources",
-    selectors={"inquire": "settlements"},
-    fields={
-        "offset": ("offset", "integer"),
-        "limit": ("limit", "integer"),
-        "currency": ("currency", "choice"),
-        "first": ("from", "date"),
-        "last": ("to", "date"),
-    },
-    reply="SettlementsReply",
-    record="SettlementSummary",
-    paging="offset",
-    newest_first=True,
-)
-RESOURCES_SETTLEMENT: Action[types.SettlementReply] = Action(
-    name="resources.settlement",
-    path="resources",
-    selectors={"inquire": "settlement"},
-    fields={"settlement_id": ("settlement_id", "text")},
-    reply="SettlementReply",
-)
-RESOURCES_PAYOUT_SCHEDULE: Action[types.ScheduleReply] = Action(
-    name="resources.payout_schedule",
-    path="resources",
-    selectors={"request": "payout_schedule"},
-    fields={
-        "frequency": ("frequency", "choice"),
-        "least": ("least", "amount"),
-        "bankcode": ("bankcode", "text"),
-        "accountnumber": ("accountnumber", "text"),
-    },
-    reply="ScheduleReply",
-    writes=True,
-    repeat="idempotency_key",
-    accepts_idempotency_key=True,
-)
-RESOURCES_PAYOUTS: Action[types.ScheduleReply] = Action(
-    name="resources.payouts",
-    path="resources",
-    selectors={"inquire": "payout_schedule"},
-    fields={},
-    reply="ScheduleReply",
-)
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
     path="sandbox",
@@ -1142,31 +1147,6 @@ SANDBOX_PAY_ACCOUNT: Action[types.InboundPaymentReply] = Action(
         "sender_name": ("sender_name", "text"),
     },
     reply="InboundPaymentReply",
-    writes=True,
-    repeat="idempotency_key",
-    accepts_idempotency_key=True,
-)
-SANDBOX_DISPUTE: Action[types.DisputeChanged] = Action(
-    name="sandbox.dispute",
-    path="sandbox",
-    selectors={"action": "dispute"},
-    fields={
-        "txn_ref": ("txnRef", "text"),
-        "amount": ("amount", "amount"),
-        "reason": ("reason", "text"),
-        "hours": ("hours", "integer"),
-    },
-    reply="DisputeChanged",
-    writes=True,
-    repeat="idempotency_key",
-    accepts_idempotency_key=True,
-)
-SANDBOX_DISPUTE_OUTCOME: Action[types.DisputeChanged] = Action(
-    name="sandbox.dispute_outcome",
-    path="sandbox",
-    selectors={"action": "dispute_outcome"},
-    fields={"dispute_id": ("dispute_id", "text"), "outcome": ("outcome", "choice")},
-    reply="DisputeChanged",
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,

@@ -18,7 +18,7 @@ export class KasuwaPaths {
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, disputes, dispute, disputeRespond.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */
@@ -39,14 +39,13 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, settlements,
-   * settlement, payoutSchedule, payouts.
+   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkSwitchDisable, paylinkSwitchEnable, customer,
+   * customers, customerDetail, transactions, transaction, statement.
    */
   readonly resources: ResourcesMethods;
   /**
-   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, redeemCashcode,
-   * newMerchant, fundWallet, settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test
-   * environment alone has this path.
+   * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
+   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 
@@ -64,10 +63,9 @@ export class KasuwaPaths {
   }
 }
 
+export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
-export * from "./disputes.js";
-export * from "./payouts.js";
 export * from "./references.js";
 export * from "./statements.js";
 export * from "./transactions.js";

@@ -3,24 +3,14 @@
 import { type Caller } from "../caller.js";
 import { type OutcomeUnknown } from "../errors.js";
 import { type Amount, type Decimal } from "../exact.js";
-import { type List } from "../lists.js";
-import { type Named, callAction, listRecords, waitFor } from "../methods.js";
+import { type Named, callAction, waitFor } from "../methods.js";
 import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Price, covers } from "../paid.js";
 import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
+import { type CheckoutReply } from "./checkout.js";
 import {
-  type DisputeChanged,
-  type DisputeReply,
-  type DisputeSummary,
-  type DisputesReply,
-  type Evidence,
-} from "./disputes.js";
-import {
-  DISPUTES_REPLY_SHAPE,
-  DISPUTE_CHANGED_SHAPE,
-  DISPUTE_REPLY_SHAPE,
   INSTALLMENT_SCHEDULE_SHAPE,
   PAYMENT_REPLY_SHAPE,
   PAYMENT_STATE_SHAPE,
@@ -93,6 +83,28 @@ export interface ChargesReply {
   readonly status: 200;
   /** The figures. */
   readonly data: Charges;
+}
+
+/** A checkout as `verify` shows it. */
+export interface CheckoutReport {
+  /** `open`: it can be paid. `paid`: an attempt has succeeded. `expired`: its time is over, and it was not paid. */
+  readonly state: "expired" | "open" | "paid";
+  /** Amount of the checkout, without a fee that the payer bears. */
+  readonly amount: Amount;
+  /** Address of its page. */
+  readonly url: string;
+  /** Time until which an attempt may begin, in UTC. */
+  readonly expires: Time;
+  /** Number of attempts to pay it, each a payment of its own. */
+  readonly attempts: number;
+  /** The `txnRef` of the payment that succeeded, by which it is refunded. Null if none did. */
+  readonly paymentRef: string | null;
+  /** The `txnRef` of the newest attempt. Null if there was none. */
+  readonly attemptRef: string | null;
+  /** What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`. */
+  readonly source: string;
+  /** Identifier of the link or other source. Null if the API opened it. */
+  readonly source_id: string | null;
 }
 
 /** The effect of a bank transfer into an account number, in the test environment. */
@@ -246,6 +258,8 @@ export interface PaymentReply {
   readonly loan_id?: string;
   /** The savings account that the payment is deposited to. Absent for every other payment. */
   readonly savings_id?: string;
+  /** The checkout that the payment is an attempt to pay. Absent for every other payment. */
+  readonly checkoutRef?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
    * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -355,12 +369,16 @@ export interface PaymentState {
   readonly cardToken?: string;
   /** Sum of the successful refunds of the payment. Present if the payment was successful. */
   readonly refundedAmount?: Amount;
-  /** Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none. */
-  readonly disputedAmount?: string;
   /** The loan that the payment repays. Absent for every other payment. */
   readonly loan_id?: string;
   /** The savings account that the payment was deposited to. Absent for every other payment. */
   readonly savings_id?: string;
+  /**
+   * The checkout that the payment was an attempt to pay. Absent for every other payment, and for a checkout itself.
+   */
+  readonly checkoutRef?: string;
+  /** The checkout that was asked for. Absent for a payment or refund. */
+  readonly checkout?: CheckoutReport;
   /** The object that was sent as `meta`. Absent if there was none, and if a refund was asked for. */
   readonly meta?: { readonly [name: string]: unknown };
   /**
@@ -1057,35 +1075,67 @@ export interface PaymentRefundRequest {
   readonly comment?: string | null | undefined;
 }
 
-/** Request of payment disputes. Lists disputes, newest first. */
-export interface PaymentDisputesRequest {
-  /** Number of records to skip. Default 0. A whole number, not negative. */
-  readonly offset?: number | null | undefined;
-  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
-  readonly limit?: number | null | undefined;
-  /** Lists only disputes in this state. */
-  readonly state?: "accepted" | "expired" | "lost" | "needs_response" | "under_review" | "won" | null | undefined;
-  /** Lists only disputes of this payment. 1 to 100 characters. */
-  readonly txnRef?: string | null | undefined;
-}
-
-/** Request of payment dispute. Reads one dispute with its evidence. */
-export interface PaymentDisputeRequest {
-  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
-  readonly dispute_id: string;
-}
-
-/**
- * Request of payment disputeRespond. Responds to a dispute, once: accepts it, or sends evidence against it. A body
- * may have 15 MiB.
- */
-export interface PaymentDisputeRespondRequest {
-  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
-  readonly dispute_id: string;
-  /** True: the payer is right, and the amount with the fee is taken at once. Leave it out to send evidence. */
-  readonly accept?: boolean | null | undefined;
-  /** Why the payer is wrong. The payer's bank decides on it. */
-  readonly evidence?: Evidence | null | undefined;
+/** Request of payment checkout. Opens a page on which one payer pays one amount, by any of the channels. */
+export interface PaymentCheckoutRequest {
+  /**
+   * Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or left out.
+   * Digits with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** Currency of all amounts. Default `NGN`. One of NGN, USD, GHS, KES. */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /** Country of card payments. Default `NG`. A country as two capital letters. */
+  readonly country?: string | null | undefined;
+  /** The payer. If it has no `email`, the page asks for one. */
+  readonly user?: Payer | null | undefined;
+  /** Your reference of the checkout, which `verify` takes. It need not be unique. 1 to 100 characters. */
+  readonly customer_txnref?: string | null | undefined;
+  /**
+   * Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An http or https URL of
+   * at most 2,048 characters, its host in ASCII.
+   */
+  readonly redirect_url?: string | null | undefined;
+  /**
+   * Payment types that the page offers, as far as they are served here. Default: all but `token`. With `token` the
+   * page offers the saved cards of the payer whom `user.email` names. 1 to 8 payment types.
+   */
+  readonly channels?:
+    | readonly ("account"
+    | "bank_transfer"
+    | "card"
+    | "mobile_money"
+    | "phone"
+    | "qrpay"
+    | "token"
+    | "ussd")[]
+    | null
+    | undefined;
+  /** What is paid for, shown on the page and on the receipt. 1 to 100 characters. */
+  readonly title?: string | null | undefined;
+  /** Further text about it, shown on the page. At most 1,000 characters. */
+  readonly description?: string | null | undefined;
+  /**
+   * Payer of the fee: `merchant` (also spelled `account`) or `customer`, who sees it on the page. Default: your
+   * tariff's setting.
+   */
+  readonly bearer?: "account" | "customer" | "merchant" | null | undefined;
+  /** Beneficiaries that get a part of the settled amount, as in `initiate`. At least one part, at most 50. */
+  readonly split?: readonly SplitPart[] | null | undefined;
+  /**
+   * Charges the card again on a schedule after the first charge, as in `initiate`. The page then offers cards alone.
+   */
+  readonly recurrent?: Recurrence | null | undefined;
+  /**
+   * Charges a total in parts on several dates, as in `initiate`, the first today. The page then offers cards alone.
+   */
+  readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * Time until which it can be paid: at least a minute and at most 30 days from now. Default: 24 hours. An ISO 8601
+   * time such as 2026-01-05T09:30:00+01:00.
+   */
+  readonly expires?: Time | null | undefined;
+  /** An object of your own, stored with the payment and returned unchanged. At most 64 KiB. */
+  readonly meta?: JsonObject | null | undefined;
 }
 
 const INITIATE_CARD: Operation = {
@@ -1270,30 +1320,20 @@ const REFUND: Operation = {
   reply: REFUND_REPLY_SHAPE,
 };
 
-const DISPUTES: Operation = {
-  name: "payment.disputes",
+const CHECKOUT: Operation = {
+  name: "payment.checkout",
   path: "payment",
-  select: { action: "disputes" },
-  repeat: "read",
-  reply: DISPUTES_REPLY_SHAPE,
-};
-
-const DISPUTE: Operation = {
-  name: "payment.dispute",
-  path: "payment",
-  select: { action: "dispute" },
-  repeat: "read",
-  reply: DISPUTE_REPLY_SHAPE,
-};
-
-const DISPUTE_RESPOND: Operation = {
-  name: "payment.disputeRespond",
-  path: "payment",
-  select: { action: "dispute_respond" },
+  select: { action: "checkout" },
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
-  reply: DISPUTE_CHANGED_SHAPE,
+  request: {
+  amounts: ["amount"],
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
+},
 };
 
 /** The actions of `PUT /payment`. */
@@ -1731,132 +1771,37 @@ export class PaymentMethods {
   }
 
   /**
-   * Disputes of payments, newest first.
+   * Open a page on which a payer pays, by any channel.
    *
-   * Lists disputes, newest first.
-   *
-   * `await` returns one page, `for await` yields the records of all pages.
-   *
-   * @example
-   * ```ts
-   * await shop.payment.disputes();
-   * // {
-   * //   status: 200,
-   * //   data: [
-   * //     {
-   * //       dispute_id: "<dispute_id>",
-   * //       txnRef: "<txnRef>",
-   * //       state: "needs_response",
-   * //       reason: "product not received",
-   * //       amount: "500.00",
-   * //       currency: "NGN",
-   * //       fee: "1500.00",
-   * //       vat: "112.50",
-   * //       held: "2112.50",
-   * //       respond_by: "2026-01-12T08:30:00.000Z",
-   * //       opened_at: "2026-01-05T08:30:00.000Z",
-   * //       ended_at: null,
-   * //       plan_id: null,
-   * //     },
-   * //   ],
-   * //   total: 1,
-   * //   offset: 0,
-   * //   limit: 50,
-   * // }
-   * ```
-   */
-  disputes(request: PaymentDisputesRequest = {}, options?: CallOptions): List<DisputesReply, DisputeSummary> {
-    const kind = { paging: "offset", isNewestFirst: true } as const;
-    return listRecords(this.#caller, DISPUTES, kind, request, options);
-  }
-
-  /**
-   * One dispute with its evidence and its steps.
-   *
-   * Reads one dispute with its evidence.
-   *
-   * @example
-   * ```ts
-   * await shop.payment.dispute({
-   *   dispute_id: "<dispute_id>",
-   * });
-   * // {
-   * //   status: 200,
-   * //   data: {
-   * //     dispute_id: "<dispute_id>",
-   * //     txnRef: "<txnRef>",
-   * //     state: "needs_response",
-   * //     reason: "product not received",
-   * //     amount: "500.00",
-   * //     currency: "NGN",
-   * //     fee: "1500.00",
-   * //     vat: "112.50",
-   * //     held: "2112.50",
-   * //     respond_by: "2026-01-12T08:30:00.000Z",
-   * //     opened_at: "2026-01-05T08:30:00.000Z",
-   * //     ended_at: null,
-   * //     plan_id: null,
-   * //     responded_at: null,
-   * //     evidence: null,
-   * //     timeline: [
-   * //       {
-   * //         at: "2026-01-05T08:30:00.000Z",
-   * //         step: "opened",
-   * //       },
-   * //     ],
-   * //   },
-   * // }
-   * ```
-   */
-  dispute(request: PaymentDisputeRequest, options?: CallOptions): Promise<DisputeReply> {
-    return callAction(this.#caller, DISPUTE, request, options);
-  }
-
-  /**
-   * Accept a dispute, or send evidence against it.
-   *
-   * Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+   * Opens a page on which one payer pays one amount, by any of the channels.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
    * ```ts
-   * await shop.payment.disputeRespond({
-   *   dispute_id: "<dispute_id>",
-   *   evidence: {
-   *     explanation: "The parcel was handed to the customer on 3 January.",
-   *     tracking_number: "NG-7712",
-   *     files: [
-   *       {
-   *         name: "receipt.pdf",
-   *         content: "JVBERi0xLjQK",
-   *       },
-   *     ],
+   * await shop.payment.checkout({
+   *   amount: "1500.00",
+   *   currency: "NGN",
+   *   user: {
+   *     firstname: "Ada",
+   *     lastname: "Obi",
+   *     email: "ada@example.com",
    *   },
+   *   customer_txnref: "basket-78",
+   *   redirect_url: "https://shop.example/thanks",
+   *   title: "Two shirts",
    * });
    * // {
-   * //   status: 200,
-   * //   message: "Evidence received: the payer's bank decides",
-   * //   data: {
-   * //     dispute_id: "<dispute_id>",
-   * //     txnRef: "<txnRef>",
-   * //     state: "under_review",
-   * //     reason: "product not received",
-   * //     amount: "100.00",
-   * //     currency: "NGN",
-   * //     fee: "1500.00",
-   * //     vat: "112.50",
-   * //     held: "1712.50",
-   * //     respond_by: "2026-01-12T08:30:00.000Z",
-   * //     opened_at: "2026-01-05T08:30:00.000Z",
-   * //     ended_at: null,
-   * //     plan_id: null,
-   * //   },
+   * //   status: 202,
+   * //   txnRef: "<txnRef>",
+   * //   checkoutURL: "<checkoutURL>",
+   * //   expires: "2026-01-06T08:30:00.000Z",
+   * //   message: "Send the customer to checkoutURL",
    * // }
    * ```
    */
-  disputeRespond(request: PaymentDisputeRespondRequest, options?: CallOptions): Promise<DisputeChanged> {
-    return callAction(this.#caller, DISPUTE_RESPOND, request, options);
+  checkout(request: PaymentCheckoutRequest = {}, options?: CallOptions): Promise<CheckoutReply> {
+    return callAction(this.#caller, CHECKOUT, request, options);
   }
 
   /**

@@ -7,6 +7,7 @@ import { callAction, listRecords } from "../methods.js";
 import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
+import { type PaylinkDetailReply, type PaylinkRecord, type PaylinkReply, type PaylinksReply } from "./checkout.js";
 import {
   type CustomerDetailReply,
   type CustomerPage,
@@ -29,6 +30,9 @@ import {
   FOUND_REPLY_SHAPE,
   INSTALLMENT_CHANGED_REPLY_SHAPE,
   INSTALLMENT_PLAN_SHAPE,
+  PAYLINKS_REPLY_SHAPE,
+  PAYLINK_DETAIL_REPLY_SHAPE,
+  PAYLINK_REPLY_SHAPE,
   RECURRENT_CHANGED_REPLY_SHAPE,
   RECURRENT_PLAN_SHAPE,
   SETTLEMENTS_REPLY_SHAPE,
@@ -435,6 +439,92 @@ export interface ResourcesCancelInstallmentsRequest {
   readonly dry_run?: boolean | null | undefined;
 }
 
+/** Request of resources paylink. Makes a link that anybody may open to pay. Optional fields may be null. */
+export interface ResourcesPaylinkRequest {
+  /** What is paid for. Payers see it. 1 to 100 characters. */
+  readonly title: string;
+  /** Further text, which payers see. At most 1,000 characters. */
+  readonly description?: string | null | undefined;
+  /**
+   * Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15 digits; zero
+   * where nothing is left.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES. */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /**
+   * `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also `subscription`): the
+   * payer's card is charged again by `frequency`. Default `one_time`. One_time (also onetime, single, fixed) or
+   * recurring (also subscription).
+   */
+  readonly type?: "one_time" | "recurring" | null | undefined;
+  /** How often the card is charged again. Counts for recurring links alone. Default `monthly`. */
+  readonly frequency?: "daily" | "monthly" | "weekly" | null | undefined;
+  /**
+   * Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`, `no`, 1 or 0. True or false,
+   * also as yes or no, or 1 or 0.
+   */
+  readonly payer_bears_fees?: boolean | null | undefined;
+  /**
+   * Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1 or 0. True or false,
+   * also as yes or no, or 1 or 0.
+   */
+  readonly accept_number?: boolean | null | undefined;
+  /**
+   * Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60 of a-z, 0-9 and -.
+   */
+  readonly custom_link?: string | null | undefined;
+  /**
+   * Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An http or https URL of
+   * at most 2,048 characters, its host in ASCII.
+   */
+  readonly redirect_url?: string | null | undefined;
+  /** Shown to the payer after the payment. At most 1,000 characters. */
+  readonly custom_message?: string | null | undefined;
+  /**
+   * Your address for questions about this link. Kept with it and shown to you. An e-mail address of at most 254
+   * characters.
+   */
+  readonly notification_email?: string | null | undefined;
+}
+
+/** Request of resources paylinks. Lists payment links, newest first, or shows one with its payments. */
+export interface ResourcesPaylinksRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /**
+   * The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers the same, for
+   * typed clients. Left out, all are listed. 1 to 100 characters.
+   */
+  readonly link_id?: string | null | undefined;
+}
+
+/** Request of resources paylinkDetail. Shows one payment link with its payments and totals. */
+export interface ResourcesPaylinkDetailRequest {
+  /** The link to show. 1 to 100 characters. */
+  readonly link_id: string;
+}
+
+/**
+ * Request of resources paylinkSwitchDisable. Disables or enables a payment link. The action's variant `status` says
+ * which.
+ */
+export interface ResourcesPaylinkSwitchDisableRequest {
+  /** The link to switch. 1 to 100 characters. */
+  readonly link_id: string;
+}
+
+/**
+ * Request of resources paylinkSwitchEnable. Disables or enables a payment link. The action's variant `status` says
+ * which.
+ */
+export interface ResourcesPaylinkSwitchEnableRequest {
+  /** The link to switch. 1 to 100 characters. */
+  readonly link_id: string;
+}
+
 /**
  * Request of resources customer. Registers a person who pays you. The same e-mail address again is the same
  * customer: the fields that are sent replace the earlier ones.
@@ -768,6 +858,53 @@ const CANCEL_INSTALLMENTS: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   reply: INSTALLMENT_CHANGED_REPLY_SHAPE,
+};
+
+const PAYLINK: Operation = {
+  name: "resources.paylink",
+  path: "resources",
+  select: { request: "paylink" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: PAYLINK_REPLY_SHAPE,
+};
+
+const PAYLINKS: Operation = {
+  name: "resources.paylinks",
+  path: "resources",
+  select: { inquire: "paylink" },
+  repeat: "read",
+  reply: PAYLINKS_REPLY_SHAPE,
+};
+
+const PAYLINK_DETAIL: Operation = {
+  name: "resources.paylinkDetail",
+  path: "resources",
+  select: { inquire: "paylink_detail" },
+  repeat: "read",
+  reply: PAYLINK_DETAIL_REPLY_SHAPE,
+};
+
+const PAYLINK_SWITCH_DISABLE: Operation = {
+  name: "resources.paylinkSwitchDisable",
+  path: "resources",
+  select: { inquire: "paylink", status: "disable" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: PAYLINK_REPLY_SHAPE,
+};
+
+const PAYLINK_SWITCH_ENABLE: Operation = {
+  name: "resources.paylinkSwitchEnable",
+  path: "resources",
+  select: { inquire: "paylink", status: "enable" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: PAYLINK_REPLY_SHAPE,
 };
 
 const CUSTOMER: Operation = {
@@ -1508,6 +1645,179 @@ export class ResourcesMethods {
     options?: CallOptions,
   ): Promise<InstallmentChangedReply> {
     return callAction(this.#caller, CANCEL_INSTALLMENTS, request, options);
+  }
+
+  /**
+   * Make a link that anybody may open to pay.
+   *
+   * Makes a link that anybody may open to pay. Optional fields may be null.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.paylink({
+   *   title: "Cooking class",
+   *   description: "Saturday, 10:00, Lekki",
+   *   amount: "5000.00",
+   *   currency: "NGN",
+   *   type: "one_time",
+   *   payer_bears_fees: "yes",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Link created",
+   * //   data: {
+   * //     link_id: "<link_id>",
+   * //     link: "<link>",
+   * //     title: "Cooking class",
+   * //     amount: "5000.00",
+   * //     currency: "NGN",
+   * //     type: "one_time",
+   * //     status: "active",
+   * //   },
+   * // }
+   * ```
+   */
+  paylink(request: ResourcesPaylinkRequest, options?: CallOptions): Promise<PaylinkReply> {
+    return callAction(this.#caller, PAYLINK, request, options);
+  }
+
+  /**
+   * Payment links, newest first; or one with its payments and totals, by its link_id.
+   *
+   * Lists payment links, newest first, or shows one with its payments.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.paylinks();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       link_id: "<link_id>",
+   * //       link: "<link>",
+   * //       title: "Cooking class",
+   * //       amount: "5000.00",
+   * //       currency: "NGN",
+   * //       type: "one_time",
+   * //       status: "active",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  paylinks(request: ResourcesPaylinksRequest = {}, options?: CallOptions): List<PaylinksReply, PaylinkRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, PAYLINKS, kind, request, options);
+  }
+
+  /**
+   * One payment link with its payments and totals.
+   *
+   * Shows one payment link with its payments and totals.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.paylinkDetail({
+   *   link_id: "<link_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Link",
+   * //   data: {
+   * //     link_id: "<link_id>",
+   * //     link: "<link>",
+   * //     title: "Cooking class",
+   * //     amount: "5000.00",
+   * //     currency: "NGN",
+   * //     type: "one_time",
+   * //     status: "active",
+   * //     description: "Saturday, 10:00, Lekki",
+   * //     frequency: null,
+   * //     payer_bears_fees: true,
+   * //     accept_number: false,
+   * //     redirect_url: null,
+   * //     custom_message: null,
+   * //     notification_email: null,
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     checkouts: 0,
+   * //     paid_count: 0,
+   * //     total: "0.00",
+   * //     payments: [],
+   * //   },
+   * // }
+   * ```
+   */
+  paylinkDetail(request: ResourcesPaylinkDetailRequest, options?: CallOptions): Promise<PaylinkDetailReply> {
+    return callAction(this.#caller, PAYLINK_DETAIL, request, options);
+  }
+
+  /**
+   * Disable a payment link: nobody can pay by it any more.
+   *
+   * Disables or enables a payment link. The action's variant `status` says which.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.paylinkSwitchDisable({
+   *   link_id: "<link_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Link disabled",
+   * //   data: {
+   * //     link_id: "<link_id>",
+   * //     link: "<link>",
+   * //     title: "Cooking class",
+   * //     amount: "5000.00",
+   * //     currency: "NGN",
+   * //     type: "one_time",
+   * //     status: "disabled",
+   * //   },
+   * // }
+   * ```
+   */
+  paylinkSwitchDisable(request: ResourcesPaylinkSwitchDisableRequest, options?: CallOptions): Promise<PaylinkReply> {
+    return callAction(this.#caller, PAYLINK_SWITCH_DISABLE, request, options);
+  }
+
+  /**
+   * Enable a payment link again.
+   *
+   * Disables or enables a payment link. The action's variant `status` says which.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.paylinkSwitchEnable({
+   *   link_id: "<link_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Link enabled",
+   * //   data: {
+   * //     link_id: "<link_id>",
+   * //     link: "<link>",
+   * //     title: "Cooking class",
+   * //     amount: "5000.00",
+   * //     currency: "NGN",
+   * //     type: "one_time",
+   * //     status: "active",
+   * //   },
+   * // }
+   * ```
+   */
+  paylinkSwitchEnable(request: ResourcesPaylinkSwitchEnableRequest, options?: CallOptions): Promise<PaylinkReply> {
+    return callAction(this.#caller, PAYLINK_SWITCH_ENABLE, request, options);
   }
 
   /**

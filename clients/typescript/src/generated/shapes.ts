@@ -37,6 +37,8 @@ export const CHARGES_SHAPE: Shape = {
 
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
+export const CHECKOUT_REPORT_SHAPE: Shape = { amounts: ["amount"] };
+
 export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
 
 export const CUSTOMER_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
@@ -129,6 +131,23 @@ export const LOAN_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balance"]
 
 export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT_LINE_SHAPE } };
 
+export const PAYLINK_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
+
+export const PAYLINK_DETAIL_SHAPE: Shape = {
+  amounts: ["amount", "total"],
+  inside: { payments: PAYLINK_PAYMENT_SHAPE },
+};
+
+export const PAYLINK_DETAIL_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_DETAIL_SHAPE } };
+
+export const PAYLINK_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const PAYLINK_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
+
+export const PAYLINKS_REPLY_SHAPE: Shape = {
+  inside: { data: PAYLINK_RECORD_SHAPE, data: PAYLINK_DETAIL_SHAPE },
+};
+
 export const PAYMENT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
@@ -138,7 +157,10 @@ export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const PAYMENT_STATE_SHAPE: Shape = {
   amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
-  inside: { refunds: REFUND_LINE_SHAPE },
+  inside: {
+    checkout: CHECKOUT_REPORT_SHAPE,
+    refunds: REFUND_LINE_SHAPE,
+  },
 };
 
 export const PLAN_RECORD_SHAPE: Shape = { amounts: ["amount"] };
