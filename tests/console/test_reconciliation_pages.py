@@ -114,6 +114,25 @@ def test_an_entry_that_is_ours_only_is_taken_back_or_stays(
     assert deployment.broken_invariants([shop.mid]) == []
 
 
+def test_a_wrong_match_is_released_and_not_made_again(
+    deployment: Deployment, shop: MerchantClient, finance: Visitor
+) -> None:
+    sent, marker = shop.transfer(amount="33.00"), f"wrong {shop.mid}"
+    reference = wire_of(deployment, shop, sent["txnRef"])
+    done = upload(finance, "rail:bank:NGN", [f"{today()},{reference},{marker},-33.00"])
+    [(line_id,)] = deployment.fetch("select line_id from statement_line where description = $1", marker)
+    item, days = f"{done.place}/line-{line_id}", f"from={today()}&to={today()}"
+    assert "Release the match" in finance.get(item).words
+    assert "Release the match" not in sign_in_as(deployment, "operator:support").get(item).words
+    assert finance.post(item, step="release").place == done.place
+    assert "Nothing is matched." in finance.post(item, step="release").words
+    upload(finance, "rail:bank:NGN", [f"{today()},,later {shop.mid},-0.02"])
+    assert marker in finance.get(f"{done.place}?{days}&state=theirs+only").words
+    assert sent["txnRef"] in finance.get(f"{done.place}?{days}&state=ours+only").words
+    entry = "select before from audit_entry where action = 'released a match' order by at desc limit 1"
+    assert deployment.fetch(entry)[0][0] == "reference"
+
+
 def test_a_file_that_is_wrong_is_refused_with_its_lines(finance: Visitor, deployment: Deployment) -> None:
     before = deployment.fetch("select count(*) from statement_import")
     wrong = upload(finance, "rail:bank:NGN", ["x,,a,1.00", f"{today()},,b,y"])

@@ -18,7 +18,7 @@ from kasuwa.console.events import MAX_SEQUENCE, parse_int
 from kasuwa.console.manual_posting import ProposedPosting
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry
-from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation_reads
+from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.reconciliation_matching import MatchScope
 from kasuwa.db.reconciliation_reads import STATES, AccountSummary, EntryRow, LineRow
@@ -193,6 +193,7 @@ async def show_item(visit: Visit, status: int = 200, **values: Any) -> Response:
         "decisions": [(name, label) for name, (label, _) in DECISIONS.items()],
         "can_decide": visit.user.role in CAN_KEEP_BOOKS and not find_bar(item),
         "bar": find_bar(item),
+        "can_release": visit.user.role in CAN_KEEP_BOOKS and not find_release_bar(item),
         "submitted": {"mid": item.mid or ""},
     }
     return visit.render("operator_reconciliation_item.html", status, **{**shared, **values})
@@ -234,6 +235,34 @@ def make_posting(ledger_name: str, amount: int, decision: str) -> ProposedPostin
     contra = f"{name}:{currency}"
     debit, credit = (ledger_name, contra) if amount > 0 else (contra, ledger_name)
     return ProposedPosting(debit, credit, abs(amount), f"reconciliation: {label.lower()}"[:100])
+
+
+async def release_item(visit: Visit) -> Response:
+    """Undoes the match of a line, which a rule got wrong. No money moves, so one operator is enough."""
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        account, scope = await lock_scope(visit, connection)
+        item = await find_item(visit, connection, scope)
+        problem = find_release_bar(item)
+        if not problem and isinstance(item, LineRow) and item.match_id is not None:
+            await reconciliation.release_match(connection, account.account_id, item.match_id)
+            subject = f"{visit.path_parameter('item')} of {account.name}"
+            await visit.record_audit_on(connection, visit.audit_chain, "released a match", subject, before=item.rule)
+    if problem:
+        return await show_item(visit, 422, faults={"": problem})
+    return visit.redirect(f"{PAGE}/{account.account_id}", "The match is released.")
+
+
+def find_release_bar(item: LineRow | EntryRow) -> str:
+    """Returns why a match cannot be released, or an empty text."""
+    if not isinstance(item, LineRow) or item.match_id is None:
+        return "Nothing is matched."
+    if item.state == "decided" or item.open_approval is not None:
+        return "A decision about this line is proposed or made."
+    return ""
+
+
+async def submit_item(visit: Visit) -> Response:
+    return await (release_item(visit) if visit.form_text("step") == "release" else propose_decision(visit))
 
 
 async def propose_decision(visit: Visit) -> Response:
