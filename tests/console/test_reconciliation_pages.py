@@ -59,6 +59,8 @@ def test_a_statement_is_imported_once_and_its_differences_decided_by_two(
     assert "imported before: nothing was changed" in finance.get(again.place).words
     days = f"from={today()}&to={today()}"
     assert sent["txnRef"] in finance.get(f"{done.place}?{days}&state=matched").words
+    assert finance.get(f"{done.place}?from=0001-01-01&to=9999-12-31&state=ours+only").http == 200
+    assert finance.get(f"{done.place}?from=x&to=y&state=z&after=9").http == 200
     assert other["txnRef"] in finance.get(f"{done.place}?{days}&state=ours+only").words
     theirs = finance.get(f"{done.place}?{days}&state=theirs+only")
     assert marker in theirs.words

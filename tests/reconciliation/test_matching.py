@@ -230,6 +230,11 @@ def test_a_faulty_file_changes_nothing(books: LedgerDatabase) -> None:
     assert stored(books) == before
 
 
+def test_a_day_that_is_misread_is_refused(books: LedgerDatabase) -> None:
+    with pytest.raises(StatementError, match="a line is of 0026-11-02: is `date_form`"):
+        books.import_rows("rail:ancient:NGN", "0026-11-02,,a,10.00,")
+
+
 def test_a_file_of_another_bank_account_is_refused(books: LedgerDatabase) -> None:
     account = "rail:number:NGN"
     books.import_rows(account, "2026-11-02,,a,10.00,")
