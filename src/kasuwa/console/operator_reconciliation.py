@@ -8,6 +8,7 @@ import hashlib
 import io
 from datetime import date
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from starlette.responses import Response
@@ -21,7 +22,15 @@ from kasuwa.core.decision import AuditEntry
 from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.reconciliation_matching import MatchScope
-from kasuwa.db.reconciliation_reads import STATES, AccountSummary, EntryRow, LineRow
+from kasuwa.db.reconciliation_reads import (
+    FIRST_ENTRIES,
+    MAX_LISTED,
+    STATES,
+    AccountSummary,
+    EntryPlace,
+    EntryRow,
+    LineRow,
+)
 from kasuwa.reconciliation.csv_mapping import decode_mapping
 from kasuwa.reconciliation.importing import (
     ImportResult,
@@ -130,15 +139,17 @@ async def show_account(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         account, scope = await read_scope(visit, reader)
         totals = await reconciliation_reads.sum_states(reader, scope)
-        entries = await reconciliation_reads.list_entries(reader, scope) if state == "ours only" else []
-        after = parse_int(visit.query.get("after", ""), 0)
-        lines = await reconciliation_reads.list_lines(reader, scope, state, after) if state != "ours only" else []
+        entries, lines = await read_page(visit, reader, scope, state)
         matches = [line.match_id for line in lines if line.match_id is not None]
         matched = await reconciliation_reads.list_matched_entries(reader, account.account_id, matches)
         imports = await reconciliation_reads.list_imports(reader, account.account_id, 20)
-    shown = lines[: reconciliation_reads.MAX_LISTED]
+    shown, shown_entries = lines[:MAX_LISTED], entries[:MAX_LISTED]
     days = f"from={scope.first_day}&to={scope.last_day}"
-    more = f"{PAGE}/{account.account_id}?{days}&state={state}&after={shown[-1].line_id}" if shown != lines else ""
+    after = str(shown[-1].line_id) if len(lines) > MAX_LISTED else ""
+    if len(entries) > MAX_LISTED:
+        last = shown_entries[-1]
+        after = EntryPlace(last.day, last.merchant_id, last.group_seq).encode()
+    more = f"{PAGE}/{account.account_id}?{days}&state={quote(state)}&after={after}" if after else ""
     found: dict[int, list[Any]] = {}
     for row in matched:
         found.setdefault(row[0], []).append(row)
@@ -150,12 +161,32 @@ async def show_account(visit: Visit) -> Response:
         days=days,
         state=state,
         totals=totals,
-        entries=entries,
+        entries=shown_entries,
         lines=shown,
         matched=found,
         imports=imports,
         more_url=more,
     )
+
+
+async def read_page(
+    visit: Visit, reader: Connection, scope: MatchScope, state: str
+) -> tuple[list[EntryRow], list[LineRow]]:
+    """Returns the entries, or the lines, of a state from the place of the query on."""
+    after = visit.query.get("after", "")
+    if state == "ours only":
+        return await reconciliation_reads.list_entries(reader, scope, parse_place(after)), []
+    return [], await reconciliation_reads.list_lines(reader, scope, state, parse_int(after, 0))
+
+
+def parse_place(text: str) -> EntryPlace:
+    """Returns the place in a URL parameter, or the beginning of the list if it is not valid."""
+    day, *numbers = text.split("-")
+    try:
+        found = EntryPlace(date.fromisoformat(day), *(parse_int(number, 0) for number in numbers))
+    except (ValueError, TypeError):
+        return FIRST_ENTRIES
+    return found
 
 
 async def read_scope(visit: Visit, reader: Connection) -> tuple[AccountSummary, MatchScope]:
