@@ -1,6 +1,8 @@
 """The operator's pages of reconciliation and taxes, over HTTP: import, results, and decisions by two operators."""
 
-from datetime import UTC, datetime
+import itertools
+from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 import pytest
@@ -19,8 +21,17 @@ MAPPING = '{"date": "date", "amount": "amount", "reference": ["ref"], "descripti
 HEADER = "date,ref,text,amount"
 
 
-def today() -> str:
-    return str(lagos_day(datetime.now(UTC)))
+# Each merchant has days of its own: statements are about all merchants, and other tests transfer money too.
+years = itertools.count(2101)
+
+
+@pytest.fixture
+def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
+    return open_shop(now=f"{next(years)}-03-05T12:00:00+01:00")
+
+
+def day_of(shop: MerchantClient) -> str:
+    return str(lagos_day(datetime.fromisoformat(shop.now())))
 
 
 def upload(visitor: Visitor, account: str, rows: list[str], step: str = "import", mapping: str = MAPPING) -> PageReply:
@@ -49,7 +60,7 @@ def test_a_statement_is_imported_once_and_its_differences_decided_by_two(
 ) -> None:
     sent, other = shop.transfer(amount="100.00"), shop.transfer(amount="50.00")
     reference, marker = wire_of(deployment, shop, sent["txnRef"]), f"SMS charge {shop.mid}"
-    rows = [f"{today()},{reference},NIP,-100.00", f"{today()},,{marker},-4.00"]
+    rows = [f"{day_of(shop)},{reference},NIP,-100.00", f"{day_of(shop)},,{marker},-4.00"]
     shown = upload(finance, "rail:bank:NGN", rows, "preview")
     assert "2 lines can be read (csv). Nothing was imported." in shown.words
     done = upload(finance, "rail:bank:NGN", rows)
@@ -57,8 +68,10 @@ def test_a_statement_is_imported_once_and_its_differences_decided_by_two(
     assert "2 new lines of 2. 1 matched, 0 differ." in finance.get(done.place).words
     again = upload(finance, "rail:bank:NGN", rows, mapping="")
     assert "imported before: nothing was changed" in finance.get(again.place).words
-    days = f"from={today()}&to={today()}"
+    days = f"from={day_of(shop)}&to={day_of(shop)}"
     assert sent["txnRef"] in finance.get(f"{done.place}?{days}&state=matched").words
+    assert finance.get(f"{done.place}?from=0001-01-01&to=9999-12-31&state=ours+only").http == 200
+    assert finance.get(f"{done.place}?from=x&to=y&state=z&after=9").http == 200
     assert other["txnRef"] in finance.get(f"{done.place}?{days}&state=ours+only").words
     theirs = finance.get(f"{done.place}?{days}&state=theirs+only")
     assert marker in theirs.words
@@ -92,7 +105,7 @@ def test_an_entry_that_is_ours_only_is_taken_back_or_stays(
     deployment: Deployment, shop: MerchantClient, finance: Visitor, admin: Visitor
 ) -> None:
     sent = shop.transfer(amount="75.00")
-    done = upload(finance, "rail:bank:NGN", [f"{today()},,filler {shop.mid},-0.01"])
+    done = upload(finance, "rail:bank:NGN", [f"{day_of(shop)},,filler {shop.mid},-0.01"])
     [(merchant_id, group_seq)] = deployment.fetch(
         "select p.merchant_id, p.group_seq from posting p join merchant m using (merchant_id)"
         " where m.mid = $1 and p.reference = $2 and p.credit = 'rail:bank:NGN'",
@@ -114,14 +127,46 @@ def test_an_entry_that_is_ours_only_is_taken_back_or_stays(
     assert deployment.broken_invariants([shop.mid]) == []
 
 
-def test_a_file_that_is_wrong_is_refused_with_its_lines(finance: Visitor, deployment: Deployment) -> None:
+def test_a_wrong_match_is_released_and_not_made_again(
+    deployment: Deployment, shop: MerchantClient, finance: Visitor
+) -> None:
+    sent, marker = shop.transfer(amount="33.00"), f"wrong {shop.mid}"
+    reference = wire_of(deployment, shop, sent["txnRef"])
+    done = upload(finance, "rail:bank:NGN", [f"{day_of(shop)},{reference},{marker},-33.00"])
+    [(line_id,)] = deployment.fetch("select line_id from statement_line where description = $1", marker)
+    item, days = f"{done.place}/line-{line_id}", f"from={day_of(shop)}&to={day_of(shop)}"
+    assert "Release the match" in finance.get(item).words
+    assert "Release the match" not in sign_in_as(deployment, "operator:support").get(item).words
+    assert finance.post(item, step="release").place == done.place
+    assert "Nothing is matched." in finance.post(item, step="release").words
+    upload(finance, "rail:bank:NGN", [f"{day_of(shop)},,later {shop.mid},-0.02"])
+    assert marker in finance.get(f"{done.place}?{days}&state=theirs+only").words
+    assert sent["txnRef"] in finance.get(f"{done.place}?{days}&state=ours+only").words
+    entry = "select before from audit_entry where action = 'released a match' order by at desc limit 1"
+    assert deployment.fetch(entry)[0][0] == "reference"
+
+
+def test_what_left_before_a_reset_or_a_move_of_the_clock_is_matched(
+    deployment: Deployment, shop: MerchantClient, finance: Visitor
+) -> None:
+    before, day = wire_of(deployment, shop, shop.transfer(amount="21.00")["txnRef"]), day_of(shop)
+    shop.put("sandbox", action="reset")
+    shop.put("sandbox", action="advance", days=40)
+    after = wire_of(deployment, shop, shop.transfer(amount="22.00")["txnRef"])
+    done = upload(finance, "rail:bank:NGN", [f"{day},{before},,-21.00", f"{day_of(shop)},{after},,-22.00"])
+    assert "2 new lines of 2. 2 matched, 0 differ." in finance.get(done.place).words
+
+
+def test_a_file_that_is_wrong_is_refused_with_its_lines(
+    finance: Visitor, deployment: Deployment, shop: MerchantClient
+) -> None:
     before = deployment.fetch("select count(*) from statement_import")
-    wrong = upload(finance, "rail:bank:NGN", ["x,,a,1.00", f"{today()},,b,y"])
+    wrong = upload(finance, "rail:bank:NGN", ["x,,a,1.00", f"{day_of(shop)},,b,y"])
     assert wrong.http == 422
     assert "line 2: 'x' is not a date as YYYY-MM-DD line 3: 'y' is not an amount" in wrong.words
     assert "cannot be reconciled" in upload(finance, "wallet:main:NGN", []).words
     assert "the mapping is not valid" in upload(finance, "rail:bank:NGN", [], mapping="{}").words
-    assert "This one may fit" in upload(finance, "rail:unmapped:NGN", [f"{today()},,b,1.00"], mapping="").words
+    assert "This one may fit" in upload(finance, "rail:unmapped:NGN", [f"{day_of(shop)},,b,1.00"], mapping="").words
     finance.get(PAGE)
     assert "choose a file" in finance.post(f"{PAGE}/import", account="rail:bank:NGN").words
     assert deployment.fetch("select count(*) from statement_import") == before
@@ -149,10 +194,10 @@ def test_taxes_of_the_month_add_up_on_the_page_and_in_the_file(
         "select posted from account a join merchant m using (merchant_id) where mid = $1 and a.name = 'tax:vat:NGN'",
         shop.mid,
     )
-    page = finance.get("/operator/taxes")
+    page = finance.get(f"/operator/taxes?month={day_of(shop)[:7]}")
     assert page.http == 200
     assert "In all" in page.words
-    rows = finance.get(f"/operator/taxes.csv?month={today()[:7]}").text.splitlines()
+    rows = finance.get(f"/operator/taxes.csv?month={day_of(shop)[:7]}").text.splitlines()
     mine = next(row for row in rows if f",{shop.mid}," in row and ",VAT,NGN," in row).split(",")
     assert mine[-5:] == ["0.00", f"{vat / 100:.2f}", "0.00", "0.00", f"{vat / 100:.2f}"]
     assert finance.get("/operator/taxes?month=2026-13").http == 404

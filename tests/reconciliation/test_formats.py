@@ -96,6 +96,17 @@ def test_a_csv_file_that_cannot_be_read_says_why(content: bytes, words: str) -> 
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])
+def test_a_csv_file_in_another_encoding_says_which_is_expected(encoding: str) -> None:
+    with pytest.raises(StatementError, match=f"not {encoding} text"):
+        read((HEADER * 3).encode() + b"\xff", msgspec.structs.replace(MAPPING, encoding=encoding))
+
+
+def test_control_characters_do_not_reach_the_database() -> None:
+    [line] = read(HEADER + "05/11/2026,a\x07b,c\u2028d,1.00\n")[0]
+    assert (line.bank_reference, line.description) == ("a b", "c d")
+
+
 def test_a_csv_line_in_another_currency_is_a_fault() -> None:
     mapping = msgspec.structs.replace(MAPPING, currency="Ccy")
     faults = read_faults("Date,Ref,Text,Amount,Ccy\n05/11/2026,a,b,1.00,USD\n", mapping)
@@ -217,6 +228,8 @@ def test_an_entry_that_is_wrong_is_named(before: str, after: str, words: str) ->
         ("<html></html>", "it is not CAMT.053"),
         ("<a>" * 40, "nested too deeply"),
         ("<Document>&undefined;</Document>", "not valid XML"),
+        ('<?xml version="1.0" encoding="utf-7"?><Document/>', "cannot be read|not valid XML"),
+        ('<?xml version="1.0" encoding="big5"?><Document/>', "cannot be read|not valid XML"),
     ],
 )
 def test_xml_that_could_harm_or_is_no_statement_is_refused(content: str, words: str) -> None:

@@ -7,7 +7,9 @@ import asyncpg
 import pytest
 
 from kasuwa.core.references import movement_reference
+from kasuwa.db import reconciliation_reads
 from kasuwa.db.reconciliation import clear_descriptions
+from kasuwa.db.reconciliation_reads import MAX_LISTED, EntryPlace
 from kasuwa.reconciliation.model import StatementError
 from tests.reconciliation.ledger_database import LedgerDatabase, wire
 from tests.reconciliation.test_formats import MT940
@@ -230,6 +232,11 @@ def test_a_faulty_file_changes_nothing(books: LedgerDatabase) -> None:
     assert stored(books) == before
 
 
+def test_a_day_that_is_misread_is_refused(books: LedgerDatabase) -> None:
+    with pytest.raises(StatementError, match="a line is of 0026-11-02: is `date_form`"):
+        books.import_rows("rail:ancient:NGN", "0026-11-02,,a,10.00,")
+
+
 def test_a_file_of_another_bank_account_is_refused(books: LedgerDatabase) -> None:
     account = "rail:number:NGN"
     books.import_rows(account, "2026-11-02,,a,10.00,")
@@ -248,6 +255,23 @@ def test_stored_lines_cannot_be_changed_or_deleted(books: LedgerDatabase) -> Non
     ):
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="append-only"):
             books.execute(change)
+
+
+def test_lists_continue_after_the_last_row_of_a_page(books: LedgerDatabase) -> None:
+    account = "rail:pages:NGN"
+    for number in range(MAX_LISTED + 5):
+        books.post(account, 100_000 + number, "2026-11-02")
+    books.import_rows(account, *(f"2026-11-20,,line {number},{number + 1}.00," for number in range(MAX_LISTED + 5)))
+    entries = books.ours_only(account)
+    last = entries[MAX_LISTED - 1]
+    place = EntryPlace(last.day, last.merchant_id, last.group_seq)
+    rest = books.run(reconciliation_reads.list_entries(books.connection, books.scope(account), place))
+    assert (len(entries), len(rest), rest[0]) == (MAX_LISTED + 1, 5, entries[MAX_LISTED])
+    lines = books.lines(account, "theirs only")
+    place_of_line = lines[MAX_LISTED - 1].line_id
+    scope = books.scope(account)
+    further = books.run(reconciliation_reads.list_lines(books.connection, scope, "theirs only", place_of_line))
+    assert (len(lines), len(further)) == (MAX_LISTED + 1, 5)
 
 
 # --- decisions ------------------------------------------------------------------------------------------------------

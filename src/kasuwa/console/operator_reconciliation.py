@@ -8,6 +8,7 @@ import hashlib
 import io
 from datetime import date
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from starlette.responses import Response
@@ -18,10 +19,18 @@ from kasuwa.console.events import MAX_SEQUENCE, parse_int
 from kasuwa.console.manual_posting import ProposedPosting
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry
-from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation_reads
+from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.reconciliation_matching import MatchScope
-from kasuwa.db.reconciliation_reads import STATES, AccountSummary, EntryRow, LineRow
+from kasuwa.db.reconciliation_reads import (
+    FIRST_ENTRIES,
+    MAX_LISTED,
+    STATES,
+    AccountSummary,
+    EntryPlace,
+    EntryRow,
+    LineRow,
+)
 from kasuwa.reconciliation.csv_mapping import decode_mapping
 from kasuwa.reconciliation.importing import (
     ImportResult,
@@ -130,15 +139,17 @@ async def show_account(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         account, scope = await read_scope(visit, reader)
         totals = await reconciliation_reads.sum_states(reader, scope)
-        entries = await reconciliation_reads.list_entries(reader, scope) if state == "ours only" else []
-        after = parse_int(visit.query.get("after", ""), 0)
-        lines = await reconciliation_reads.list_lines(reader, scope, state, after) if state != "ours only" else []
+        entries, lines = await read_page(visit, reader, scope, state)
         matches = [line.match_id for line in lines if line.match_id is not None]
         matched = await reconciliation_reads.list_matched_entries(reader, account.account_id, matches)
         imports = await reconciliation_reads.list_imports(reader, account.account_id, 20)
-    shown = lines[: reconciliation_reads.MAX_LISTED]
+    shown, shown_entries = lines[:MAX_LISTED], entries[:MAX_LISTED]
     days = f"from={scope.first_day}&to={scope.last_day}"
-    more = f"{PAGE}/{account.account_id}?{days}&state={state}&after={shown[-1].line_id}" if shown != lines else ""
+    after = str(shown[-1].line_id) if len(lines) > MAX_LISTED else ""
+    if len(entries) > MAX_LISTED:
+        last = shown_entries[-1]
+        after = EntryPlace(last.day, last.merchant_id, last.group_seq).encode()
+    more = f"{PAGE}/{account.account_id}?{days}&state={quote(state)}&after={after}" if after else ""
     found: dict[int, list[Any]] = {}
     for row in matched:
         found.setdefault(row[0], []).append(row)
@@ -150,12 +161,32 @@ async def show_account(visit: Visit) -> Response:
         days=days,
         state=state,
         totals=totals,
-        entries=entries,
+        entries=shown_entries,
         lines=shown,
         matched=found,
         imports=imports,
         more_url=more,
     )
+
+
+async def read_page(
+    visit: Visit, reader: Connection, scope: MatchScope, state: str
+) -> tuple[list[EntryRow], list[LineRow]]:
+    """Returns the entries, or the lines, of a state from the place of the query on."""
+    after = visit.query.get("after", "")
+    if state == "ours only":
+        return await reconciliation_reads.list_entries(reader, scope, parse_place(after)), []
+    return [], await reconciliation_reads.list_lines(reader, scope, state, parse_int(after, 0))
+
+
+def parse_place(text: str) -> EntryPlace:
+    """Returns the place in a URL parameter, or the beginning of the list if it is not valid."""
+    day, *numbers = text.split("-")
+    try:
+        found = EntryPlace(date.fromisoformat(day), *(parse_int(number, 0) for number in numbers))
+    except (ValueError, TypeError):
+        return FIRST_ENTRIES
+    return found
 
 
 async def read_scope(visit: Visit, reader: Connection) -> tuple[AccountSummary, MatchScope]:
@@ -193,6 +224,7 @@ async def show_item(visit: Visit, status: int = 200, **values: Any) -> Response:
         "decisions": [(name, label) for name, (label, _) in DECISIONS.items()],
         "can_decide": visit.user.role in CAN_KEEP_BOOKS and not find_bar(item),
         "bar": find_bar(item),
+        "can_release": visit.user.role in CAN_KEEP_BOOKS and not find_release_bar(item),
         "submitted": {"mid": item.mid or ""},
     }
     return visit.render("operator_reconciliation_item.html", status, **{**shared, **values})
@@ -234,6 +266,34 @@ def make_posting(ledger_name: str, amount: int, decision: str) -> ProposedPostin
     contra = f"{name}:{currency}"
     debit, credit = (ledger_name, contra) if amount > 0 else (contra, ledger_name)
     return ProposedPosting(debit, credit, abs(amount), f"reconciliation: {label.lower()}"[:100])
+
+
+async def release_item(visit: Visit) -> Response:
+    """Undoes the match of a line, which a rule got wrong. No money moves, so one operator is enough."""
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        account, scope = await lock_scope(visit, connection)
+        item = await find_item(visit, connection, scope)
+        problem = find_release_bar(item)
+        if not problem and isinstance(item, LineRow) and item.match_id is not None:
+            await reconciliation.release_match(connection, account.account_id, item.match_id)
+            subject = f"{visit.path_parameter('item')} of {account.name}"
+            await visit.record_audit_on(connection, visit.audit_chain, "released a match", subject, before=item.rule)
+    if problem:
+        return await show_item(visit, 422, faults={"": problem})
+    return visit.redirect(f"{PAGE}/{account.account_id}", "The match is released.")
+
+
+def find_release_bar(item: LineRow | EntryRow) -> str:
+    """Returns why a match cannot be released, or an empty text."""
+    if not isinstance(item, LineRow) or item.match_id is None:
+        return "Nothing is matched."
+    if item.state == "decided" or item.open_approval is not None:
+        return "A decision about this line is proposed or made."
+    return ""
+
+
+async def submit_item(visit: Visit) -> Response:
+    return await (release_item(visit) if visit.form_text("step") == "release" else propose_decision(visit))
 
 
 async def propose_decision(visit: Visit) -> Response:

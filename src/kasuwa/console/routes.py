@@ -126,7 +126,7 @@ RECONCILIATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage(
         "POST",
         "/operator/reconciliation/{account_id}/{item}",
-        operator_reconciliation.propose_decision,
+        operator_reconciliation.submit_item,
         CAN_KEEP_BOOKS,
         needs_step_up=True,
     ),

@@ -72,6 +72,10 @@ CLEAR_DESCRIPTIONS = """
         where booked_on < $1 and description <> '' and match_id is not null and difference = 0 returning 1)
     select count(*) from cleared
 """
+RELEASE_MATCH = """
+    with freed as (delete from reconciled_entry where account_id = $1 and match_id = $2)
+    update statement_line set match_id = null, rule = 'released', difference = 0 where account_id = $1 and match_id = $2
+"""
 
 
 class KnownAccount(msgspec.Struct, frozen=True):
@@ -165,6 +169,11 @@ async def store_matches(connection: Connection, account_id: int, import_id: int)
     await connection.execute(INSERT_LINES, account_id, import_id)
     await connection.execute(UPDATE_LINES, account_id)
     await connection.execute(INSERT_ENTRIES, account_id)
+
+
+async def release_match(connection: Connection, account_id: int, match_id: int) -> None:
+    """Undoes a match. Its entries may be matched by other lines, its own lines only by a person."""
+    await connection.execute(RELEASE_MATCH, account_id, match_id)
 
 
 async def clear_descriptions(connection: Connection, before: date) -> int:

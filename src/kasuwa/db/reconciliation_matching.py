@@ -83,14 +83,15 @@ REOPEN = """
     update statement_line l set match_id = null, rule = '', difference = 0
     from reopened r where l.account_id = $1 and l.match_id = r.match_id
 """
-# Older lines that nothing matches, and for which no decision is proposed or made.
+# Older lines that nothing matches, and for which no decision is proposed or made. A line that a person has released is
+# left to persons.
 ADD_OLDER_LINES = """
     insert into open_line (line_id, is_new, number, booked_on, amount, fee, digest, merchant_id, txn_ref,
         bank_reference, description, occurrence)
     select l.line_id, false, l.number, l.booked_on, l.amount, l.fee, l.digest, l.merchant_id, l.txn_ref,
         l.bank_reference, l.description, l.occurrence
     from statement_line l
-    where l.account_id = $1 and l.match_id is null and l.booked_on between $2 and $3
+    where l.account_id = $1 and l.match_id is null and l.rule <> 'released' and l.booked_on between $2 and $3
         and not exists (
             select 1 from reconciliation_decision d join approval a on a.approval_id = d.approval_id
             where d.account_id = l.account_id and d.line_id = l.line_id and a.state <> 'rejected')

@@ -65,18 +65,18 @@ LINE_TOTALS = """
     where l.account_id = $1 and l.booked_on between $2 and $3 group by 1
 """
 ENTRY_TOTALS = f"select count(*), coalesce(sum(e.amount), 0)::bigint from ({OPEN_ENTRIES}) e"
-LIST_ENTRIES = f"""
+ENTRIES = f"""
     select e.merchant_id, e.group_seq, m.mid, e.reference, e.amount, e.day,
         (select max(a.approval_id) from reconciliation_decision r join approval a on a.approval_id = r.approval_id
             where r.account_id = $1 and r.merchant_id = e.merchant_id and r.group_seq = e.group_seq
                 and a.state = 'open')
     from ({OPEN_ENTRIES}) e join merchant m on m.merchant_id = e.merchant_id
-    order by e.day, e.merchant_id, e.group_seq limit {MAX_LISTED}
 """
-FIND_ENTRY = f"""
-    select * from ({LIST_ENTRIES.replace(f"limit {MAX_LISTED}", "")}) f
-    where f.merchant_id = $6 and f.group_seq = $7
+LIST_ENTRIES = f"""
+    {ENTRIES} where (e.day, e.merchant_id, e.group_seq) > ($6, $7, $8)
+    order by e.day, e.merchant_id, e.group_seq limit {MAX_LISTED + 1}
 """
+FIND_ENTRY = f"{ENTRIES} where e.merchant_id = $6 and e.group_seq = $7"
 MATCHED_ENTRIES = """
     select r.match_id, m.mid, r.group_seq, r.amount, p.reference
     from reconciled_entry r join merchant m on m.merchant_id = r.merchant_id
@@ -198,9 +198,23 @@ async def find_line(reader: QueryRunner, account_id: int, line_id: int) -> LineR
     return None if row is None else LineRow(*row)
 
 
-async def list_entries(reader: QueryRunner, scope: MatchScope) -> list[EntryRow]:
-    """Returns the first entries that no line matches."""
-    return [EntryRow(*row) for row in await reader.fetch(LIST_ENTRIES, *scope_values(scope))]
+class EntryPlace(NamedTuple):
+    """The place of an entry in the list, after which the next page continues."""
+
+    day: date = date.min
+    merchant_id: int = 0
+    group_seq: int = 0
+
+    def encode(self) -> str:
+        return f"{self.day:%Y%m%d}-{self.merchant_id}-{self.group_seq}"
+
+
+FIRST_ENTRIES = EntryPlace()
+
+
+async def list_entries(reader: QueryRunner, scope: MatchScope, after: EntryPlace = FIRST_ENTRIES) -> list[EntryRow]:
+    """Returns a page of the entries that no line matches, and one more if there are more."""
+    return [EntryRow(*row) for row in await reader.fetch(LIST_ENTRIES, *scope_values(scope), *after)]
 
 
 async def find_entry(reader: QueryRunner, scope: MatchScope, merchant_id: int, group_seq: int) -> EntryRow | None:

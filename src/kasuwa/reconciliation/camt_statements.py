@@ -59,6 +59,8 @@ class CamtStatement:
             yield from self._ready
         except expat.ExpatError as error:
             raise StatementError(f"line {error.lineno}: the file is not valid XML ({error})") from None
+        except (ValueError, LookupError):  # expat raises these for encodings that it cannot read
+            raise StatementError("the encoding that the file names cannot be read: save it as UTF-8") from None
         if self._statements == 0:
             raise StatementError("the file has no statement: it is not CAMT.053")
 

@@ -41,10 +41,10 @@ class CsvStatement:
                 line = self._read_row(row, before + rows.line_num)
                 if line is not None:
                     yield line
-        except UnicodeDecodeError as error:
+        except UnicodeError:
             place = f"after line {mapping.skip_lines + rows.line_num}"
             raise StatementError(
-                f"{place}: the file is not {mapping.encoding} text ({error.reason}): set `encoding` in the mapping"
+                f"{place}: the file is not {mapping.encoding} text: set `encoding` in the mapping"
             ) from None
         except csv.Error as error:
             raise StatementError(f"line {mapping.skip_lines + rows.line_num}: {error}") from None

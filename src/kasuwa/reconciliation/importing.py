@@ -28,6 +28,8 @@ from kasuwa.reconciliation.our_references import find_reference
 
 DEFAULT_WINDOW_DAYS = 3
 MAX_WINDOW_DAYS = 14
+# Days beyond these are misread.
+FIRST_YEAR, LAST_YEAR = 1970, 2200
 # Lump sums are looked for line by line. More lines than this that nothing matches are not settlements.
 MAX_LUMP_LINES = 500
 # Between two pauses, in which the event loop does other work.
@@ -127,6 +129,9 @@ async def check_facts(connection: Connection, source: StatementSource, known: Kn
         raise StatementError(facts.describe_faults())
     if staged.count == 0:
         raise StatementError("the file has no lines")
+    for day in (staged.first_day, staged.last_day):
+        if day is not None and not FIRST_YEAR <= day.year <= LAST_YEAR:
+            raise StatementError(f"a line is of {day}: is `date_form` in the mapping right?")
     if not facts.bank_account:
         return
     if known.bank_account and known.bank_account != facts.bank_account:
