@@ -11,6 +11,7 @@ from kasuwa.settings import MAX_SECRET_BYTES, SECRET_SETTINGS, Settings, Setting
 KEY = bytes(range(32))
 VALUES = {
     "secret_key": base64.b64encode(KEY).decode(),
+    "close_key": base64.b64encode(bytes(32)).decode(),
     "database_url": "postgresql://kasuwa:pass-word@db/kasuwa",
     "invitations": "smtp://me:pass-word@mail.example:587?from=us@example.com",
     "paystack_secret_key": "sk_live_1",

@@ -121,9 +121,8 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     inbox = RailInbox(inbox_services)
     listings = RailListings(records, accounts, feeds, dispute_books(inbox_services))
     closer = make_closer(settings, dsn, services.clock)
-    closers = () if closer is None else (closer,)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
-    parts = (inbox, listings, *closers)
+    parts = (inbox, listings, closer)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
     for part in (worker, services.webhook_sender, refresher, *parts):

@@ -6,8 +6,7 @@ from typing import Any
 
 from kasuwa import __version__
 from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, steps_of
-from kasuwa.close_key import require_close_key
-from kasuwa.composition import Services, close_terms_of
+from kasuwa.composition import Services, make_closer
 from kasuwa.db import reading
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.migrate import newest_known_version
@@ -29,7 +28,6 @@ from kasuwa.web.routes import make_routes
 from kasuwa.web.server import Server, ServerServices
 from kasuwa.web.shared_buckets import SharedBuckets, SharedLimits
 from kasuwa.web.throttle import bucket_key
-from kasuwa.work.closes import BookCloser
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
@@ -51,17 +49,12 @@ def make_admin_operations(services: Services, operators: Pool) -> Any:
             directory=services.merchant_directory,
             vault=services.vault,
             webhook_sender=services.webhook_sender,
-            closer=make_test_closer(services),
+            closer=make_closer(services.settings, services.dsn, services.clock),
         ),
         seed=services.deployment.seed,
         loopback_allowed=loopback_allowed(services.settings),
         advance_seconds=services.settings.sandbox_advance_seconds,
     )
-
-
-def make_test_closer(services: Services) -> BookCloser:
-    settings = services.settings
-    return BookCloser(services.dsn, close_terms_of(settings, require_close_key(settings)), services.clock)
 
 
 def make_request_log(settings: Settings) -> log.RequestLog:

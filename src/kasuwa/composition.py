@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from pathlib import Path
 
+import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.api_methods import ISSUER_RULES, PURPOSES, methods_of, steps_of
@@ -27,7 +28,7 @@ from kasuwa.rails.issuer_port import IssuerRail
 from kasuwa.rails.ports import CatalogueCache
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
+from kasuwa.settings import Settings, SettingsError, account_terms_of, issuing_of, loopback_allowed, public_url_of
 from kasuwa.work.billers import PolledCatalogueCache
 from kasuwa.work.closes import CLOSES_DIRECTORY, BookCloser, CloseTerms
 from kasuwa.work.egress import EgressClient
@@ -35,6 +36,8 @@ from kasuwa.work.forwarded_jobs import ForwardingStepRunner
 from kasuwa.work.issuer import LedgerIssuer
 from kasuwa.work.steps import StepRunner
 from kasuwa.work.webhooks import WebhookSender
+
+log = structlog.get_logger("kasuwa")
 
 
 def rails_of(
@@ -88,10 +91,15 @@ def close_terms_of(settings: Settings, key: Ed25519PrivateKey) -> CloseTerms:
     )
 
 
-def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookCloser | None:
-    """Returns what closes the books, or None in live without a key."""
-    key = close_key_of(settings)
-    return None if key is None else BookCloser(dsn, close_terms_of(settings, key), clock)
+def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookCloser:
+    """Returns the closer of the books. Without a key it makes no closes: live has none unless it is given, and in test
+    it cannot be kept in a data directory that cannot be written."""
+    try:
+        key = close_key_of(settings)
+    except SettingsError as error:
+        log.warning("the books are not closed", reason=str(error))
+        key = None
+    return BookCloser(dsn, None if key is None else close_terms_of(settings, key), clock)
 
 
 class Services:

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kasuwa.app_server import make_test_closer
-from kasuwa.composition import Services
+from kasuwa.composition import Services, make_closer
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
 from kasuwa.db.connection_pool import Pool
@@ -102,7 +101,7 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
                 services.merchant_directory,
                 services.vault,
                 services.webhook_sender,
-                make_test_closer(services),
+                make_closer(services.settings, services.dsn, services.clock),
             ),
             seed=None,
             loopback_allowed=True,

@@ -22,24 +22,15 @@ MAX_VIOLATIONS = 20
 MAX_SEQ = 2**63 - 1
 MERCHANTS_AT_ONCE = 100
 
-# The state of merchants with the stored values of their chains: numbers and values of checkpoints, then of closes.
+# The state of merchants with the stored values of their chains: checkpoints, and the heads of closes.
 STATES = """
     select s.merchant_id, s.posting_head, s.chained_posting_seq, s.event_head, s.chained_event_seq,
         s.last_posting_seq, s.last_event_seq,
-        array(select c.seq from chain_checkpoint c where c.merchant_id = s.merchant_id and c.chain = 'posting'
-            order by c.seq),
-        array(select c.hash from chain_checkpoint c where c.merchant_id = s.merchant_id and c.chain = 'posting'
-            order by c.seq),
-        array(select c.seq from chain_checkpoint c where c.merchant_id = s.merchant_id and c.chain = 'event'
-            order by c.seq),
-        array(select c.hash from chain_checkpoint c where c.merchant_id = s.merchant_id and c.chain = 'event'
-            order by c.seq)
+        array(select row(c.chain, c.seq, c.hash) from chain_checkpoint c where c.merchant_id = s.merchant_id),
+        array(select row(h.close_number, h.posting_seq, h.posting_head, h.event_seq, h.event_head)
+            from book_close_head h where h.merchant_id = s.merchant_id order by h.close_number)
     from merchant_state s where s.merchant_id > $1 and ($2::bigint[] is null or s.merchant_id = any($2))
     order by s.merchant_id limit $3
-"""
-CLOSED_HEADS = """
-    select close_number, posting_seq, posting_head, event_seq, event_head
-    from book_close_head where merchant_id = $1 order by close_number
 """
 # Entries of the trail at the end of a close whose hash is another than the close has, or that are missing.
 TRAIL_DIFFERENCES = """
@@ -73,10 +64,11 @@ class ChainState(msgspec.Struct, frozen=True):
     chained_event_seq: int
     last_posting_seq: int
     last_event_seq: int
-    posting_checkpoints: list[int]
-    posting_checkpoint_values: list[bytes]
-    event_checkpoints: list[int]
-    event_checkpoint_values: list[bytes]
+    checkpoints: list[tuple[str, int, bytes]]  # chain, number and value
+    closed: list[tuple[int, int, bytes, int, bytes]]  # the fields of ClosedHead
+
+    def checkpoints_of(self, chain: str) -> dict[int, bytes]:
+        return {seq: value for name, seq, value in self.checkpoints if name == chain}
 
 
 class ChainCheck:
@@ -119,30 +111,25 @@ class ChainCheck:
 async def find_chain_violations(connection: Any, merchants: list[int] | None = None) -> list[Violation]:
     """Returns (merchant_id, statement, place) of each place where a chain is broken."""
     found: list[Violation] = []
-    after = -1
+    after, is_closed = -1, merchants is None
     while states := await connection.fetch(STATES, after, merchants, MERCHANTS_AT_ONCE):
         for row in states:
-            found += await check_merchant(connection, ChainState(*row))
+            state = ChainState(*row)
+            is_closed = is_closed or bool(state.closed)
+            found += await check_merchant(connection, state)
         after = states[-1][0]
         if len(states) < MERCHANTS_AT_ONCE:
             break
-    rows = await connection.fetch(TRAIL_DIFFERENCES, merchants)
+    rows = await connection.fetch(TRAIL_DIFFERENCES, merchants) if is_closed else []
     return found + [(merchant_id, TRAIL_CLOSED, place) for merchant_id, place in rows]
 
 
 async def check_merchant(connection: Any, state: ChainState) -> list[Violation]:
-    merchant_id = state.merchant_id
-    closed = [ClosedHead(*row) for row in await connection.fetch(CLOSED_HEADS, merchant_id)]
-    postings = ChainCheck(
-        merchant_id,
-        POSTING_CHAIN,
-        dict(zip(state.posting_checkpoints, state.posting_checkpoint_values, strict=True)),
-    )
+    closed = [ClosedHead(*row) for row in state.closed]
+    postings = ChainCheck(state.merchant_id, POSTING_CHAIN, state.checkpoints_of("posting"))
     postings.expected = {head.posting_seq: head.posting_head for head in closed}
     await check_postings(connection, postings, state)
-    events = ChainCheck(
-        merchant_id, EVENT_CHAIN, dict(zip(state.event_checkpoints, state.event_checkpoint_values, strict=True))
-    )
+    events = ChainCheck(state.merchant_id, EVENT_CHAIN, state.checkpoints_of("event"))
     events.expected = {head.event_seq: head.event_head for head in closed}
     await check_events(connection, events, state)
     return [*postings.violations, *events.violations]

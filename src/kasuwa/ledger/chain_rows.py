@@ -74,14 +74,20 @@ async def read_events(connection: Any, merchant_id: int, after: int, up_to: int)
 async def iterate_groups(
     connection: Any, merchant_id: int, after: int, up_to: int
 ) -> AsyncIterator[list[PostingRecord]]:
+    """Yields the groups after a posting, in order."""
     while piece := await read_postings(connection, merchant_id, after, up_to):
         for group in split_groups(piece):
             yield group
+        if piece[-1].seq < after + PIECE:
+            return  # a further group would begin after these numbers, and the piece would reach up to it
         after = piece[-1].seq
 
 
 async def iterate_events(connection: Any, merchant_id: int, after: int, up_to: int) -> AsyncIterator[EventRecord]:
+    """Yields the events after one, in order."""
     while piece := await read_events(connection, merchant_id, after, up_to):
         for event in piece:
             yield event
+        if len(piece) < PIECE:
+            return
         after = piece[-1].seq

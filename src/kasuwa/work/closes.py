@@ -7,6 +7,7 @@ could not be published is published by the next run, in order.
 import asyncio
 import contextlib
 import os
+import secrets
 import shlex
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,14 @@ class CloseTerms(msgspec.Struct, frozen=True):
         return self.key.public_key().public_bytes_raw(), self.key.sign(data)
 
 
-class BookCloser:
-    """Makes closes and publishes them."""
+class NoCloseKey(Exception):
+    """There is no key to sign a close with."""
 
-    def __init__(self, dsn: str, terms: CloseTerms, clock: DatabaseClock) -> None:
+
+class BookCloser:
+    """Completes chains, makes closes and publishes them. Without terms it only completes chains."""
+
+    def __init__(self, dsn: str, terms: CloseTerms | None, clock: DatabaseClock) -> None:
         self._dsn = dsn
         self._terms = terms
         self._clock = clock
@@ -76,27 +81,31 @@ class BookCloser:
 
     async def close_if_due(self) -> SignedClose | None:
         """Closes the books unless that was done since the day began, or there were none before."""
-        now = self._clock.now()
+        now, terms = self._clock.now(), self._terms
         async with self._connected() as connection:
+            await catch_up_all(connection)
+            if terms is None:
+                return None
             created_at = await connection.fetchval(SELECT_CREATED)
 
             def is_due(newest: Close | None) -> bool:
                 return lagos_day(created_at if newest is None else newest.closed_at) < lagos_day(now)
 
-            await catch_up_all(connection)
             made = None
             if is_due(await closes.newest_close(connection)):
-                made = await closes.make_close(connection, self._terms.sign, now, is_due=is_due)
-            await self.publish(connection)
+                made = await closes.make_close(connection, terms.sign, now, is_due=is_due)
+            await publish(connection, terms)
         return made
 
     async def close_now(self) -> SignedClose:
-        """Closes the books and publishes the close. Raises PublishError if only the second failed."""
+        """Closes the books and publishes the close. Raises PublishError if only the second failed, and NoCloseKey."""
+        if self._terms is None:
+            raise NoCloseKey
         async with self._connected() as connection:
             await catch_up_all(connection)
             made = await closes.make_close(connection, self._terms.sign, self._clock.now())
             assert made is not None, "a close on request is always due"
-            await self.publish(connection)
+            await publish(connection, self._terms)
         return made
 
     @contextlib.asynccontextmanager
@@ -108,23 +117,25 @@ class BookCloser:
         finally:
             connection.terminate()
 
-    # --- publishing ----------------------------------------------------------------------------------------
 
-    async def publish(self, connection: Any) -> None:
-        """Publishes the closes that are not yet in the directory, in order.
+# --- publishing -----------------------------------------------------------------------------------------------------
 
-        The file in the directory is written last: it says that the close was published everywhere."""
-        newest = await asyncio.to_thread(newest_published, self._terms.directory)
-        for made in await closes.list_closes(connection, newest):
-            document = encode_close(made, await closes.changed_heads(connection, made.close.number))
-            if self._terms.command is not None:
-                await run_command(self._terms.command, document)
-            name = file_name(made.close.number)
-            for directory in filter(None, (self._terms.copy_directory, self._terms.directory)):
-                try:
-                    await asyncio.to_thread(write_file, directory / name, document)
-                except OSError as error:
-                    raise PublishError(f"{directory / name} cannot be written: {error.strerror}") from None
+
+async def publish(connection: Any, terms: CloseTerms) -> None:
+    """Publishes the closes that are not yet in the directory, in order.
+
+    The file in the directory is written last: it says that the close was published everywhere."""
+    newest = await asyncio.to_thread(newest_published, terms.directory)
+    for made in await closes.list_closes(connection, newest):
+        document = encode_close(made, await closes.changed_heads(connection, made.close.number))
+        if terms.command is not None:
+            await run_command(terms.command, document)
+        name = file_name(made.close.number)
+        for directory in filter(None, (terms.copy_directory, terms.directory)):
+            try:
+                await asyncio.to_thread(write_file, directory / name, document)
+            except OSError as error:
+                raise PublishError(f"{directory / name} cannot be written: {error.strerror}") from None
 
 
 def file_name(number: int) -> str:
@@ -140,7 +151,7 @@ def newest_published(directory: Path) -> int:
 def write_file(path: Path, document: bytes) -> None:
     """Writes a file as a whole or not at all. Others may read it: a close is public."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     with temporary.open("wb") as file:
         file.write(document)
         file.flush()

@@ -99,8 +99,10 @@ async def audit(request: AuditRequest, merchant: Merchant, engine: AdminOperatio
     return AuditReply(data=[Violation(invariant=invariant, place=place) for invariant, place in found])
 
 
-async def close_books(request: CloseRequest, merchant: Merchant, engine: AdminOperations) -> CloseReply:
+async def close_books(request: CloseRequest, merchant: Merchant, engine: AdminOperations) -> CloseReply | Refusal:
     made = await engine.close_books()
+    if isinstance(made, Refusal):
+        return made
     close = made.close
     return CloseReply(
         close_number=close.number,
