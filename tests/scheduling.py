@@ -30,6 +30,7 @@ SLOW = (
     "tests/testing/",
     "tests/db/",
     "tests/rails/vendors/test_live",
+    "tests/rails/remote/",
     "tests/work/",
     "tests/pages/",
     "tests/web/",

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import msgspec
 
-from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.core.collection_vendors import CARD, COLLECT, CollectionVendor, CollectionVendors
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
@@ -259,9 +258,6 @@ class RailChoice:
     def make_accounts(self) -> dict[str, AccountRail]:
         """Returns every rail that may have opened accounts: the sandbox in test, and the vendors whose keys are set."""
         return dict(self._accounts.rails)
-
-    def make_vendor_accounts(self) -> dict[str, AccountRail]:
-        return {name: rail for name, rail in self._accounts.rails.items() if name != SANDBOX_RAIL}
 
     def _make_paystack_accounts(self) -> PaystackAccounts:
         settings = self._settings

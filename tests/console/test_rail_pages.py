@@ -35,7 +35,8 @@ def test_page_of_rails_shows_choice_health_balance_and_orders(deployment: Deploy
     page = sign_in_as(deployment, "operator:read-only").get("/operator/rails")
     words = page.words
     assert page.http == 200
-    assert "bank sandbox – –" in words
+    for purpose in ("bank", "bills", "identity", "card", "collect", "accounts"):
+        assert f"{purpose} sandbox – –" in words
     assert "12,345.67 NGN (low)" in words
     assert "41 s" in words
     assert "sandbox POST /transfer lost" in words
@@ -81,8 +82,8 @@ def test_other_operators_cannot_set_the_rails_of_a_merchant(deployment: Deployme
 def test_command_sets_the_rails_of_a_merchant(deployment: Deployment, shop: MerchantClient) -> None:
     refused = deployment.run_refused_command("merchant", "set", shop.mid, "--rails", '{"bank": ["paystack"], "x": []}')
     assert "--rails: there is no choice of rails for x; paystack is not configured for bank (sandbox is)" in refused
-    saved = deployment.run_command("merchant", "set", shop.mid, "--rails", '{"bank": ["sandbox"]}')
-    assert msgspec.json.decode(saved)["rails"] == {"bank": ["sandbox"]}
+    saved = deployment.run_command("merchant", "set", shop.mid, "--rails", '{"bank": ["sandbox"], "card": ["sandbox"]}')
+    assert msgspec.json.decode(saved)["rails"] == {"bank": ["sandbox"], "card": ["sandbox"]}
     assert "rails" not in deployment.run_command("merchant", "set", shop.mid, "--rails", "{}")
 
 

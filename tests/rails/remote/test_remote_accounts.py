@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
+from kasuwa.doctor_rails import examine_services
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import AccountOrder, Receipt
 from kasuwa.rails.hints import Hint
@@ -19,8 +20,9 @@ from kasuwa.rails.remote.callbacks import read_hint
 from kasuwa.rails.remote.client import RemoteClient
 from kasuwa.rails.remote.collection import RemoteCollection
 from kasuwa.rails.remote.messages import AccountAnswer, AccountRequest, CatalogueAnswer
+from kasuwa.settings import read_settings
 from tests.rails.remote.example_rails import ExampleRail, running_rail
-from tests.rails.remote.test_remote_adapters import with_client
+from tests.rails.remote.test_remote_adapters import ScriptedRail, at_scripted, with_client
 
 REFERENCES = [movement_reference("VA", 323_456_000 + number, date(2026, 1, 5)) for number in range(20)]
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
@@ -176,3 +178,22 @@ def test_an_account_whose_answer_is_lost_may_be_open(rail: ExampleRail) -> None:
 )
 def test_a_call_back_of_a_credit_is_a_hint(body: Any, hint: Hint | None) -> None:
     assert read_hint(json.dumps(body).encode()) == hint
+
+
+def test_doctor_names_the_purposes_that_the_rail_does_not_serve() -> None:
+    about = {"outcome": "found", "name": "Bank", "protocol": 1, "environment": "test", "serves": ["transfers"]}
+    environ = {
+        "KASUWA_REMOTE_BASE_URL": "https://rail.example",
+        "KASUWA_REMOTE_KEY_ID": "key-1",
+        "KASUWA_REMOTE_SECRET": "s" * 32,
+        "KASUWA_RAIL_BANK": "remote",
+        "KASUWA_RAIL_CARD": "remote",
+        "KASUWA_RAIL_ACCOUNTS": "remote",
+    }
+    settings = read_settings(environ)
+    findings = at_scripted(ScriptedRail(about), lambda bank, _: examine_services(settings, bank._client))
+    assert [finding.what for finding in findings] == [
+        "remote does not serve payments, and is chosen for card",
+        "remote does not serve accounts, and is chosen for accounts",
+    ]
+    assert at_scripted(ScriptedRail({}, 500), lambda bank, _: examine_services(settings, bank._client)) == []

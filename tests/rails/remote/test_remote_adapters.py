@@ -20,6 +20,7 @@ from kasuwa.rails.ports import (
     CardSecrets,
     CollectionOrder,
     CustomerQuery,
+    FloatShort,
     IdentityQuery,
     LookupDeclined,
     NameEnquiry,
@@ -249,7 +250,7 @@ def test_outcomes_of_a_transfer(body: dict[str, Any], status: str) -> None:
     [
         (400, Unavailable, True),
         (401, Unavailable, True),
-        (402, Unavailable, True),
+        (402, FloatShort, True),
         (404, Unavailable, True),
         (403, Unavailable, True),
         (422, NoAnswer, False),

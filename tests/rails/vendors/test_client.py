@@ -8,7 +8,7 @@ import pytest
 
 from kasuwa.rails.ports import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
-from kasuwa.rails.vendors.client import RefusedCredentials, VendorClient, VendorLimits
+from kasuwa.rails.vendors.client import RefusedCredentials, VendorClient, VendorLimits, VendorMonitor
 from tests.rails.vendors.adapters import Observed
 
 
@@ -199,6 +199,28 @@ def test_calls_in_flight_are_limited() -> None:
         return stuck.most
 
     assert asyncio.run(run()) == 3
+
+
+def test_purposes_of_one_vendor_share_its_calls_in_flight() -> None:
+    class Never:
+        async def send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> HttpReply:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    async def run() -> int:
+        monitor = VendorMonitor(Observed(), VendorLimits(in_flight=1, queue_seconds=0.05))
+        transfers, payments = (
+            VendorClient("vendor", "https://vendor.example", Never(), lambda body: True, monitor) for _ in range(2)
+        )
+        first = asyncio.create_task(call(transfers))
+        await asyncio.sleep(0)
+        with pytest.raises(NothingSent, match="in progress"):
+            await call(payments)
+        in_flight = monitor.in_flight
+        first.cancel()
+        return in_flight
+
+    assert asyncio.run(run()) == 1
 
 
 def test_call_without_a_turn_is_not_sent() -> None:

@@ -6,7 +6,7 @@
     ----------------------------------------------------------------------------------------
     200         the state in `outcome`                              the result
     400, 404    Unavailable, notice: the rail does not take it      Unavailable, notice
-    402         Unavailable, notice: our balance there is short     Unavailable, notice
+    402         FloatShort, notice: our balance there is short      Unavailable, notice
     409         the key was used for another order: it is queried   Unavailable, notice
     422         NoAnswer                                            LookupDeclined
     other 4xx   NoAnswer                                            Unavailable
@@ -24,6 +24,7 @@ from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.ports import (
     Answer,
+    FloatShort,
     LookupDeclined,
     NoAnswer,
     Unavailable,
@@ -178,7 +179,7 @@ def unavailable(reply: VendorReply, path: str) -> Unavailable:
     words = words_of(reply) or f"HTTP {reply.status}"
     match reply.status:
         case 402:
-            return Unavailable(words, notice="our balance with the remote rail does not cover an order: fund it")
+            return FloatShort(words, notice="our balance with the remote rail does not cover an order: fund it")
         case 404:
             return Unavailable(words, notice=f"the remote rail does not serve {VERSION}{path}")
         case _:
