@@ -160,7 +160,7 @@ def test_an_operator_opens_hands_in_and_decides_a_dispute_by_hand(
 
 def test_erasing_a_customer_erases_the_evidence(client: PaymentClient, deployment: Deployment) -> None:
     shop = client.shop
-    customer = {"name": "Ada Obi", "email": "ada@example.com"}
+    customer: dict[str, Any] = {"name": "Ada Obi", "email": "ada@example.com"}
     customer_id = shop.put("resources", request="customer", **customer).body["data"]["customer_id"]
     opened = open_dispute(client, client.paid()["txnRef"])
     dispute_id = opened["data"]["dispute_id"]
@@ -195,8 +195,8 @@ def test_references_of_disputes_and_settlements_are_found(client: PaymentClient)
     listed = shop.put("resources", inquire="transactions", reference=dispute_id).body["data"]
     assert [line["txnRef"] for line in listed] == [paid]
     day = shop.now()[:10]
-    period = {"account": "wallet", "from": day, "to": day}
-    statement = shop.put("resources", inquire="statement", **period).body["data"]
+    period: dict[str, Any] = {"account": "wallet", "from": day, "to": day}
+    statement = shop.put("resources", inquire="statement", **period).body
     totals = {total["kind"]: total["amount"] for total in statement["totals"]}
     assert totals["disputes"] == "-1500.00"
     for reference in (paid, dispute_id):

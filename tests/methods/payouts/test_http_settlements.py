@@ -36,7 +36,7 @@ def net_of(shop: MerchantClient, currency: str = "NGN") -> int:
 
 
 def split_to(shop: MerchantClient) -> str:
-    payee = {"name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"}
+    payee: dict[str, Any] = {"name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"}
     return str(shop.put("sandbox", action="beneficiary", **payee).body["ref_code"])
 
 
@@ -88,13 +88,14 @@ def test_a_settlement_of_a_later_day_shows_what_it_consists_of(client: PaymentCl
 
 def test_a_schedule_pays_the_wallet_out_with_the_ordinary_fee(client: PaymentClient) -> None:
     shop = client.shop
-    account = {"bankcode": "058", "accountnumber": "0000000000"}
-    for fields, fault in (
+    account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
+    invalid: tuple[tuple[dict[str, Any], str], ...] = (
         ({"frequency": "daily"}, "bankcode"),
         ({"frequency": "above", **account}, "least"),
         ({"frequency": "daily", "bankcode": "999", "accountnumber": "0000000000"}, "bankcode"),
         ({"frequency": "daily", "bankcode": "058"}, "accountnumber"),
-    ):
+    )
+    for fields, fault in invalid:
         refused = shop.put("resources", request="payout_schedule", **fields).body
         assert fault in [one["field"] for one in refused["errors"]], (fields, refused)
     made = shop.put("resources", request="payout_schedule", frequency="weekly", least="1000.00", **account).body
@@ -120,7 +121,7 @@ def test_too_small_a_balance_and_a_failed_payout_wait_for_the_next_day(client: P
     while shop.wallet().balance > 1_000_000:
         part = min(shop.wallet().balance - 500_000, 999_900_000)
         shop.transfer(amount=f"{part / 100:.2f}")
-    account = {"bankcode": "058", "accountnumber": "0000000000"}
+    account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
     shop.put("resources", request="payout_schedule", frequency="above", least="9000.00", **account)
     before = shop.wallet().balance
     shop.advance(days=1)
@@ -137,5 +138,5 @@ def test_too_small_a_balance_and_a_failed_payout_wait_for_the_next_day(client: P
 def test_a_day_without_movements_has_no_settlement(client: PaymentClient, settlement_id: str) -> None:
     found = client.shop.put("resources", inquire="settlement", settlement_id=settlement_id).body
     assert (found["status"], found["message"]) == (104, "Invalid Settlement Reference")
-    wrong = {"from": "2026-02-01", "to": "2026-01-01"}
+    wrong: dict[str, Any] = {"from": "2026-02-01", "to": "2026-01-01"}
     assert client.shop.put("resources", inquire="settlements", **wrong).body["errors"][0]["field"] == "to"
