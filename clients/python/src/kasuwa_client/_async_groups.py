@@ -4399,7 +4399,7 @@ class Resources(AsyncGroup):
         Example, and the reply that was recorded for it:
 
             await shop.resources.payout_schedule(
-                frequency="weekly", least="10000.00", bankcode="058", accountnumber="0000000000"
+                frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000"
             )
 
             {

@@ -4388,9 +4388,7 @@ class Resources(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.payout_schedule(
-                frequency="weekly", least="10000.00", bankcode="058", accountnumber="0000000000"
-            )
+            shop.resources.payout_schedule(frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000")
 
             {
               "status": 200,
