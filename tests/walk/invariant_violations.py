@@ -139,7 +139,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "what is disputed of a payment": (
         "update payment set disputed = 0 where merchant_id = $1",
         "update dispute set state = 'won' where merchant_id = $1 and state = 'accepted'",
-        "update payment set disputed = disputed + 1 where merchant_id = $1 and refunded = 0",
+        "update payment set disputed = 1 where merchant_id = $1 and refunded = 0 and disputed = 0 and charged > 0",
     ),
     "an open dispute holds what its wallet covered": (
         "delete from scheduled_job where merchant_id = $1 and kind = 'dispute.deadline'",
@@ -274,12 +274,11 @@ def take_payments(payments: PaymentClient) -> None:
     paid = payments.paid(split=[{"ref_code": made["ref_code"], "percentage": "33.33"}])
     assert payments.refund(paid["txnRef"], "100.00")["txnStatus"] == "successful"
     assert payments.paid(VISA_OK, **DAILY)["txnStatus"] == "successful"
-    answers: tuple[dict[str, Any] | None, ...] = ({"accept": True}, None)
-    for action in answers:
-        disputed = {"txnRef": payments.paid()["txnRef"], "reason": "fraudulent", "hours": 720}
+    for is_accepted in (True, False):
+        disputed: dict[str, Any] = {"txnRef": payments.paid()["txnRef"], "reason": "fraudulent", "hours": 720}
         opened = payments.shop.put("sandbox", action="dispute", **disputed).body["data"]
-        if action is not None:
-            answered = payments.pay(action="dispute_respond", dispute_id=opened["dispute_id"], **action)
+        if is_accepted:
+            answered = payments.pay(action="dispute_respond", dispute_id=opened["dispute_id"], accept=True)
             assert answered["data"]["state"] == "accepted"
     scheduled: dict[str, Any] = {
         "frequency": "monthly",

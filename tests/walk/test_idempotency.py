@@ -47,6 +47,7 @@ ONCE = frozenset(
     {
         *("payment-validate", "clients-update", "loans-process", "loans-validate", "virtualcard-terminate"),
         *("investments-validate", "investments-subscribe", "investments-cancel_plan"),
+        *("payment-dispute_respond", "sandbox-dispute_outcome"),
     }
 )
 

@@ -19,12 +19,15 @@ from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client
 from kasuwa.methods.customers import model as customers
+from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.virtualcard.model import pan_aad
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, OTHER_BVN, enroll
+from tests.methods.disputes.dispute_client import file_of, open_dispute
+from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
 
@@ -46,6 +49,8 @@ PLACES = {
     "client.bvn_sealed": Sealed("client_id", at(manage_client.bvn_aad)),
     "client.detail_sealed": Sealed("client_id", at(detail_aad)),
     "customer.detail_sealed": Sealed("customer_id", at(customers.detail_aad)),
+    "dispute.evidence_sealed": Sealed("dispute_id", at(evidence_aad)),
+    "dispute_file.content_sealed": Sealed("dispute_id", at(lambda dispute_id: file_aad(dispute_id, 0))),
     "personalized_account.bvn_sealed": Sealed("key", at(personalized.bvn_aad)),
     "virtual_card.sealed_pan": Sealed("key", at(pan_aad)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),
@@ -71,6 +76,10 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
         bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
         assert bill["token"]
         shop.transfer(headers={"idempotency-key": f"key-{number}"})
+        payments = PaymentClient(shop)
+        opened = open_dispute(payments, payments.paid()["txnRef"])["data"]["dispute_id"]
+        evidence = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
+        payments.pay(action="dispute_respond", dispute_id=opened, evidence=evidence)
     deployment.run_command("merchant", "roll-key", shop.mid)
 
 

@@ -196,7 +196,7 @@ def test_references_of_disputes_and_settlements_are_found(client: PaymentClient)
     assert [line["txnRef"] for line in listed] == [paid]
     day = shop.now()[:10]
     period: dict[str, Any] = {"account": "wallet", "from": day, "to": day}
-    statement = shop.put("resources", inquire="statement", **period).body["data"]
+    statement = shop.put("resources", inquire="statement", **period).body
     totals = {total["kind"]: total["amount"] for total in statement["totals"]}
     assert totals["disputes"] == "-1500.00"
     for reference in (paid, dispute_id):

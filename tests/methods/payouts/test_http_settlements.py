@@ -89,13 +89,13 @@ def test_a_settlement_of_a_later_day_shows_what_it_consists_of(client: PaymentCl
 def test_a_schedule_pays_the_wallet_out_with_the_ordinary_fee(client: PaymentClient) -> None:
     shop = client.shop
     account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
-    faults: tuple[tuple[dict[str, Any], str], ...] = (
+    invalid: tuple[tuple[dict[str, Any], str], ...] = (
         ({"frequency": "daily"}, "bankcode"),
         ({"frequency": "above", **account}, "least"),
         ({"frequency": "daily", "bankcode": "999", "accountnumber": "0000000000"}, "bankcode"),
         ({"frequency": "daily", "bankcode": "058"}, "accountnumber"),
     )
-    for fields, fault in faults:
+    for fields, fault in invalid:
         refused = shop.put("resources", request="payout_schedule", **fields).body
         assert fault in [one["field"] for one in refused["errors"]], (fields, refused)
     made = shop.put("resources", request="payout_schedule", frequency="weekly", least="1000.00", **account).body

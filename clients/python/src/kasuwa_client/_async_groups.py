@@ -1093,97 +1093,150 @@ class Payment(AsyncGroup):
             actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
-    async def checkout(
+    def disputes(
         self,
         *,
-        amount: types.Amount | None = None,
-        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
-        country: str | None = None,
-        user: types.Payer | None = None,
-        customer_txnref: str | None = None,
-        redirect_url: str | None = None,
-        channels: Sequence[
-            Literal["account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd"]
-        ]
-        | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        bearer: Literal["account", "customer", "merchant"] | None = None,
-        split: Sequence[types.SplitPart] | None = None,
-        recurrent: types.Recurrence | None = None,
-        installment: types.InstallmentSchedule | None = None,
-        expires: dt.datetime | str | None = None,
-        meta: Mapping[str, Any] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
+        txn_ref: str | None = None,
+    ) -> AsyncPager[types.DisputeSummary]:
+        """Disputes of payments, newest first.
+
+        Lists disputes, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists only disputes in this state.
+        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.disputes()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "dispute_id": "<dispute_id>",
+                  "txnRef": "<txnRef>",
+                  "state": "needs_response",
+                  "reason": "product not received",
+                  "amount": "500.00",
+                  "currency": "NGN",
+                  "fee": "1500.00",
+                  "vat": "112.50",
+                  "held": "2112.50",
+                  "respond_by": "2026-01-12T08:30:00.000Z",
+                  "opened_at": "2026-01-05T08:30:00.000Z",
+                  "ended_at": null,
+                  "plan_id": null
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
+        )
+
+    async def dispute(self, *, dispute_id: str) -> types.DisputeReply:
+        """One dispute with its evidence and its steps.
+
+        Reads one dispute with its evidence.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.payment.dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "needs_response",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "2112.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null,
+                "responded_at": null,
+                "evidence": null,
+                "timeline": [
+                  {
+                    "at": "2026-01-05T08:30:00.000Z",
+                    "step": "opened"
+                  }
+                ]
+              }
+            }
+        """
+        return await self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
+
+    async def dispute_respond(
+        self,
+        *,
+        dispute_id: str,
+        accept: bool | None = None,
+        evidence: types.Evidence | None = None,
         idempotency_key: str | None = None,
-    ) -> types.CheckoutReply:
-        """Open a page on which a payer pays, by any channel.
+    ) -> types.DisputeChanged:
+        """Accept a dispute, or send evidence against it.
 
-        Opens a page on which one payer pays one amount, by any of the channels.
+        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
 
-        amount: Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or
-            left out. Digits with at most two decimals, above zero, at most 15 digits.
-        currency: Currency of all amounts. Default `NGN`. One of NGN, USD, GHS, KES.
-        country: Country of card payments. Default `NG`. A country as two capital letters.
-        user: The payer. If it has no `email`, the page asks for one.
-        customer_txnref: Your reference of the checkout, which `verify` takes. It need not be unique. 1 to 100
-            characters.
-        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
-            http or https URL of at most 2,048 characters, its host in ASCII.
-        channels: Payment types that the page offers, as far as they are served here. Default: all but `token`. With
-            `token` the page offers the saved cards of the payer whom `user.email` names. 1 to 8 payment types.
-        title: What is paid for, shown on the page and on the receipt. 1 to 100 characters.
-        description: Further text about it, shown on the page. At most 1,000 characters.
-        bearer: Payer of the fee: `merchant` (also spelled `account`) or `customer`, who sees it on the page.
-            Default: your tariff's setting.
-        split: Beneficiaries that get a part of the settled amount, as in `initiate`. At least one part, at most 50.
-        recurrent: Charges the card again on a schedule after the first charge, as in `initiate`. The page then
-            offers cards alone.
-        installment: Charges a total in parts on several dates, as in `initiate`, the first today. The page then
-            offers cards alone.
-        expires: Time until which it can be paid: at least a minute and at most 30 days from now. Default: 24 hours.
-            An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
-        meta: An object of your own, stored with the payment and returned unchanged. At most 64 KiB.
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
+            evidence.
+        evidence: Why the payer is wrong. The payer's bank decides on it.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
         Example, and the reply that was recorded for it:
 
-            await shop.payment.checkout(
-                amount="1500.00",
-                currency="NGN",
-                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"},
-                customer_txnref="basket-78",
-                redirect_url="https://shop.example/thanks",
-                title="Two shirts",
+            await shop.payment.dispute_respond(
+                dispute_id="<dispute_id>",
+                evidence={
+                    "explanation": "The parcel was handed to the customer on 3 January.",
+                    "tracking_number": "NG-7712",
+                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
+                },
             )
 
             {
-              "status": 202,
-              "txnRef": "<txnRef>",
-              "checkoutURL": "<checkoutURL>",
-              "expires": "2026-01-06T08:30:00.000Z",
-              "message": "Send the customer to checkoutURL"
+              "status": 200,
+              "message": "Evidence received: the payer's bank decides",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "under_review",
+                "reason": "product not received",
+                "amount": "100.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "1712.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null
+              }
             }
         """
         return await self._call(
-            actions.PAYMENT_CHECKOUT,
-            {
-                "amount": amount,
-                "currency": currency,
-                "country": country,
-                "user": user,
-                "customer_txnref": customer_txnref,
-                "redirect_url": redirect_url,
-                "channels": channels,
-                "title": title,
-                "description": description,
-                "bearer": bearer,
-                "split": split,
-                "recurrent": recurrent,
-                "installment": installment,
-                "expires": expires,
-                "meta": meta,
-            },
+            actions.PAYMENT_DISPUTE_RESPOND,
+            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
             idempotency_key,
         )
 
@@ -3398,8 +3451,8 @@ class Resources(AsyncGroup):
                 {
                   "currency": "NGN",
                   "balance": "9889857.64",
-                  "available": "9889750.14",
-                  "held": "107.50"
+                  "available": "9885925.14",
+                  "held": "3932.50"
                 },
                 {
                   "currency": "USD",
@@ -3435,7 +3488,7 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 14,
                   "txnRef": "<txnRef>",
                   "kind": "cashcode",
                   "state": "no_endpoint",
@@ -3889,229 +3942,6 @@ class Resources(AsyncGroup):
         """
         return await self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
-    async def paylink(
-        self,
-        *,
-        title: str,
-        description: str | None = None,
-        amount: types.Amount | None = None,
-        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
-        type: Literal["one_time", "recurring"] | None = None,
-        frequency: Literal["daily", "monthly", "weekly"] | None = None,
-        payer_bears_fees: bool | None = None,
-        accept_number: bool | None = None,
-        custom_link: str | None = None,
-        redirect_url: str | None = None,
-        custom_message: str | None = None,
-        notification_email: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> types.PaylinkReply:
-        """Make a link that anybody may open to pay.
-
-        Makes a link that anybody may open to pay. Optional fields may be null.
-
-        title: What is paid for. Payers see it. 1 to 100 characters.
-        description: Further text, which payers see. At most 1,000 characters.
-        amount: Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15
-            digits; zero where nothing is left.
-        currency: Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES.
-        type: `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also
-            `subscription`): the payer's card is charged again by `frequency`. Default `one_time`. One_time (also
-            onetime, single, fixed) or recurring (also subscription).
-        frequency: How often the card is charged again. Counts for recurring links alone. Default `monthly`.
-        payer_bears_fees: Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`,
-            `no`, 1 or 0. True or false, also as yes or no, or 1 or 0.
-        accept_number: Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1
-            or 0. True or false, also as yes or no, or 1 or 0.
-        custom_link: Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60
-            of a-z, 0-9 and -.
-        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
-            http or https URL of at most 2,048 characters, its host in ASCII.
-        custom_message: Shown to the payer after the payment. At most 1,000 characters.
-        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
-            address of at most 254 characters.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.paylink(
-                title="Cooking class",
-                description="Saturday, 10:00, Lekki",
-                amount="5000.00",
-                currency="NGN",
-                type="one_time",
-                payer_bears_fees="yes",
-            )
-
-            {
-              "status": 200,
-              "message": "Link created",
-              "data": {
-                "link_id": "<link_id>",
-                "link": "<link>",
-                "title": "Cooking class",
-                "amount": "5000.00",
-                "currency": "NGN",
-                "type": "one_time",
-                "status": "active"
-              }
-            }
-        """
-        return await self._call(
-            actions.RESOURCES_PAYLINK,
-            {
-                "title": title,
-                "description": description,
-                "amount": amount,
-                "currency": currency,
-                "type": type,
-                "frequency": frequency,
-                "payer_bears_fees": payer_bears_fees,
-                "accept_number": accept_number,
-                "custom_link": custom_link,
-                "redirect_url": redirect_url,
-                "custom_message": custom_message,
-                "notification_email": notification_email,
-            },
-            idempotency_key,
-        )
-
-    def paylinks(
-        self, *, offset: int | None = None, limit: int | None = None, link_id: str | None = None
-    ) -> AsyncPager[types.PaylinkRecord]:
-        """Payment links, newest first; or one with its payments and totals, by its link_id.
-
-        Lists payment links, newest first, or shows one with its payments.
-
-        Iterate the result to read all pages; `limit` is the number of records per page.
-
-        offset: Number of records to skip. Default 0. A whole number, not negative.
-        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        link_id: The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers
-            the same, for typed clients. Left out, all are listed. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            shop.resources.paylinks()
-
-            {
-              "status": 200,
-              "data": [
-                {
-                  "link_id": "<link_id>",
-                  "link": "<link>",
-                  "title": "Cooking class",
-                  "amount": "5000.00",
-                  "currency": "NGN",
-                  "type": "one_time",
-                  "status": "active"
-                }
-              ],
-              "total": 1,
-              "offset": 0,
-              "limit": 50
-            }
-        """
-        return self._list(actions.RESOURCES_PAYLINKS, {"offset": offset, "limit": limit, "link_id": link_id})
-
-    async def paylink_detail(self, *, link_id: str) -> types.PaylinkDetailReply:
-        """One payment link with its payments and totals.
-
-        Shows one payment link with its payments and totals.
-
-        link_id: The link to show. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.paylink_detail(link_id="<link_id>")
-
-            {
-              "status": 200,
-              "message": "Link",
-              "data": {
-                "link_id": "<link_id>",
-                "link": "<link>",
-                "title": "Cooking class",
-                "amount": "5000.00",
-                "currency": "NGN",
-                "type": "one_time",
-                "status": "active",
-                "description": "Saturday, 10:00, Lekki",
-                "frequency": null,
-                "payer_bears_fees": true,
-                "accept_number": false,
-                "redirect_url": null,
-                "custom_message": null,
-                "notification_email": null,
-                "created_at": "2026-01-05T08:30:00.000Z",
-                "checkouts": 0,
-                "paid_count": 0,
-                "total": "0.00",
-                "payments": []
-              }
-            }
-        """
-        return await self._call(actions.RESOURCES_PAYLINK_DETAIL, {"link_id": link_id})
-
-    async def paylink_switch_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
-        """Disable a payment link: nobody can pay by it any more.
-
-        Disables or enables a payment link. The action's variant `status` says which.
-
-        link_id: The link to switch. 1 to 100 characters.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.paylink_switch_disable(link_id="<link_id>")
-
-            {
-              "status": 200,
-              "message": "Link disabled",
-              "data": {
-                "link_id": "<link_id>",
-                "link": "<link>",
-                "title": "Cooking class",
-                "amount": "5000.00",
-                "currency": "NGN",
-                "type": "one_time",
-                "status": "disabled"
-              }
-            }
-        """
-        return await self._call(actions.RESOURCES_PAYLINK_SWITCH_DISABLE, {"link_id": link_id}, idempotency_key)
-
-    async def paylink_switch_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
-        """Enable a payment link again.
-
-        Disables or enables a payment link. The action's variant `status` says which.
-
-        link_id: The link to switch. 1 to 100 characters.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.paylink_switch_enable(link_id="<link_id>")
-
-            {
-              "status": 200,
-              "message": "Link enabled",
-              "data": {
-                "link_id": "<link_id>",
-                "link": "<link>",
-                "title": "Cooking class",
-                "amount": "5000.00",
-                "currency": "NGN",
-                "type": "one_time",
-                "status": "active"
-              }
-            }
-        """
-        return await self._call(actions.RESOURCES_PAYLINK_SWITCH_ENABLE, {"link_id": link_id}, idempotency_key)
-
     async def customer(
         self,
         *,
@@ -4335,8 +4165,8 @@ class Resources(AsyncGroup):
 
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
-            card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
-            characters.
+            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute or
+            settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -4448,6 +4278,175 @@ class Resources(AsyncGroup):
             },
         )
 
+    def settlements(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        first: dt.date | str | None = None,
+        last: dt.date | str | None = None,
+    ) -> AsyncPager[types.SettlementSummary]:
+        """What collections did to the wallet, day by day.
+
+        Lists settlements, newest first: one for each day and currency on which collected money moved.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        currency: Lists only settlements in this currency. One of NGN, USD, GHS, KES.
+        first: First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05.
+        last: Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.settlements(first="2026-01-01", last="2026-01-31")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "settlement_id": "ST20260105NGN",
+                  "day": "2026-01-05",
+                  "currency": "NGN",
+                  "state": "open",
+                  "gross": "16527.15",
+                  "fee": "-1927.91",
+                  "vat": "-144.60",
+                  "split": "0.00",
+                  "refunds": "-500.00",
+                  "disputes": "0.00",
+                  "reserve": "0.00",
+                  "net": "13954.64",
+                  "paid_out": "0.00"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_SETTLEMENTS,
+            {"offset": offset, "limit": limit, "currency": currency, "first": first, "last": last},
+        )
+
+    async def settlement(self, *, settlement_id: str) -> types.SettlementReply:
+        """One settlement with its lines.
+
+        Reads one settlement.
+
+        settlement_id: The settlement, by its `settlement_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.settlement(settlement_id="<settlement_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "settlement_id": "ST20260105NGN",
+                "day": "2026-01-05",
+                "currency": "NGN",
+                "state": "open",
+                "gross": "16527.15",
+                "fee": "-1927.91",
+                "vat": "-144.60",
+                "split": "0.00",
+                "refunds": "-500.00",
+                "disputes": "0.00",
+                "reserve": "0.00",
+                "net": "13954.64",
+                "paid_out": "0.00",
+                "lines": [
+                  {
+                    "kind": "gross",
+                    "amount": "16527.15",
+                    "count": 4
+                  },
+                  {
+                    "kind": "fee",
+                    "amount": "-1927.91",
+                    "count": 5
+            …
+        """
+        return await self._call(actions.RESOURCES_SETTLEMENT, {"settlement_id": settlement_id})
+
+    async def payout_schedule(
+        self,
+        *,
+        frequency: Literal["above", "daily", "monthly", "off", "weekly"],
+        least: types.Amount | None = None,
+        bankcode: str | None = None,
+        accountnumber: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ScheduleReply:
+        """Pay the wallet out to your bank account by a schedule.
+
+        Sets when the NGN wallet is paid out to your own bank account, or ends that.
+
+        frequency: `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at
+            least `least`), or `off`. Payouts are made at 09:00 in Lagos.
+        least: A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        bankcode: Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or
+            6 digits.
+        accountnumber: Number of your account. Required with the first schedule; later ones keep it. Ten digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.payout_schedule(
+                frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000"
+            )
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return await self._call(
+            actions.RESOURCES_PAYOUT_SCHEDULE,
+            {"frequency": frequency, "least": least, "bankcode": bankcode, "accountnumber": accountnumber},
+            idempotency_key,
+        )
+
+    async def payouts(self) -> types.ScheduleReply:
+        """The schedule of payouts.
+
+        Reads the schedule of payouts.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.payouts()
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_PAYOUTS, {})
+
 
 class Sandbox(AsyncGroup):
     """The actions of `PUT /sandbox`. They exist in the test environment only."""
@@ -4516,6 +4515,97 @@ class Sandbox(AsyncGroup):
             actions.SANDBOX_PAY_ACCOUNT,
             {"account_number": account_number, "amount": amount, "sender_name": sender_name},
             idempotency_key,
+        )
+
+    async def dispute(
+        self,
+        *,
+        txn_ref: str,
+        reason: str,
+        amount: types.Amount | None = None,
+        hours: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """The payer's bank disputes a payment.
+
+        Simulates that the payer's bank disputes a payment.
+
+        txn_ref: The payment. It must be successful. 1 to 100 characters.
+        amount: The disputed amount, in the payment's currency. Default: all that was not refunded or disputed
+            before. Digits with at most two decimals, above zero, at most 15 digits.
+        reason: The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters.
+        hours: Hours until the deadline. Default 168. 1 to 2,160.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.dispute(txn_ref="<txnRef>", amount="500.00", reason="product not received")
+
+            {
+              "status": 200,
+              "message": "Dispute opened",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "needs_response",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "2112.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null
+              }
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_DISPUTE,
+            {"txn_ref": txn_ref, "reason": reason, "amount": amount, "hours": hours},
+            idempotency_key,
+        )
+
+    async def dispute_outcome(
+        self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
+    ) -> types.DisputeChanged:
+        """The payer's bank decides a dispute.
+
+        Simulates the decision of the payer's bank.
+
+        dispute_id: The dispute. It must be open. 1 to 100 characters.
+        outcome: `won`: the bank decides for you; `lost`: for the payer.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.dispute_outcome(dispute_id="<dispute_id>", outcome="won")
+
+            {
+              "status": 200,
+              "message": "Dispute won: the money is yours again",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "won",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "0.00",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": "2026-01-05T08:30:00.000Z",
+                "plan_id": null
+              }
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_DISPUTE_OUTCOME, {"dispute_id": dispute_id, "outcome": outcome}, idempotency_key
         )
 
     async def card_purchase(
@@ -4888,7 +4978,6 @@ class Sandbox(AsyncGroup):
               "now": "2026-01-06T09:30:00.000+01:00",
               "ran": {
                 "cashcode": 1,
-                "checkout": 1,
                 "payment": 14,
                 "webhook": 5
               }

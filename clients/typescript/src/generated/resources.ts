@@ -2202,7 +2202,7 @@ export class ResourcesMethods {
    * ```ts
    * await shop.resources.payoutSchedule({
    *   frequency: "weekly",
-   *   least: "10000.00",
+   *   least: "10000",
    *   bankcode: "058",
    *   accountnumber: "0000000000",
    * });

@@ -21,7 +21,7 @@ RESOURCES = (
         example={
             "request": "payout_schedule",
             "frequency": "weekly",
-            "least": "10000.00",
+            "least": 10000,
             "bankcode": "058",
             "accountnumber": "0000000000",
         },
