@@ -20,6 +20,7 @@ from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
+from kasuwa.methods.keys import actions as keys
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
 from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
@@ -50,10 +51,11 @@ ALL_RESOURCES = msgspec.structs.replace(
         *transactions.RESOURCES,
         *references.RESOURCES,
         *statements.RESOURCES,
+        *keys.RESOURCES,
     ),
 )
 ALL_SANDBOX = msgspec.structs.replace(
-    SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
+    SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions, *keys.SANDBOX)
 )
 
 METHODS: tuple[ApiMethod, ...] = (

@@ -1,4 +1,4 @@
-"""The cache of merchants and keys: a new key works at once, and guesses cost few queries."""
+"""The cache of merchants and keys: a new key works at once, and failed attempts cost few queries."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from kasuwa.settings import Settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
-GUESSES = 500
+ATTEMPTS = 500
 
 
 class CountingReader:
@@ -64,15 +64,15 @@ def test_a_new_merchant_is_found_at_once(deployment: Deployment) -> None:
     asyncio.run(with_directory(deployment, add))
 
 
-def test_guesses_share_queries(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
+def test_failed_attempts_share_queries(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop()
 
-    async def guess(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+    async def try_often(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
         for mid in (shop.mid, "GP9999999"):
             await directory.authenticate(mid, "first")
             await asyncio.sleep(RECHECK_AFTER_SECONDS)
             before = reader.queries
-            answers = await asyncio.gather(*(directory.authenticate(mid, f"guess {n}") for n in range(GUESSES)))
-            assert (answers, reader.queries - before) == ([None] * GUESSES, 1)
+            answers = await asyncio.gather(*(directory.authenticate(mid, f"guess {n}") for n in range(ATTEMPTS)))
+            assert (answers, reader.queries - before) == ([None] * ATTEMPTS, 1)
 
-    asyncio.run(with_directory(deployment, guess))
+    asyncio.run(with_directory(deployment, try_often))

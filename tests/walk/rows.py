@@ -134,6 +134,9 @@ NEEDS_ENDPOINT = frozenset({"resources-resend"})
 # The webhook URL is set only for a moment, so that deliveries of the worker do not change the replies of later rows.
 SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
 
+# Rows that decide a transfer which waits for approval.
+NEEDS_WAITING = frozenset({"disburse-approve", "disburse-reject"})
+
 # Nothing is due on the day of creation: the saved card is only confirmed.
 LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
 
@@ -175,15 +178,36 @@ def send_examples(
             made = next(earlier.row for earlier in played if earlier.row.title == title)
             made_of = resolve_references({**made.example, **changes}, played)
             played.append(SentExample(made, {}, shop.send_fields(made.method, made_of)))
+        sender = shop
+        if row.title in NEEDS_WAITING:
+            sender = shop if row == until else open_sibling(shop)
+            played.append(SentExample(ACTION_ROWS[0], {}, make_waiting_transfer(sender)))
         if row == until:
             break
         fields = resolve_references(row.example, played)
         before_each(row, fields)
-        played.append(SentExample(row, fields, shop.send_fields(row.method, fields)))
+        played.append(SentExample(row, fields, sender.send_fields(row.method, fields)))
         if row.title in SETS_ENDPOINT:
             wait_until_tried(shop)
             shop.put("sandbox", action="webhook", url="")
     return played
+
+
+def open_sibling(shop: MerchantClient) -> MerchantClient:
+    """Returns another merchant, whose transfers do not change the replies of later rows."""
+    made = shop.put("sandbox", action="new_merchant", now=NOW).body
+    return MerchantClient(shop.connection, made["mid"], made["key"])
+
+
+def make_waiting_transfer(shop: MerchantClient) -> RawReply:
+    """Makes a transfer with another key, which waits for approval."""
+    shop.put("sandbox", action="payout_policy", approve_above="0.00")
+    made = shop.put("sandbox", action="new_key", name="payroll", scopes=["payout"]).body
+    payer = MerchantClient(shop.connection, shop.mid, made["key"])
+    order = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
+    waiting = payer.send_fields("disburse", order)
+    shop.put("sandbox", action="payout_policy")
+    return waiting
 
 
 def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:

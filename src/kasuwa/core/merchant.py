@@ -1,6 +1,7 @@
 """A merchant's stored settings, and the Merchant that the rules see."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -11,6 +12,13 @@ from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.loan_interest import LendingSettings, check_lending
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
+from kasuwa.core.payouts import (
+    NO_POLICY,
+    PayoutPolicy,
+    PolicyChange,
+    read_policy,
+    rules_of_policy,
+)
 from kasuwa.core.tariff import Tariff, read_tariff
 
 # Smallest and largest transaction by currency, in major units. Contract: #rates
@@ -44,6 +52,8 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     suspended: bool = False
     rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run
+    payouts: PayoutPolicy = NO_POLICY
+    payouts_change: PolicyChange | None = None  # replaces `payouts` when its time has come
 
 
 @lru_cache(maxsize=1024)
@@ -67,6 +77,15 @@ def check_settings(settings: MerchantSettings) -> None:
             raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
     tariff_of(msgspec.json.encode(settings.tariff))
     check_lending(settings.lending)
+    read_policy(settings.payouts)
+
+
+def apply_policy_change(settings: MerchantSettings, now: datetime) -> MerchantSettings:
+    """Returns the settings with the policy for money out that is in force."""
+    change = settings.payouts_change
+    if change is None or change.effective_at > now:
+        return settings
+    return msgspec.structs.replace(settings, payouts=change.policy, payouts_change=None)
 
 
 def make_merchant(
@@ -94,6 +113,7 @@ def make_merchant(
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
         outcome_seed=settings.outcome_seed,
+        payouts=None if settings.payouts == NO_POLICY else rules_of_policy(msgspec.json.encode(settings.payouts)),
     )
 
 

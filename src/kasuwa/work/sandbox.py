@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.core.callers import KeyScope
 from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -24,6 +25,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
+from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.transactions import (
     FAILED,
     MERCHANT_REFERENCED_KINDS,
@@ -37,7 +39,9 @@ from kasuwa.db import jobs, merchants
 from kasuwa.db.batch import RuleFailure
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
+from kasuwa.db.merchant_keys import KeyRefused, NewKey, create_key, random_key
 from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.payout_policy import change_policy
 from kasuwa.db.reading import snapshot
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
@@ -151,6 +155,31 @@ class SandboxOperations(CommonOperations):
             await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id), balances)
         return mid, key
 
+    async def new_key(
+        self,
+        merchant: Merchant,
+        name: str,
+        scopes: tuple[KeyScope, ...],
+        addresses: tuple[str, ...],
+        expires_at: datetime | None,
+    ) -> tuple[int, str] | Refusal:
+        """Adds a key to the merchant's others. Returns its number and the key."""
+        new = NewKey(name=name, scopes=scopes, addresses=addresses, expires_at=expires_at)
+        try:
+            async with self._operators.acquire() as connection, connection.transaction():
+                merchant_id = await merchants.lock_merchant(connection, merchant.mid)
+                made = await create_key(connection, self._vault, merchant_id, new)
+        except KeyRefused as refused:
+            return Refusal(INVALID_REQUEST, str(refused))
+        self._directory.evict(merchant.mid)
+        return made
+
+    async def set_payout_policy(self, merchant: Merchant, policy: PayoutPolicy) -> None:
+        """Sets the merchant's policy for money out, also a looser one. Other processes follow within a second."""
+        async with self._operators.acquire() as connection, connection.transaction():
+            await change_policy(connection, merchant.mid, policy, timedelta(), "")
+        self._directory.evict(merchant.mid)
+
     def _url_fault(self, url: str) -> str | None:
         return url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
 
@@ -198,7 +227,7 @@ class SandboxOperations(CommonOperations):
     def _make_key(self, merchant_id: int) -> str:
         """Returns an API key. With a seed, keys are the same in every run."""
         if self._seed is None:
-            return merchants.random_key(merchant_id)
+            return random_key(merchant_id)
         return blake2b(b"key %d" % merchant_id, key=self._seed, digest_size=32).hexdigest()
 
     # --- the rail's call-back -----------------------------------------------------------------------------

@@ -887,6 +887,8 @@ export class InvestmentsMethods {
    *
    * A new savings account of a client.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -936,6 +938,8 @@ export class InvestmentsMethods {
    *
    * A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -975,6 +979,8 @@ export class InvestmentsMethods {
    *
    * Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1001,6 +1007,8 @@ export class InvestmentsMethods {
    * One savings account with its balance and interest.
    *
    * Names the savings account to view.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * @example
    * ```ts
@@ -1046,6 +1054,8 @@ export class InvestmentsMethods {
    * All savings, or one client's, newest first.
    *
    * Lists savings accounts, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1093,6 +1103,8 @@ export class InvestmentsMethods {
    *
    * Names the savings account whose postings are listed, newest first.
    *
+   * Needs a key of scope `lend` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1131,6 +1143,8 @@ export class InvestmentsMethods {
    * A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the error
    * for an unknown method names it.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1160,6 +1174,8 @@ export class InvestmentsMethods {
    *
    * A cash-out at a cash machine. Without a `pin`, one is generated.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1188,6 +1204,8 @@ export class InvestmentsMethods {
    * Create a thrift plan that members can subscribe to.
    *
    * A new thrift plan: in each cycle every member contributes, and one member receives the pot.
+   *
+   * Needs a key of scope `lend`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1227,6 +1245,8 @@ export class InvestmentsMethods {
    *
    * Makes a savings account a member of a thrift plan. Position in the plan is the order of subscription.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1258,6 +1278,8 @@ export class InvestmentsMethods {
    * The members of a thrift plan, in the order in which they receive the pot.
    *
    * Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1298,6 +1320,8 @@ export class InvestmentsMethods {
    *
    * Lists thrift plans, newest first.
    *
+   * Needs a key of scope `lend` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1336,6 +1360,8 @@ export class InvestmentsMethods {
    * Cancel a thrift plan that has not started.
    *
    * Cancels a thrift plan that is not running yet.
+   *
+   * Needs a key of scope `lend`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *

@@ -13,6 +13,7 @@ import {
   type CustomerRecord,
   type CustomerRegisteredReply,
 } from "./customers.js";
+import { type KeysReply } from "./keys.js";
 import {
   type ChargeableBanksReply,
   type ChargesReply,
@@ -579,6 +580,9 @@ export interface ResourcesStatementRequest {
   readonly cursor?: string | null | undefined;
 }
 
+/** Request of resources keys. */
+export type ResourcesKeysRequest = Record<string, never>;
+
 const BANKS: Operation = {
   name: "resources.banks",
   path: "resources",
@@ -770,6 +774,13 @@ const STATEMENT: Operation = {
   reply: STATEMENT_SHAPE,
 };
 
+const KEYS: Operation = {
+  name: "resources.keys",
+  path: "resources",
+  select: { inquire: "keys" },
+  repeat: "read",
+};
+
 /** The actions of `PUT /resources`. */
 export class ResourcesMethods {
   readonly #caller: Caller;
@@ -781,6 +792,8 @@ export class ResourcesMethods {
 
   /**
    * Bank codes and names.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -803,6 +816,8 @@ export class ResourcesMethods {
    * The name on a bank account.
    *
    * Asks for the name on a bank account, before money is sent to it.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -827,6 +842,8 @@ export class ResourcesMethods {
    * The person with a Bank Verification Number.
    *
    * Asks for the person with a Bank Verification Number.
+   *
+   * Needs a key of scope `lend`.
    *
    * @example
    * ```ts
@@ -854,6 +871,8 @@ export class ResourcesMethods {
    *
    * Asks for the issuer of a card.
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.card({
@@ -879,6 +898,8 @@ export class ResourcesMethods {
    * An account number for one reference, to receive money on.
    *
    * `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -907,6 +928,8 @@ export class ResourcesMethods {
 
   /**
    * The merchant's balances.
+   *
+   * Needs a key of scope `payout` or `read`.
    *
    * @example
    * ```ts
@@ -938,6 +961,8 @@ export class ResourcesMethods {
    * The event log, with every attempt to deliver.
    *
    * Lists all events, newest first, or those of one transaction.
+   *
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -999,6 +1024,8 @@ export class ResourcesMethods {
    *
    * Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
    *
+   * Needs a key of scope `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1059,6 +1086,8 @@ export class ResourcesMethods {
    *
    * One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * @example
@@ -1082,6 +1111,8 @@ export class ResourcesMethods {
    * The banks whose accounts can be debited.
    *
    * Lists the banks whose accounts can be debited.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -1138,6 +1169,8 @@ export class ResourcesMethods {
    *
    * Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.charges({
@@ -1166,6 +1199,8 @@ export class ResourcesMethods {
    * Recurrent payments, newest first.
    *
    * Lists recurrent payments, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1203,6 +1238,8 @@ export class ResourcesMethods {
    *
    * Reads one recurrent payment. With `status` it is stopped or started.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1239,6 +1276,8 @@ export class ResourcesMethods {
    * Installment plans, newest first, finished ones too; or one, by its id.
    *
    * Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1285,6 +1324,8 @@ export class ResourcesMethods {
    * Resume a paused installment plan: what fell due meanwhile is charged at once.
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1335,6 +1376,8 @@ export class ResourcesMethods {
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1383,6 +1426,8 @@ export class ResourcesMethods {
    * Cancel an installment plan: nothing more is charged.
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1434,6 +1479,8 @@ export class ResourcesMethods {
    * Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
    * replace the earlier ones.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1466,6 +1513,8 @@ export class ResourcesMethods {
    * Customers, newest first.
    *
    * Lists customers, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1502,6 +1551,8 @@ export class ResourcesMethods {
    *
    * Shows one customer with payments.
    *
+   * Needs a key of scope `collect` or `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.customerDetail({
@@ -1532,6 +1583,8 @@ export class ResourcesMethods {
    * Transactions of every kind, newest first.
    *
    * Lists transactions of every kind, newest first. Filters that are sent must all match.
+   *
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1593,6 +1646,8 @@ export class ResourcesMethods {
    *
    * Finds anything that has a reference, whoever gave it.
    *
+   * Needs a key of scope `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.transaction({
@@ -1640,6 +1695,8 @@ export class ResourcesMethods {
    *
    * Asks for a statement of account over whole days. The statement of the days that follow begins with the balance at
    * which this one ends.
+   *
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
@@ -1694,5 +1751,42 @@ export class ResourcesMethods {
    */
   statement(request: ResourcesStatementRequest, options?: CallOptions): Promise<Statement> {
     return callAction(this.#caller, STATEMENT, request, options);
+  }
+
+  /**
+   * The valid API keys, without the keys themselves.
+   *
+   * Needs a key of scope `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.keys();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       key_id: 1,
+   * //       name: "default",
+   * //       scopes: [
+   * //         "all",
+   * //       ],
+   * //       addresses: [],
+   * //       made_by: "",
+   * //       made_at: "<made_at>",
+   * //       expires_at: null,
+   * //       replaced_by: null,
+   * //       last_used_at: "<last_used_at>",
+   * //       last_used_from: "<last_used_from>",
+   * //       refused_at: null,
+   * //       refused_from: null,
+   * //       signs_events: true,
+   * //       is_this: true,
+   * //     },
+   * //   ],
+   * // }
+   * ```
+   */
+  keys(request: ResourcesKeysRequest = {}, options?: CallOptions): Promise<KeysReply> {
+    return callAction(this.#caller, KEYS, request, options);
   }
 }

@@ -7,8 +7,9 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type CashcodeRedeemReply } from "./cashcode.js";
+import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
-import { CASHCODE_REDEEM_REPLY_SHAPE } from "./shapes.js";
+import { CASHCODE_REDEEM_REPLY_SHAPE, LIMIT_FIELDS_SHAPE, TIER_FIELDS_SHAPE } from "./shapes.js";
 import { type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
@@ -319,6 +320,54 @@ export interface SandboxFaultRequest {
 /** Request of sandbox reset. */
 export type SandboxResetRequest = Record<string, never>;
 
+/** Request of sandbox newKey. A key beside those that the merchant has. */
+export interface SandboxNewKeyRequest {
+  /** Name of the key. Default `sandbox`. At most 200 characters. */
+  readonly name?: string | null | undefined;
+  /**
+   * What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`. Default `all`. A
+   * list of scopes.
+   */
+  readonly scopes?: readonly string[] | null | undefined;
+  /**
+   * Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from everywhere. A list of
+   * at most 50 ranges.
+   */
+  readonly addresses?: readonly string[] | null | undefined;
+  /**
+   * When it stops working, by the wall clock and not by the merchant's. Default: never. An ISO 8601 time such as
+   * 2026-01-05T09:30:00+01:00.
+   */
+  readonly expires_at?: Time | null | undefined;
+}
+
+/**
+ * Request of sandbox payoutPolicy. The whole policy for money out: what is left out is not restricted. Without any
+ * field there is no policy.
+ */
+export interface SandboxPayoutPolicyRequest {
+  /**
+   * Transfers of more than this amount wait for approval, in naira. Digits with at most two decimals, at most 15
+   * digits; zero where nothing is left.
+   */
+  readonly approve_above?: Amount | null | undefined;
+  /**
+   * Transfers wait that bring the day's total above this amount, in naira. Digits with at most two decimals, at most
+   * 15 digits; zero where nothing is left.
+   */
+  readonly approve_daily_above?: Amount | null | undefined;
+  /** Whether transfers wait whose beneficiary was never paid before. */
+  readonly approve_new_beneficiary?: boolean | null | undefined;
+  /** Whether all orders of a bulk wait. */
+  readonly approve_bulk?: boolean | null | undefined;
+  /** Limits of the transfers to each beneficiary. */
+  readonly beneficiary_limits?: LimitFields | null | undefined;
+  /** Limits of what each client is sent for loans and from savings, by the client's KYC tier. */
+  readonly tier_limits?: TierFields | null | undefined;
+  /** What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval. */
+  readonly on_limit?: "approve" | "refuse" | null | undefined;
+}
+
 const BENEFICIARY: Operation = {
   name: "sandbox.beneficiary",
   path: "sandbox",
@@ -458,6 +507,29 @@ const RESET: Operation = {
   writes: true,
 };
 
+const NEW_KEY: Operation = {
+  name: "sandbox.newKey",
+  path: "sandbox",
+  select: { action: "new_key" },
+  repeat: "never",
+  writes: true,
+};
+
+const PAYOUT_POLICY: Operation = {
+  name: "sandbox.payoutPolicy",
+  path: "sandbox",
+  select: { action: "payout_policy" },
+  repeat: "never",
+  writes: true,
+  request: {
+  amounts: ["approve_above", "approve_daily_above"],
+  inside: {
+    beneficiary_limits: LIMIT_FIELDS_SHAPE,
+    tier_limits: TIER_FIELDS_SHAPE,
+  },
+},
+};
+
 /** The actions of `PUT /sandbox`. */
 export class SandboxMethods {
   readonly #caller: Caller;
@@ -471,6 +543,8 @@ export class SandboxMethods {
    * Somebody who gets a part of split payments.
    *
    * Adds a payee of split payments.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -498,6 +572,8 @@ export class SandboxMethods {
    *
    * Simulates a customer's bank transfer into an account number, in the test environment.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * Exists in the test environment only.
@@ -524,6 +600,8 @@ export class SandboxMethods {
    * A shop charges a virtual card.
    *
    * Simulates a shop that charges a card, in the test environment.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -554,6 +632,8 @@ export class SandboxMethods {
    *
    * Simulates a shop that refunds a purchase, in the test environment.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * Exists in the test environment only.
@@ -580,6 +660,8 @@ export class SandboxMethods {
    * Simulate drawing cash with a code and its PIN.
    *
    * Simulates that cash is drawn with a code, in the test environment.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
@@ -613,6 +695,8 @@ export class SandboxMethods {
    *
    * A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -638,6 +722,8 @@ export class SandboxMethods {
    *
    * Credits the merchant's own wallet.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * Exists in the test environment only.
@@ -662,6 +748,8 @@ export class SandboxMethods {
    * Simulate the rail's call-back for a pending transaction.
    *
    * A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
@@ -690,6 +778,8 @@ export class SandboxMethods {
    *
    * The URL that this merchant's events are sent to. An empty text switches them off.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -713,6 +803,8 @@ export class SandboxMethods {
    * The timeline of everything that has a reference.
    *
    * A reference of any kind. If several are sent, the first field of this list counts.
+   *
+   * Needs a key of scope `all`.
    *
    * Exists in the test environment only.
    *
@@ -771,6 +863,8 @@ export class SandboxMethods {
   /**
    * This merchant's business time.
    *
+   * Needs a key of scope `all`.
+   *
    * Exists in the test environment only.
    *
    * @example
@@ -790,6 +884,8 @@ export class SandboxMethods {
    * Move business time forward and run everything that falls due on the way.
    *
    * Either a duration, whose parts are added up, or the time to go to.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
@@ -820,6 +916,8 @@ export class SandboxMethods {
    *
    * Stops this merchant's clock, or lets it run again.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -840,6 +938,8 @@ export class SandboxMethods {
   /**
    * Check the invariants of this merchant's books.
    *
+   * Needs a key of scope `all`.
+   *
    * Exists in the test environment only.
    *
    * @example
@@ -859,6 +959,8 @@ export class SandboxMethods {
    * Make this merchant's next calls to a rail fail.
    *
    * Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -884,6 +986,8 @@ export class SandboxMethods {
   /**
    * Start this mid and key with empty books; the old books are kept.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -899,5 +1003,62 @@ export class SandboxMethods {
    */
   reset(request: SandboxResetRequest = {}, options?: CallOptions): Promise<SandboxReply> {
     return callAction(this.#caller, RESET, request, options);
+  }
+
+  /**
+   * Make a further API key of this merchant, with the scopes that it is to have.
+   *
+   * A key beside those that the merchant has.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.newKey({
+   *   name: "payroll",
+   *   scopes: [
+   *     "payout",
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   key_id: 2,
+   * //   key: "<key>",
+   * //   scopes: [
+   * //     "payout",
+   * //   ],
+   * // }
+   * ```
+   */
+  newKey(request: SandboxNewKeyRequest = {}, options?: CallOptions): Promise<NewKeyReply> {
+    return callAction(this.#caller, NEW_KEY, request, options);
+  }
+
+  /**
+   * Set which transfers of this merchant wait for approval, and its velocity limits.
+   *
+   * The whole policy for money out: what is left out is not restricted. Without any field there is no policy.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.payoutPolicy();
+   * // {
+   * //   status: 200,
+   * //   message: "The policy is in force",
+   * // }
+   * ```
+   */
+  payoutPolicy(request: SandboxPayoutPolicyRequest = {}, options?: CallOptions): Promise<PolicyReply> {
+    return callAction(this.#caller, PAYOUT_POLICY, request, options);
   }
 }

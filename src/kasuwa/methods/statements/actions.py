@@ -6,6 +6,7 @@ from kasuwa.methods.statements import rules, store, wire
 RESOURCES = (
     Read(
         name="statement",
+        scope="read",
         request=wire.StatementRequest,
         reply=wire.StatementReply,
         rules=rules.STATEMENT_RULES,
