@@ -5,6 +5,7 @@ keys; the webhook sender signs with the secrets.
 """
 
 import secrets
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
@@ -104,11 +105,17 @@ REPLACE_KEYS = """
 """
 
 
-async def create_key(connection: Connection, vault: Vault, merchant_id: int, new: NewKey) -> tuple[int, str]:
-    """Adds a key beside the others. Returns its number and the key. Raises KeyRefused."""
+async def create_key(
+    connection: Connection,
+    vault: Vault,
+    merchant_id: int,
+    new: NewKey,
+    make_key: Callable[[int], str] = random_key,
+) -> tuple[int, str]:
+    """Adds a key to the others. Returns its number and the key. Raises KeyRefused."""
     if await connection.fetchval(COUNT_VALID, merchant_id) >= MAX_KEYS:
         raise KeyRefused(TOO_MANY_KEYS)
-    key = random_key(merchant_id)
+    key = make_key(merchant_id)
     return await add_key(connection, vault, merchant_id, key, new), key
 
 

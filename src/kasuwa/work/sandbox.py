@@ -70,6 +70,7 @@ CALLBACK_ANSWERS = {
 BUSY = Refusal(ERROR, "This merchant's clock or books are being changed by other requests. Nothing was done: try again")
 ADVANCE_SECONDS = 20.0
 
+COUNT_KEYS = "select count(*) from merchant_key where merchant_id = $1"
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
@@ -168,7 +169,9 @@ class SandboxOperations(CommonOperations):
         try:
             async with self._operators.acquire() as connection, connection.transaction():
                 merchant_id = await merchants.lock_merchant(connection, merchant.mid)
-                made = await create_key(connection, self._vault, merchant_id, new)
+                count = await connection.fetchval(COUNT_KEYS, merchant_id)
+                make_key = partial(self._make_key, number=count)
+                made = await create_key(connection, self._vault, merchant_id, new, make_key)
         except KeyRefused as refused:
             return Refusal(INVALID_REQUEST, str(refused))
         self._directory.evict(merchant.mid)
@@ -224,11 +227,12 @@ class SandboxOperations(CommonOperations):
             found = await find_violations(connection, [merchant.merchant_id])
         return [(description, place) for _, description, place in found]
 
-    def _make_key(self, merchant_id: int) -> str:
-        """Returns an API key. With a seed, keys are the same in every run."""
+    def _make_key(self, merchant_id: int, number: int = 0) -> str:
+        """Returns an API key. With a seed, keys are the same in every run. `number` counts the merchant's others."""
         if self._seed is None:
             return random_key(merchant_id)
-        return blake2b(b"key %d" % merchant_id, key=self._seed, digest_size=32).hexdigest()
+        text = b"key %d %d" % (merchant_id, number) if number else b"key %d" % merchant_id
+        return blake2b(text, key=self._seed, digest_size=32).hexdigest()
 
     # --- the rail's call-back -----------------------------------------------------------------------------
 

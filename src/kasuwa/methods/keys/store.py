@@ -11,12 +11,14 @@ from kasuwa.methods.keys.wire import KeyLine, KeysReply, KeysRequest
 KEYS = """
     select key_id, name, scopes, addresses, created_by, created_at, expires_at, replaced_by, last_used_at,
         last_used_from, refused_at, refused_from, signs_until > now()
-    from merchant_key where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id desc
+    from merchant_key where merchant_id = $1 and (expires_at is null or expires_at > now())
+    order by key_id desc limit $2
 """
+MAX_KEYS_SHOWN = 100
 
 
 async def list_keys(request: KeysRequest, merchant: Merchant, reader: ReplyReader) -> KeysReply:
-    rows = await reader.fetch(KEYS, merchant.merchant_id)
+    rows = await reader.fetch(KEYS, merchant.merchant_id, MAX_KEYS_SHOWN)
     return KeysReply(data=[key_line(merchant.caller.key_id, *row) for row in rows])
 
 
