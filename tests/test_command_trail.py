@@ -23,13 +23,25 @@ ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
 ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed", "reconcile show", "report tax"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
-ONLY_LOOK |= {"status", "merchant list", "rail shadow", "rates list", "split list", "split statement", "user list"}
+ONLY_LOOK |= {
+    "status",
+    "merchant list",
+    "merchant keys",
+    "rail shadow",
+    "rates list",
+    "split list",
+    "split statement",
+    "user list",
+}
 
 MAPPING = '{"date": "date", "amount": "amount"}'
 # How each of the others is run, for a merchant {mid} with a client and a loan; and what the trail says of it.
 RECORDED = {
     "merchant add": (("Ada Stores",), "added the merchant"),
+    "merchant add-key": (("{mid}", "--name", "payroll", "--scope", "payout", "--scope", "read"), "made a key"),
     "merchant roll-key": (("{mid}",), "rolled the key"),
+    "merchant revoke-key": (("{mid}", "2"), "revoked a key"),
+    "merchant roll-secret": (("{mid}",), "rolled the signing secret"),
     "merchant set": (
         ("{mid}", "--http-codes", "strict", "--tariff", '{"vat_percent_on_fees": "7.5"}'),
         "changed settings",

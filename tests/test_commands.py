@@ -39,7 +39,11 @@ CALLS: dict[str, Sequence[str]] = {
     "trigger": ("GP|FD|1", *NOWHERE),
     "merchant list": (),
     "merchant add": ("Ada",),
+    "merchant keys": ("GP0000001",),
+    "merchant add-key": ("GP0000001", "--name", "payroll", "--scope", "payout"),
     "merchant roll-key": ("GP0000001",),
+    "merchant revoke-key": ("GP0000001", "1"),
+    "merchant roll-secret": ("GP0000001",),
     "merchant set": ("GP0000001", "--http-codes", "strict"),
     "user add": ("ada@kasuwa.test", "--role", "operator:admin"),
     "user link": ("ada@kasuwa.test",),
@@ -175,7 +179,7 @@ def test_bash_completes_commands_and_groups_without_importing_them() -> None:
     ("line", "expected"),
     [
         ("kasuwa me", ["merchant"]),
-        ("kasuwa merchant ", ["list", "add", "roll-key", "set"]),
+        ("kasuwa merchant ", ["list", "add", "keys", "add-key", "roll-key", "revoke-key", "roll-secret", "set"]),
         ("kasuwa merchant roll-key --o", ["--overlap-hours"]),
         ("kasuwa serve --ready", ["--ready-file"]),
     ],
@@ -206,7 +210,7 @@ def test_the_script_for_bash_completes_in_a_shell() -> None:
         _kasuwa_completion kasuwa
         echo "${COMPREPLY[@]}"
     """
-    assert run_in_shell("bash -c", script) == "roll-key\n"
+    assert run_in_shell("bash -c", script) == "roll-key roll-secret\n"
 
 
 def test_the_script_for_zsh_completes_in_a_shell() -> None:
@@ -219,4 +223,4 @@ def test_the_script_for_zsh_completes_in_a_shell() -> None:
         words=(kasuwa merchant ro) CURRENT=3
         $_comps[kasuwa]
     """
-    assert '("roll-key":"Create a new key' in run_in_shell("zsh -f -c", script)
+    assert '("roll-key":"Replace a key' in run_in_shell("zsh -f -c", script)

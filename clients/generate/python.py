@@ -204,6 +204,7 @@ def describe_method(action: ActionSurface, *, is_async: bool) -> list[str]:
     found = [f"{action.summary}."]
     if action.description:
         found.append(action.description)
+    found.append(action.scope)
     if action.paging != "none":
         found.append(LIST_DOC)
     lines = []

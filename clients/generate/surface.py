@@ -15,7 +15,7 @@ from msgspec import inspect
 
 from clients.generate.field_types import FieldType, is_nullable, objects_in, reply_type, request_type
 from kasuwa.api_methods import methods_of
-from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, title_of
+from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, only_shows, scope_of, title_of
 from kasuwa.core.documents import Document
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
@@ -185,6 +185,7 @@ class ActionSurface(NamedTuple):
     selectors: Mapping[str, str]  # body fields that select the action, with their values
     summary: str
     description: str  # of the request, empty if there is no more to say than the summary
+    scope: str  # the sentence about the scope that a key needs
     fields: tuple[Field, ...]  # of the request, without those that select the action
     writes: bool
     repeat: Repeat
@@ -412,6 +413,7 @@ def describe_action(method: ApiMethod, action: Action, names: dict[type, str], l
         selectors=selectors,
         summary=action.summary,
         description="" if describe(action.request) == "Has no fields." else describe(action.request),
+        scope=describe_scope(method, action),
         fields=tuple(without_variants(method, action, described)),
         writes=writes(action),
         repeat=repeat_of(action),
@@ -424,6 +426,14 @@ def describe_action(method: ApiMethod, action: Action, names: dict[type, str], l
         example=dict(action.example),
         example_reply=load_reference_data("replies").get(name),
     )
+
+
+def describe_scope(method: ApiMethod, action: Action) -> str:
+    """Returns the sentence about the scope that a key needs. Contract: keys#scopes"""
+    scope = scope_of(method, action)
+    if scope == "any":
+        return "Any key may be used."
+    return f"Needs a key of scope `{scope}`{' or `read`' if only_shows(action) and scope != 'read' else ''}."
 
 
 def offered_fields(name: str, action: Action, names: dict[type, str]) -> Iterator[Field]:

@@ -292,7 +292,7 @@ def method_of(action: ActionSurface) -> Iterator[str]:
 
 
 def method_comment(action: ActionSurface) -> Iterator[str]:
-    paragraphs = [sentence(action.summary), sentence(action.description), REPEATS[action.repeat]]
+    paragraphs = [sentence(action.summary), sentence(action.description), action.scope, REPEATS[action.repeat]]
     if action.paging != "none":
         paragraphs.append("`await` returns one page, `for await` yields the records of all pages.")
     if action.test_only:

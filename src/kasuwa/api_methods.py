@@ -24,6 +24,7 @@ from kasuwa.methods.disputes import actions as disputes
 from kasuwa.methods.disputes.rules import rail_dispute
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
+from kasuwa.methods.keys import actions as keys
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
 from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
@@ -65,6 +66,7 @@ ALL_RESOURCES = msgspec.structs.replace(
         *statements.RESOURCES,
         *proofs.RESOURCES,
         *payouts.RESOURCES,
+        *keys.RESOURCES,
     ),
     steps=(*RESOURCES.steps, *payouts.STEPS),
 )
@@ -74,7 +76,11 @@ ALL_PAYMENT = msgspec.structs.replace(
     steps=(*payment.PAYMENT.steps, *disputes.STEPS),
 )
 ALL_SANDBOX = msgspec.structs.replace(
-    SANDBOX, actions=(*payment.SANDBOX, *disputes.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
+    SANDBOX,
+    actions=(
+        *(*payment.SANDBOX, *disputes.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX),
+        *(*SANDBOX.actions, *keys.SANDBOX),
+    ),
 )
 
 METHODS: tuple[ApiMethod, ...] = (

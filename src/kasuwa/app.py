@@ -34,6 +34,7 @@ from kasuwa.settings import (
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.work.billers import CatalogueRefresher
+from kasuwa.work.key_usage import keep_recording_use
 from kasuwa.work.rail_inbox import InboxServices, RailInbox, dispute_books
 from kasuwa.work.rail_listings import RailListings
 from kasuwa.work.steps import lanes_of
@@ -52,7 +53,12 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     operators = services.use_pool(await connections.open_operator_pool(dsn))
     await services.start()
     await services.catalogue_cache.refresh()
-    background = [asyncio.create_task(services.catalogue_cache.run()), *start_rail_tasks(services, operators, "api")]
+    usage = keep_recording_use(services.merchant_directory.key_usage, operators)
+    background = [
+        asyncio.create_task(services.catalogue_cache.run()),
+        asyncio.create_task(usage),
+        *start_rail_tasks(services, operators, "api"),
+    ]
     operations = make_admin_operations(services, operators)
     dispatch = make_dispatch(services, operations, shared.limits)
     owner = await start_owner(services, dispatch, shared)

@@ -74,6 +74,8 @@ class SampleMerchant:
             "mid": self.mid,
             "name": "wallet:main:NGN",
             "token": "nonsense",
+            "key_id": "1",
+            "verdict": "approve",
         }
 
     def path_of(self, path: str) -> str:

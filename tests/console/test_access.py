@@ -34,6 +34,7 @@ NOTHING = {
     "verdict": "approve",
     "kind": "posting",
     "key": "00" * 16,
+    "key_id": "999999999",
     "token": "nonsense",
     "reference": "nobody",
     "form": "no-such-form",

@@ -25,6 +25,8 @@ PAYING = {
     "cashcode cancel",
     "cashcode generate",
     "console beneficiary",
+    "disburse approve",
+    "disburse reject",
     "disburse transfer",
     "disburse transfer bulk",
     "investments cashout",

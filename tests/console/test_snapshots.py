@@ -89,13 +89,13 @@ def visiting(deployment: Deployment, shop: MerchantClient, verb: str, work: Call
 
 async def read_twice(visit: Visit) -> None:
     async with visit.snapshot() as reader:
-        await store.list_keys(reader, visit.merchant)
+        await store.read_settings(reader, visit.merchant)
     async with visit.snapshot() as reader:
         await store.find_endpoint_failure(reader, visit.merchant)
 
 
 async def read_on_a_pool(visit: Visit) -> None:
-    await store.list_keys(visit.reader, visit.merchant)
+    await store.read_settings(visit.reader, visit.merchant)
 
 
 async def read_with_the_operators_pool(visit: Visit) -> None:
@@ -105,8 +105,8 @@ async def read_with_the_operators_pool(visit: Visit) -> None:
 
 async def export_after_reading(visit: Visit) -> None:
     async with visit.snapshot() as reader:
-        await store.list_keys(reader, visit.merchant)
-    await store.list_keys(visit.export_reader, visit.merchant)
+        await store.read_settings(reader, visit.merchant)
+    await store.read_settings(visit.export_reader, visit.merchant)
 
 
 TORN = [read_twice, read_on_a_pool, read_with_the_operators_pool, export_after_reading]

@@ -26,6 +26,11 @@ SECRET = base64.b64encode(bytes(range(32))).decode()
 # What asks again who it is, besides much money: written by hand, against the table of routes.
 CONFIRMS = {
     "/settings/key",
+    "/settings/keys",
+    "/settings/keys/{key_id}/revoke",
+    "/settings/keys/{key_id}/roll",
+    "/settings/payouts",
+    "/settings/secret",
     "/settings/webhook",
     "/team",
     "/team/{user_id}/role",

@@ -134,6 +134,9 @@ NEEDS_ENDPOINT = frozenset({"resources-resend"})
 # The webhook URL is set only for a moment, so that deliveries of the worker do not change the replies of later rows.
 SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
 
+# Rows that decide a transfer which waits for approval.
+NEEDS_WAITING = frozenset({"disburse-approve", "disburse-reject"})
+
 # Nothing is due on the day of creation: the saved card is only confirmed.
 LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
 
@@ -187,7 +190,8 @@ def send_examples(
     """Send the examples in order, all of them or those before one row that it may build on. `before_each` is called
     with each row and the fields that are about to be sent."""
     played: list[SentExample] = []
-    for row in ACTION_ROWS:
+    # Those of waiting transfers come last, because they change balances and the log of events.
+    for row in sorted(ACTION_ROWS, key=lambda row: row.title in NEEDS_WAITING):
         if until is not None and not is_prerequisite(row, until):
             continue
         if row.title in NEEDS_ENDPOINT:
@@ -197,6 +201,8 @@ def send_examples(
             made = next(other for other in ACTION_ROWS if other.title == title)
             made_of = resolve_references({**made.example, **changes}, played)
             played.append(SentExample(made, {}, shop.send_fields(made.method, made_of)))
+        if row.title in NEEDS_WAITING:
+            played.append(SentExample(ACTION_ROWS[0], {}, make_waiting_transfer(shop)))
         if row == until:
             break
         fields = resolve_references(row.example, played)
@@ -206,6 +212,17 @@ def send_examples(
             wait_until_tried(shop)
             shop.put("sandbox", action="webhook", url="")
     return played
+
+
+def make_waiting_transfer(shop: MerchantClient) -> RawReply:
+    """Makes a transfer with another key, which waits for approval."""
+    shop.put("sandbox", action="payout_policy", approve_above="0.00")
+    made = shop.put("sandbox", action="new_key", name="payroll", scopes=["payout"]).body
+    payer = MerchantClient(shop.connection, shop.mid, made["key"])
+    order = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
+    waiting = payer.send_fields("disburse", order)
+    shop.put("sandbox", action="payout_policy")
+    return waiting
 
 
 def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:

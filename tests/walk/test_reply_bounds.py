@@ -13,6 +13,7 @@ from kasuwa.db.chains import MARK_EVERY
 from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
+from kasuwa.methods.keys.store import MAX_KEYS_SHOWN
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
@@ -41,7 +42,11 @@ PROOF = {
 }
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
-    "disburse-verify": {"data": "as many lines as the bulk has orders: at most 1,000"},
+    "disburse-verify": {
+        "data": "as many lines as the bulk has orders: at most 1,000",
+        "approval.reasons": "one line a rule of the policy",
+    },
+    **{key: {"data": "the orders of a bulk: at most 1,000"} for key in ("disburse-approve", "disburse-reject")},
     "payment-verify": {"meta": "as it was sent", "refunds": "the newest 200 (payment/store.py)"},
     "bills-pull": dict.fromkeys(("data.categories", "data.bills", "data.items"), "the catalogue of billers"),
     **dict.fromkeys(("clients-create", "clients-update", "clients-view"), CLIENT),
@@ -67,6 +72,12 @@ BOUNDS: dict[str, dict[str, str]] = {
     "virtualcard-limits": {"data.categories": CATEGORIES},
     "resources-banks": {"": "the list of banks"},
     "resources-supported_chargable_banks": {"data": "the list of banks"},
+    "resources-keys": {
+        "data": f"the newest {MAX_KEYS_SHOWN} (keys/store.py)",
+        "data[].scopes": "one line a scope",
+        "data[].addresses": "at most 50 ranges",
+    },
+    "sandbox-new_key": {"scopes": "one line a scope"},
     "resources-wallet": {"data": "one line a currency"},
     "resources-transactions": {"data": "at most 100 lines of limited texts (transactions/wire.py)"},
     "resources-transaction": {

@@ -13,7 +13,7 @@ import pytest
 
 from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.core.vault import UnsealError, Vault
-from kasuwa.db.merchants import unseal_key
+from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT, unseal_key
 from kasuwa.db.migrate import open_vault
 from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
@@ -55,6 +55,9 @@ PLACES = {
     "virtual_card.sealed_pan": Sealed("key", at(pan_aad)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),
     "merchant_key.sealed": Sealed("verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name)),
+    "signing_secret.sealed": Sealed(
+        "verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name, SECRET_SEAL_CONTEXT)
+    ),
     "idempotency_record.sealed_reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
 }
 # Columns of payments, which their own tests swap, and of clients, below.
@@ -81,6 +84,8 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
         evidence = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
         payments.pay(action="dispute_respond", dispute_id=opened, evidence=evidence)
     deployment.run_command("merchant", "roll-key", shop.mid)
+    for _ in range(2):
+        deployment.run_command("merchant", "roll-secret", shop.mid)
 
 
 async def read_vault(deployment: Deployment) -> Vault:

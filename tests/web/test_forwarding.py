@@ -101,6 +101,21 @@ def test_headers_of_a_forwarded_request_count(shop: Shop) -> None:
     assert shop.elsewhere.transfer(headers=bad) == shop.at_owner.transfer(headers=bad)
 
 
+def test_a_forwarded_request_has_the_scopes_and_the_identity_of_its_key(pair: Deployment, shop: Shop) -> None:
+    made = shop.at_owner.put("sandbox", action="new_key", name="payroll", scopes=["payout", "approve"]).body
+    shop.at_owner.put("sandbox", action="payout_policy", approve_above="0.00")
+    everything, shop.elsewhere.key = shop.elsewhere.key, made["key"]
+    wait_until("the key is known there", lambda: shop.elsewhere.put("resources", inquire="banks").http == 200)
+    refused = shop.elsewhere.put("virtualcard", action="create").body
+    assert (refused["status"], "scope issue" in refused["message"]) == (101, True)
+    waiting = counted_more(pair, "request", lambda: shop.elsewhere.transfer(orderRef="waits"))
+    assert waiting["message"] == "Waiting for approval"
+    own = shop.elsewhere.put("disburse", action="approve", txnRef=waiting["txnRef"]).body
+    assert (own["status"], "cannot approve" in own["message"]) == (104, True)
+    shop.elsewhere.key = everything
+    assert shop.elsewhere.put("disburse", action="approve", txnRef=waiting["txnRef"]).body["txnStatus"] == "successful"
+
+
 def test_a_body_that_selects_nothing_is_refused_alike(shop: Shop) -> None:
     for body in (b"{", b"[]", b'{"action":"nothing"}', b'{"action":7}', b'[{"action":"transfer"}]', b"\xff"):
         here, there = shop.elsewhere.send("disburse", body), shop.at_owner.send("disburse", body)

@@ -9,11 +9,14 @@ import msgspec
 import typer
 
 from kasuwa import supervise
+from kasuwa.commands import merchant_keys
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.merchant import MerchantSettings, check_settings, read_logo
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
+from kasuwa.db.merchant_keys import replace_secret
+from kasuwa.db.payout_policy import remember_beneficiaries
 from kasuwa.rail_settings import check_merchant_rails
 from kasuwa.settings import Settings, loopback_allowed
 from kasuwa.supervise import ServeError
@@ -62,42 +65,31 @@ def list_merchants(
 
 
 @command.command(name="add")
-def add_merchant(name: str, data: DataOption = None) -> None:
+def add_merchant(
+    name: str,
+    own_secret: Annotated[
+        bool, typer.Option("--own-secret", help="Make a signing secret as well. Without it, the key signs events.")
+    ] = False,
+    data: DataOption = None,
+) -> None:
     """Add a merchant with empty books and print its mid and key. The key cannot be shown again."""
     if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
         sys.exit(f"kasuwa: a merchant's name has 1 to {MAX_NAME_LENGTH} printable characters")
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[int, str, str]:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         async with connection.transaction():
             merchant_id, mid, key = await merchants.add_merchant(connection, vault, name)
+            lines = [f"mid {mid}", f"key {key}"]
+            if own_secret:
+                secret = await replace_secret(connection, vault, merchant_id, timedelta())
+                lines.append(f"secret {secret}")
             await record_audit_entry(connection, merchant_id, "added the merchant", mid, after=name)
-        return merchant_id, mid, key
+        return lines
 
-    _, mid, key = run_with_connection(data, work)
-    typer.echo(f"mid {mid}\nkey {key}")
+    typer.echo("\n".join(run_with_connection(data, work)))
 
 
-@command.command(name="roll-key")
-def roll_key(
-    mid: str,
-    overlap_hours: Annotated[float, typer.Option(help="Hours that the old keys still work, at most 168.")] = 24.0,
-    data: DataOption = None,
-) -> None:
-    """Create a new key for a merchant and print it. Old keys work until the overlap ends."""
-    if not 0 <= overlap_hours <= merchants.MAX_KEY_OVERLAP / timedelta(hours=1):
-        sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
-    overlap = timedelta(hours=overlap_hours)
-
-    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
-        async with connection.transaction():
-            key = await merchants.roll_key(connection, vault, mid, overlap)
-            chain = await merchants.find_merchant_id(connection, mid)
-            await record_audit_entry(
-                connection, chain, "rolled the key", mid, after=f"old keys end after {overlap_hours:g} h"
-            )
-        return key
-
-    typer.echo(f"key {run_with_connection(data, work)}")
+merchant_keys.register(command)
 
 
 @command.command(name="set")
@@ -126,10 +118,14 @@ def set_merchant(
     reserve: Annotated[
         str | None, typer.Option(help='Rolling reserve: JSON such as {"percent": "5", "days": 90}. {} ends it.')
     ] = None,
+    payouts: Annotated[
+        str | None, typer.Option(help='JSON of the policy for money out, such as {"approve_above": "500000.00"}.')
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings."""
     changes = parse_settings(
+        payouts=payouts,
         webhook_url=webhook_url,
         webhook_order=webhook_order,
         http_codes=http_codes,
@@ -158,10 +154,14 @@ def set_merchant(
 
         def change(current: MerchantSettings) -> MerchantSettings:
             before.update({name: getattr(current, name) for name in changes})
-            return msgspec.structs.replace(current, **changes)
+            # A change of the policy that waits for its time is replaced.
+            waiting = None if "payouts" in changes else current.payouts_change
+            return msgspec.structs.replace(current, payouts_change=waiting, **changes)
 
         async with connection.transaction():
             changed = await merchants.change_settings(connection, mid, change, is_endpoint_set=webhook_url is not None)
+            if "payouts" in changes:
+                await remember_beneficiaries(connection, mid, changes["payouts"])
             chain = await merchants.find_merchant_id(connection, mid)
             values = [msgspec.json.encode(value).decode() for value in (before, changes)]
             await record_audit_entry(connection, chain, "changed settings", mid, *values)
@@ -201,7 +201,7 @@ def parse_settings(**options: Any) -> dict[str, Any]:
     """Parses and validates the given options as merchant settings. Exits with one line if one is invalid."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
-        for name in ("tariff", "limits", "lending", "rails", "dispute_credit", "reserve"):
+        for name in ("tariff", "limits", "lending", "rails", "dispute_credit", "reserve", "payouts"):
             if name in given:
                 given[name] = msgspec.json.decode(given[name])
         if "rate" in given:

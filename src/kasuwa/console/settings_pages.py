@@ -7,13 +7,14 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import store
+from kasuwa.console.access import OWNER
 from kasuwa.console.events import MAX_SEQUENCE, parse_int
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import Visit
 from kasuwa.core.events import standard_secret
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.reading import Reader
-from kasuwa.db import merchants
+from kasuwa.db import merchant_keys, merchants
 from kasuwa.db.audit_trail import AuditRecord
 
 # How many hours the old keys remain valid. Contract: #authentication
@@ -34,7 +35,7 @@ async def read_merchant_settings(reader: Reader, visit: Visit) -> MerchantSettin
 async def show_settings(visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as reader:
         settings = await read_merchant_settings(reader, visit)
-        keys = await store.list_keys(reader, visit.merchant)
+        keys = await merchant_keys.list_keys(reader, visit.merchant.merchant_id)
         endpoint_failure = await store.find_endpoint_failure(reader, visit.merchant)
     shared: dict[str, Any] = {
         "settings": settings,
@@ -48,17 +49,22 @@ async def show_settings(visit: Visit, status: int = 200, **values: Any) -> Respo
 
 
 async def roll_key(visit: Visit) -> Response:
-    """Creates a key. It is shown on this page only, because it is stored encrypted."""
+    """Replaces the keys of scope `all` by a new one. It is shown on this page only, because it is stored encrypted."""
     hours = visit.form_text("overlap")
     if hours not in dict(KEY_OVERLAP_CHOICES):
         return await show_settings(visit, 422, faults={"overlap": "choose one of the options"})
+    if visit.merchant.payouts is not None and visit.user.role != OWNER:
+        # It could approve what another key sends. Contract: keys#two-persons
+        return await show_settings(visit, 422, faults={"overlap": "only an owner can replace keys that can approve"})
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         overlap = timedelta(hours=int(hours))
-        key = await merchants.roll_key(connection, visit.services.vault, visit.merchant.mid, overlap)
-        after = {"old keys end after hours": int(hours)}
+        merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
+        key_id, key = await merchant_keys.replace_key(connection, visit.services.vault, merchant_id, overlap)
+        after = {"new key": key_id, "old keys end after hours": int(hours)}
         await visit.record_audit_on(connection, visit.audit_chain, "rolled the key", visit.merchant.mid, after=after)
+        signs = await merchant_keys.is_signing(connection, merchant_id, key_id)
     visit.services.merchant_directory.evict(visit.merchant.mid)
-    return visit.render("new_key.html", key=key, secret=standard_secret(key), hours=int(hours))
+    return visit.render("new_key.html", key=key, secret=standard_secret(key) if signs else "", hours=int(hours))
 
 
 async def set_webhook(visit: Visit) -> Response:

@@ -18,6 +18,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, Transaction, transaction_key
 from kasuwa.db.bulk_sql import columns_of
+from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 
@@ -337,25 +338,45 @@ async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: R
 # --- settings -----------------------------------------------------------------------------------------------------
 
 
-class ApiKey(msgspec.Struct):
-    key_id: int
+class WaitingTransfer(msgspec.Struct):
+    """A transfer that waits for approval, as the page lists it."""
+
+    txn_ref: str
+    batch_ref: str | None
+    amount: int
     created_at: datetime
-    expires_at: datetime | None
+    expires_at: datetime
+    bank_code: str
+    account_number: str
+    requested_by: str
+    reasons: list[str]
 
 
-KEYS = """
-    select key_id, created_at, expires_at from merchant_key
-    where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id desc
+MAX_WAITING = 500
+WAITING_TRANSFERS = """
+    select a.txn_ref, a.batch_ref, a.amount, a.created_at, a.expires_at, t.detail ->> 'bank_code',
+        t.detail ->> 'account_number', a.detail
+    from transfer_approval a join transaction t on t.merchant_id = a.merchant_id and t.txn_ref = a.txn_ref
+    where a.merchant_id = $1 and a.state = 'waiting' order by a.created_at, a.key limit $2
 """
+
+
+async def list_waiting_transfers(reader: Reader, merchant: Merchant) -> list[WaitingTransfer]:
+    """Returns the transfers that wait for approval, oldest first, at most MAX_WAITING."""
+    rows = await reader.fetch(WAITING_TRANSFERS, merchant.merchant_id, MAX_WAITING)
+    lines = []
+    for txn_ref, batch_ref, amount, created_at, expires_at, *account, detail in rows:
+        decoded = APPROVAL_DETAIL_DECODER.decode(detail)
+        line = (txn_ref, batch_ref, amount, created_at, expires_at, *account, decoded.maker.label, decoded.reasons)
+        lines.append(WaitingTransfer(*line))
+    return lines
+
+
 SETTINGS = "select settings from merchant where merchant_id = $1"
 AUDIT_ENTRIES = """
     select merchant_id, seq, at, actor, address, action, subject, before, after from audit_entry
     where merchant_id = $1 and seq < $2 order by seq desc limit $3
 """
-
-
-async def list_keys(reader: Reader, merchant: Merchant) -> list[ApiKey]:
-    return [ApiKey(*row) for row in await reader.fetch(KEYS, merchant.merchant_id)]
 
 
 async def read_settings(reader: Reader, merchant: Merchant) -> str:

@@ -22,7 +22,9 @@ from typing import Any, Generic, Literal, Protocol
 import msgspec
 from typing_extensions import TypeVar
 
+from kasuwa.core.callers import ActionScope, KeyScope
 from kasuwa.core.decision import Context, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, ReplyT
+from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.reading import ActionReader
 from kasuwa.core.scenario import Scenario, TakeCallScenario
 from kasuwa.core.vault import Vault
@@ -134,6 +136,7 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     variant: tuple[str, str] | None = None  # a body field and the value that selects this row among those of its name
     selector: str | None = None  # the body field that selects this row, if it is not one of the path's
     title: str = ""  # names the row if another of the path has the same name under another selector
+    scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     accepts_idempotency_key: bool = True
     rail_question: RailQuestion[InputT, ReplyT, Any] | None = None
     # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
@@ -157,6 +160,7 @@ class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     variant: tuple[str, str] | None = None
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
+    scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     permission: Permission = VIEW
 
 
@@ -173,6 +177,7 @@ class MemoryRead(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     variant: tuple[str, str] | None = None
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
+    scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     permission: Permission = VIEW
 
 
@@ -191,6 +196,7 @@ class Lookup(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     variant: tuple[str, str] | None = None
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
+    scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     permission: Permission = VIEW
 
 
@@ -219,6 +225,17 @@ class AdminOperations(Protocol):
     async def new_merchant(
         self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str
     ) -> tuple[str, str] | str: ...
+
+    async def new_key(
+        self,
+        merchant: Merchant,
+        name: str,
+        scopes: tuple[KeyScope, ...],
+        addresses: tuple[str, ...],
+        expires_at: datetime | None,
+    ) -> tuple[int, str] | Refusal: ...
+
+    async def set_payout_policy(self, merchant: Merchant, policy: PayoutPolicy) -> None: ...
 
     async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Any: ...
 
@@ -253,6 +270,7 @@ class AdminCommand(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     variant: tuple[str, str] | None = None
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
+    scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     writes: bool = True  # may commit several times: if it fails, its outcome is unknown
 
 
@@ -263,6 +281,16 @@ def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
     """Returns the permission that a request with these body fields needs."""
     is_read_only = isinstance(action, Write) and action.read_only_without and not fields.get(action.read_only_without)
     return VIEW if is_read_only else action.permission
+
+
+def scope_of(method: "ApiMethod", action: Action) -> ActionScope:
+    """Returns the scope of the keys that may request an action."""
+    return action.scope or method.scope
+
+
+def only_shows(action: Action) -> bool:
+    """Returns whether a key of scope `read` may request the action: it changes nothing, and everybody may see it."""
+    return isinstance(action, Read | MemoryRead | Lookup) and action.permission == VIEW
 
 
 def title_of(action: Action) -> str:
@@ -279,3 +307,4 @@ class ApiMethod(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     steps: tuple[Step, ...] = ()
     max_body_bytes: int = 256 * 1024
+    scope: ActionScope = "all"  # of the keys that may request its actions, unless a row has a scope of its own

@@ -17,11 +17,13 @@ import msgspec
 from typing_extensions import TypeVar
 
 from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
+from kasuwa.core.callers import NO_CALLER, Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.loan_interest import LendingSettings
+from kasuwa.core.payouts import PayoutRules
 from kasuwa.core.reserve import NO_RESERVE, ReserveTerms
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
@@ -80,6 +82,8 @@ class Merchant(msgspec.Struct, frozen=True):
     dispute_credit: Mapping[str, int] = {}  # by currency: how far disputes may take the wallet below zero
     reserve: ReserveTerms = NO_RESERVE
     logo: str = ""  # a data URL of a picture; empty if there is none
+    payouts: PayoutRules | None = None  # its policy for money out; None if it has none
+    caller: Caller = NO_CALLER  # who makes the request in its name
 
 
 class Context(msgspec.Struct):

@@ -15,8 +15,9 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     status: Literal[200]
     "Always 200, also for a failed transaction: `txnStatus` has the outcome."
-    txn_status: Literal["successful", "failed"] = field(name="txnStatus")
-    "The final state of the transaction. It never changes after the event."
+    txn_status: Literal["successful", "failed", "pending"] = field(name="txnStatus")
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval."""
     txn_ref: str = field(name="txnRef")
     "Reference of the transaction, made by the service. Verify it before you act on the event."
     charged_amount: str = field(name="chargedAmount")
@@ -75,6 +76,25 @@ class TransferEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The loan that the transfer disburses. Absent for other transfers."
     savings_id: str | None = None
     "The savings account that the transfer pays out. Absent for other transfers."
+
+
+class TransferApprovalEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A transfer waits for approval, or was approved, rejected, or not decided in time. It is not about the outcome of
+    the transfer, which has an event of its own."""
+
+    kind: Literal["transfer_approval"]
+    order_ref: str = field(name="orderRef")
+    "Your reference of the transfer, or its `txnRef` if the request had none."
+    approval: Literal["waiting", "approved", "rejected", "expired"]
+    "What became of the approval."
+    amount: str
+    "Amount of the transfer, in naira."
+    reasons: list[str]
+    "Why the transfer waits, or waited."
+    requested_by: str = field(name="requestedBy")
+    "The key or the person that made the transfer."
+    decided_by: str | None = field(name="decidedBy", default=None)
+    "The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time."
 
 
 class BillEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -239,6 +259,7 @@ TEST_EVENT: Final = "test"
 EVENT_KINDS: dict[str, EventKind] = {
     "payment": EventKind(PaymentEvent, "A payment is final"),
     "transfer": EventKind(TransferEvent, "A transfer is final"),
+    "transfer_approval": EventKind(TransferApprovalEvent, "A transfer waits for approval, or was decided"),
     "bill": EventKind(BillEvent, "A bill payment is final"),
     "refund": EventKind(RefundEvent, "A refund of a payment is final"),
     "cashcode": EventKind(CashcodeEvent, "A cashcode was redeemed, cancelled, or has expired"),

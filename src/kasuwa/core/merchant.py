@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -12,6 +13,13 @@ from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.loan_interest import LendingSettings, check_lending
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
+from kasuwa.core.payouts import (
+    NO_POLICY,
+    PayoutPolicy,
+    PolicyChange,
+    read_policy,
+    rules_of_policy,
+)
 from kasuwa.core.reserve import NO_RESERVE, ReserveTerms, check_reserve
 from kasuwa.core.tariff import Tariff, read_tariff
 
@@ -49,6 +57,8 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     dispute_credit: dict[str, str] = {}  # by currency: how far disputes may take the wallet below zero
     reserve: ReserveTerms = NO_RESERVE
     logo: str = ""  # shown on payers' pages: a data URL of a small PNG or JPEG
+    payouts: PayoutPolicy = NO_POLICY
+    payouts_change: PolicyChange | None = None  # replaces `payouts` when its time has come
 
 
 @lru_cache(maxsize=1024)
@@ -77,6 +87,15 @@ def check_settings(settings: MerchantSettings) -> None:
     tariff_of(msgspec.json.encode(settings.tariff))
     check_lending(settings.lending)
     check_reserve(settings.reserve)
+    read_policy(settings.payouts)
+
+
+def apply_policy_change(settings: MerchantSettings, now: datetime) -> MerchantSettings:
+    """Returns the settings with the policy for money out that is in force."""
+    change = settings.payouts_change
+    if change is None or change.effective_at > now:
+        return settings
+    return msgspec.structs.replace(settings, payouts=change.policy, payouts_change=None)
 
 
 # The first bytes of the pictures that a logo may be, and its largest size.
@@ -122,6 +141,7 @@ def make_merchant(
         dispute_credit={currency: minor_of(most) for currency, most in settings.dispute_credit.items()},
         reserve=settings.reserve,
         logo=settings.logo,
+        payouts=None if settings.payouts == NO_POLICY else rules_of_policy(msgspec.json.encode(settings.payouts)),
     )
 
 

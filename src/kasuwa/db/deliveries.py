@@ -115,11 +115,17 @@ SELECT_BLOCKING_JOB = f"""
 """
 POSTPONE_JOB = "update scheduled_job set due = $3 where key = $1 and merchant_id = $2"
 
-# The valid keys of merchants, the newest first: several while a rolled key overlaps with the new one.
-KEYS = """
-    select merchant_id, sealed, verifier from merchant_key
-    where merchant_id = any($1) and (expires_at is null or expires_at > now())
-    order by merchant_id, key_id desc
+# The secrets that events of merchants are signed with, the newest first: several while a rolled one overlaps with the
+# new one. A key signs as well, until the merchant has a secret of its own.
+SIGNING_SECRETS = """
+    select merchant_id, sealed, verifier, place from (
+        select merchant_id, sealed, verifier, 'merchant_key.sealed' as place, created_at, key_id as number
+        from merchant_key where merchant_id = any($1) and (expires_at is null or expires_at > now())
+            and signs_until > now()
+        union all
+        select merchant_id, sealed, verifier, 'signing_secret.sealed', created_at, secret_id
+        from signing_secret where merchant_id = any($1) and (expires_at is null or expires_at > now())) s
+    order by merchant_id, place desc, number desc
 """
 
 REQUEUE_DELAY = timedelta(seconds=1)

@@ -1,32 +1,29 @@
-"""Merchants: creates, changes and finds them. Rules see a merchant as `core.decision.Merchant`.
+"""Merchants: creates, changes and finds them. Rules see a merchant as `core.decision.Merchant`. Their keys are made in
+merchant_keys.py.
 
 MerchantDirectory caches merchants and their key verifiers for less than a second, so that a rolled-off key stops
 working in every process within that time. A new key works at once.
 """
 
 import asyncio
-import secrets
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
+from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Merchant
-from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.core.merchant import MerchantSettings, apply_policy_change, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import merchant_state_key
-from kasuwa.core.vault import UnsealError, Vault, is_equal_constant_time
-from kasuwa.db import deliveries, rates
+from kasuwa.core.vault import Vault
+from kasuwa.db import deliveries, merchant_keys, rates
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
-
-KEY_SEAL_CONTEXT = "merchant_key.sealed"
-KEYS_OF = """
-    select sealed, verifier, expires_at from merchant_key
-    where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
-"""
-MAX_KEY_OVERLAP = timedelta(days=7)  # Contract: #authentication
+from kasuwa.db.key_usage import RECORD_AFTER_SECONDS, KeyUsage
+from kasuwa.db.merchant_keys import NewKey, add_key, random_key
 
 # A cached merchant is reloaded in the background after the first time, and not used any more after the second, which is
 # below the second in which a rolled-off key must stop working.
@@ -46,10 +43,6 @@ class UnknownMerchant(Exception):
 # --- making and changing ------------------------------------------------------------------------------------
 
 
-def random_key(merchant_id: int) -> str:
-    return secrets.token_hex(32)
-
-
 async def add_merchant(
     connection: Connection,
     vault: Vault,
@@ -59,7 +52,9 @@ async def add_merchant(
     settings: MerchantSettings | None = None,
     clock_fixed: datetime | None = None,
 ) -> tuple[int, str, str]:
-    """Creates a merchant with empty books. Returns its number, mid and API key."""
+    """Creates a merchant with empty books. Returns its number, mid and API key.
+
+    The key is the signing secret of events as well, until `merchant_keys.replace_secret` makes one."""
     async with connection.transaction():
         merchant_id = await connection.fetchval("select nextval('merchant_number')")
         key = make_key(merchant_id)
@@ -78,32 +73,8 @@ async def add_merchant(
             clock_fixed,
             settings is not None and bool(settings.webhook_url),
         )
-        await add_key(connection, vault, merchant_id, key)
+        await add_key(connection, vault, merchant_id, key, NewKey(signs_until="infinity"))
     return merchant_id, mid, key
-
-
-async def add_key(
-    connection: Connection, vault: Vault, merchant_id: int, key: str, expires_at: datetime | None = None
-) -> None:
-    sealed = vault.seal(merchant_id, KEY_SEAL_CONTEXT, key.encode(), secrets.token_bytes(12))
-    await connection.execute(
-        "insert into merchant_key (merchant_id, key_id, verifier, sealed, expires_at)"
-        " select $1, coalesce(max(key_id), 0) + 1, $2, $3, $4::timestamptz from merchant_key where merchant_id = $1",
-        merchant_id,
-        vault.hash_api_key(key),
-        sealed,
-        expires_at,
-    )
-
-
-def unseal_key(vault: Vault, merchant_id: int, sealed: bytes, verifier: bytes) -> bytes:
-    """Returns a merchant's API key. Raises UnsealError if it does not match the verifier of its row.
-
-    The encryption is bound to the merchant and not to the row, so another key of the merchant would decrypt too."""
-    key = vault.unseal(merchant_id, KEY_SEAL_CONTEXT, sealed)
-    if not is_equal_constant_time(vault.hash_api_key(key.decode()), verifier):
-        raise UnsealError(KEY_SEAL_CONTEXT)
-    return key
 
 
 async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
@@ -125,8 +96,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             new,
             merchant_state_key(new),
         )
-        for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
-            await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)
+        await merchant_keys.copy_keys(connection, vault, old, new)
         # The addresses of its payment links are free again.
         await connection.execute("delete from token_index where merchant_id = $1 and kind = 'paylink'", old)
         # Jobs of the archived books must not run any more.
@@ -180,17 +150,12 @@ async def lock_merchant(connection: Connection, mid: str) -> int:
         await find_merchant_id(connection, mid)
 
 
-async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: timedelta) -> str:
-    """Adds a new API key and returns it. The old ones work until the overlap ends."""
+async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: timedelta, key_id: int = 0) -> str:
+    """Replaces a key, or all keys of scope `all`, by a new one and returns it. The old ones work until the overlap
+    ends. See merchant_keys.replace_key."""
     async with connection.transaction():
         merchant_id = await lock_merchant(connection, mid)
-        await connection.execute(
-            "update merchant_key set expires_at = least(expires_at, now() + $2::interval) where merchant_id = $1",
-            merchant_id,
-            overlap,
-        )
-        key = random_key(merchant_id)
-        await add_key(connection, vault, merchant_id, key)
+        _, key = await merchant_keys.replace_key(connection, vault, merchant_id, overlap, key_id)
     return key
 
 
@@ -226,19 +191,36 @@ async def change_settings(
 # --- finding --------------------------------------------------------------------------------------------------
 
 BY_MID = f"""
-    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, k.verifier, k.expires_at
-    from merchant m join merchant_key k on k.merchant_id = m.merchant_id
-    where m.mid = $1 and m.current and (k.expires_at is null or k.expires_at > now())
+    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, k.verifier, k.expires_at,
+        k.name, k.key_id, k.scopes, coalesce(k.lineage, k.key_id), k.created_by, k.addresses,
+        k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds'
+    from merchant m left join merchant_key k on k.merchant_id = m.merchant_id
+        and (k.expires_at is null or k.expires_at > now())
+    where m.mid = $1 and m.current
     order by k.key_id desc
 """
 BY_ID = f"select merchant_id, mid, name, settings, {rates.CURRENT_RATES_COLUMN} from merchant where merchant_id = $1"
 
 
 class CachedMerchant(msgspec.Struct):
-    merchant: Merchant | None
-    key_verifiers: list[tuple[bytes, datetime | None]]
+    merchant: Merchant | None  # without a caller
+    # The merchant with each valid key as its caller, and when the key expires, by the key's verifier. A verifier is a
+    # keyed hash: how long it takes to find one tells nothing about the keys.
+    by_verifier: dict[bytes, tuple[Merchant, datetime | None]]
     loaded_at: float
     is_refreshing: bool = False
+
+
+def make_caller(
+    name: str,
+    key_id: int,
+    scopes: list[Any],
+    lineage: int,
+    person: str,
+    addresses: list[str],
+    is_use_due: bool,
+) -> Caller:
+    return Caller(name, key_id, tuple(scopes), lineage, person, tuple(addresses), is_use_due)
 
 
 class MerchantDirectory:
@@ -252,6 +234,7 @@ class MerchantDirectory:
         self._by_mid: dict[str, CachedMerchant] = {}
         self._by_id: dict[int, tuple[Merchant, float]] = {}
         self._loading: dict[str, asyncio.Task[CachedMerchant]] = {}
+        self.key_usage = KeyUsage()
 
     def get_cached(self, mid: str) -> CachedMerchant | None:
         """Returns the cached merchant, or None if it is stale. Starts a background reload if it is not fresh."""
@@ -269,9 +252,12 @@ class MerchantDirectory:
     def evict(self, mid: str) -> None:
         """Drops a mid from the cache."""
         self._by_mid.pop(mid, None)
+        for merchant_id in [number for number, (merchant, _) in self._by_id.items() if merchant.mid == mid]:
+            del self._by_id[merchant_id]
 
     async def authenticate(self, mid: str, key: str) -> Merchant | None:
-        """Returns the merchant if the key is valid, else None. Takes the same time whether or not the mid exists."""
+        """Returns the merchant with the key as its caller if the key is valid, else None. Takes the same time whether
+        or not the mid exists."""
         cached = self.get_cached(mid)
         if cached is not None:
             merchant = self._match(cached, key)
@@ -280,12 +266,11 @@ class MerchantDirectory:
         return self._match(await self.load(mid), key)
 
     def _match(self, found: CachedMerchant, key: str) -> Merchant | None:
-        verifier = self._vault.hash_api_key(key)
-        matches = False
-        for kept, expires_at in found.key_verifiers or [(bytes(32), None)]:
-            alive = expires_at is None or expires_at > self._clock.now()
-            matches |= is_equal_constant_time(kept, verifier) and alive
-        return found.merchant if matches else None
+        known = found.by_verifier.get(self._vault.hash_api_key(key))
+        if known is None:
+            return None
+        merchant, expires_at = known
+        return merchant if expires_at is None or expires_at > self._clock.now() else None
 
     def load(self, mid: str) -> "asyncio.Task[CachedMerchant]":
         """Loads a merchant. Concurrent calls for the same mid share one query."""
@@ -300,14 +285,18 @@ class MerchantDirectory:
         asked_at = time.monotonic()
         rows = await self._reader.fetch(BY_MID, mid)
         merchant = self._make(*rows[0][:5]) if rows else None
-        found = CachedMerchant(merchant, [(row[5], row[6]) for row in rows], asked_at)
+        by_verifier = {}
+        for row in rows:
+            if merchant is not None and row[5] is not None:
+                by_verifier[row[5]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[7:])), row[6])
+        found = CachedMerchant(merchant, by_verifier, asked_at)
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
         self._by_mid[mid] = found
         return found
 
     def _make(self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None) -> Merchant:
-        kept = msgspec.json.decode(settings, type=MerchantSettings)
+        kept = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
         return make_merchant(merchant_id, mid, name, self._environment, kept, rates.decode_rates(exchange))
 
     async def get_by_id(self, merchant_id: int) -> Merchant:

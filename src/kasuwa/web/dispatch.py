@@ -18,6 +18,7 @@ from kasuwa.core.action import (
     Action,
     AdminCommand,
     AdminOperations,
+    ApiMethod,
     Lookup,
     MemoryRead,
     PreencodedReply,
@@ -25,8 +26,13 @@ from kasuwa.core.action import (
     RailQuestion,
     Read,
     Write,
+    only_shows,
+    scope_of,
+    title_of,
 )
+from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.body import InvalidJson, check_json, unwrap_single_object
+from kasuwa.core.callers import Caller
 from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR, INVALID_JSON
 from kasuwa.core.decision import (
     AuditEntry,
@@ -170,24 +176,33 @@ class Dispatch:
         return answered
 
     async def handle_on_behalf(
-        self, path: Route, merchant: Merchant, body: bytes, note: MakeAuditEntry | None = None
+        self, path: Route, merchant: Merchant, body: bytes, note: ActionNote | None = None
     ) -> HttpReply:
         """Handles a request of a person who is signed in to the console. `note` makes the audit entry of a write."""
         if merchant.suspended:
             return refusal_reply(SUSPENDED, strict=False)
         progress = RequestProgress()
+        if note is not None:
+            merchant = msgspec.structs.replace(merchant, caller=Caller(note.actor, person=note.actor))
         try:
             return await self._answer_merchant(path, {}, body, merchant, progress, note)
         except Exception as error:
             return failure_reply(path, error, progress)
 
     def _admit(self, merchant: Merchant | None, mid: str, address: Callable[[], str]) -> Merchant | HttpReply:
-        """Returns the merchant, or a refusal if it is None (wrong key), suspended or over its rate limit."""
+        """Returns the merchant, or a refusal if it is None (wrong key), suspended or over its rate limit, or if the key
+        may not be used from this address."""
         throttle = self._throttle
         if merchant is None or merchant.suspended:
             if self._services.environment == "live":
                 throttle.record_failure(address())
             return refusal_reply(NOT_AUTHENTICATED, strict=False)
+        caller, usage = merchant.caller, self._services.directory.key_usage
+        if caller.addresses and not caller.may_come_from(address()):
+            usage.note_refusal(merchant.merchant_id, caller.key_id, address())
+            return refusal_reply(refuse_address(caller, address()), strict=False)
+        if caller.is_use_due:
+            usage.note_use(merchant.merchant_id, caller.key_id, address())
         if throttle.has_failures:
             throttle.record_success(address(), mid)
         wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate_limit)
@@ -213,6 +228,9 @@ class Dispatch:
         if isinstance(parsed, Refusal):
             return refusal_reply(parsed, strict=strict)
         action, request = parsed
+        beyond = refuse_scope(path.method, action, merchant.caller)
+        if beyond is not None:
+            return refusal_reply(beyond, strict=strict)
         is_invalid = isinstance(request, InvalidRequest)
         if is_invalid and any(rule.is_preflight for rule in action.rules):
             request = add_preflight_errors(
@@ -425,6 +443,27 @@ class Dispatch:
 
         result = await self._services.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
         return result.reply if isinstance(result, Decision) else scenario
+
+
+def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal | None:
+    """Returns the refusal if the scopes of the caller's key do not include the action, else None.
+
+    Contract: keys#scopes"""
+    if "all" in caller.scopes:
+        return None
+    scope = scope_of(method, action)
+    if caller.has_scope(scope, only_shows=only_shows(action)):
+        return None
+    wanted = f"{scope} or read" if only_shows(action) and scope != "read" else scope
+    name, held = f"{method.name} {title_of(action)}", ", ".join(caller.scopes)
+    return Refusal(AUTHENTICATION_FAILED, f"{name} needs a key of scope {wanted}; {caller.label} has {held}")
+
+
+def refuse_address(caller: Caller, address: str) -> Refusal:
+    return Refusal(
+        AUTHENTICATION_FAILED,
+        f"{caller.label} may not be used from {address or 'this address'}, only from {', '.join(caller.addresses)}",
+    )
 
 
 def decide_with_answer(rail_question: RailQuestion, request: Any, answer: Any) -> BoundRule:

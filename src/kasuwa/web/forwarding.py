@@ -21,6 +21,7 @@ from msgspec import field
 from kasuwa.core.action import Action, AdminCommand, Write
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.body import InvalidJson, unwrap_single_object
+from kasuwa.core.callers import NO_CALLER, Caller
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import FieldError, Merchant, Refusal
 from kasuwa.db.merchants import MerchantDirectory
@@ -58,6 +59,7 @@ class ForwardedRequest(msgspec.Struct, array_like=True):
     body: bytes
     is_on_behalf: bool = False  # of a user of the console
     note: ActionNote | None = None
+    caller: Caller = NO_CALLER  # whose scopes the owner checks
 
 
 class ForwardedReply(msgspec.Struct, array_like=True):
@@ -136,7 +138,7 @@ class RequestForwarder:
         if link is None or selected is None:
             return await self._dispatch.answer(path, headers, body, merchant)
         kept = {name: headers.get(name) for name in FORWARDED_HEADERS if name in headers}
-        request = ForwardedRequest(path.method.name, merchant.mid, kept, body)
+        request = ForwardedRequest(path.method.name, merchant.mid, kept, body, caller=merchant.caller)
         is_repeatable = may_repeat(*selected, headers)
         answered = await self._ask(link, path, request, is_repeatable) or await self._dispatch.answer(
             path, headers, body, merchant
@@ -272,6 +274,7 @@ class RequestInbox:
         if request.is_on_behalf:
             answered = await self._dispatch.handle_on_behalf(path, merchant, request.body, request.note)
         else:
+            merchant = msgspec.structs.replace(merchant, caller=request.caller)
             answered = await self._dispatch.answer(path, request.headers, request.body, merchant)
         reply = ForwardedReply(
             answered.http_status,

@@ -10,7 +10,7 @@ Both have the same components. The example replies are recorded by the tests (te
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kasuwa.core.action import Action, ApiMethod, Write, title_of
+from kasuwa.core.action import Action, ApiMethod, Write, scope_of, title_of
 from kasuwa.web.openapi_replies import (
     ERROR_BODY,
     ERROR_RESPONSES,
@@ -182,6 +182,7 @@ def describe_actions(api: ApiDescription) -> dict[str, Any]:
             operation = {
                 "operationId": operation_id(method, action),
                 "summary": action.summary,
+                "x-scope": scope_of(method, action),
                 **api.operation(method, [action], body, [reply]),
             }
             paths[f"/{method.name}#{action_slug(action)}"] = {"put": operation}
@@ -201,6 +202,7 @@ def describe_paths(api: ApiDescription) -> dict[str, Any]:
             "operationId": method.name,
             "summary": PATH_SUMMARIES[method.name],
             "description": "\n".join(lines),
+            "x-scope": {title_of(action): scope_of(method, action) for action in method.actions},
             **api.operation(method, method.actions, body, replies),
         }
         paths[f"/{method.name}"] = {"put": operation}

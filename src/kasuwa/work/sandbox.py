@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.core.callers import KeyScope
 from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -24,6 +25,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.merchant import MerchantSettings
 from kasuwa.core.money import minor_of
+from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.transactions import (
     FAILED,
     MERCHANT_REFERENCED_KINDS,
@@ -38,7 +40,9 @@ from kasuwa.db.batch import RuleFailure
 from kasuwa.db.closes import SignedClose
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
+from kasuwa.db.merchant_keys import KeyRefused, NewKey, create_key, random_key
 from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.payout_policy import change_policy
 from kasuwa.db.reading import snapshot
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
@@ -69,6 +73,7 @@ BUSY = Refusal(ERROR, "This merchant's clock or books are being changed by other
 NO_CLOSE_KEY = Refusal(ERROR, "This deployment has no key to sign closes with: see KASUWA_CLOSE_KEY. Nothing was done")
 ADVANCE_SECONDS = 20.0
 
+COUNT_KEYS = "select count(*) from merchant_key where merchant_id = $1"
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
@@ -156,6 +161,33 @@ class SandboxOperations(CommonOperations):
             await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id), balances)
         return mid, key
 
+    async def new_key(
+        self,
+        merchant: Merchant,
+        name: str,
+        scopes: tuple[KeyScope, ...],
+        addresses: tuple[str, ...],
+        expires_at: datetime | None,
+    ) -> tuple[int, str] | Refusal:
+        """Adds a key to the merchant's others. Returns its number and the key."""
+        new = NewKey(name=name, scopes=scopes, addresses=addresses, expires_at=expires_at)
+        try:
+            async with self._operators.acquire() as connection, connection.transaction():
+                merchant_id = await merchants.lock_merchant(connection, merchant.mid)
+                count = await connection.fetchval(COUNT_KEYS, merchant_id)
+                make_key = partial(self._make_key, number=count)
+                made = await create_key(connection, self._vault, merchant_id, new, make_key)
+        except KeyRefused as refused:
+            return Refusal(INVALID_REQUEST, str(refused))
+        self._directory.evict(merchant.mid)
+        return made
+
+    async def set_payout_policy(self, merchant: Merchant, policy: PayoutPolicy) -> None:
+        """Sets the merchant's policy for money out, also a looser one. Other processes follow within a second."""
+        async with self._operators.acquire() as connection, connection.transaction():
+            await change_policy(connection, merchant.mid, policy, timedelta(), "")
+        self._directory.evict(merchant.mid)
+
     def _url_fault(self, url: str) -> str | None:
         return url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
 
@@ -207,11 +239,12 @@ class SandboxOperations(CommonOperations):
         except NoCloseKey:
             return NO_CLOSE_KEY
 
-    def _make_key(self, merchant_id: int) -> str:
-        """Returns an API key. With a seed, keys are the same in every run."""
+    def _make_key(self, merchant_id: int, number: int = 0) -> str:
+        """Returns an API key. With a seed, keys are the same in every run. `number` counts the merchant's others."""
         if self._seed is None:
-            return merchants.random_key(merchant_id)
-        return blake2b(b"key %d" % merchant_id, key=self._seed, digest_size=32).hexdigest()
+            return random_key(merchant_id)
+        text = b"key %d %d" % (merchant_id, number) if number else b"key %d" % merchant_id
+        return blake2b(text, key=self._seed, digest_size=32).hexdigest()
 
     # --- the rail's call-back -----------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from kasuwa.db import deliveries
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.deliveries import AttemptResult, Delivery
-from kasuwa.db.merchants import unseal_key
+from kasuwa.db.merchant_keys import unseal_key
 from kasuwa.observe.log import describe_error
 from kasuwa.observe.metrics import DELIVERIES, DELIVERY_SECONDS, Metrics
 from kasuwa.work.egress import MAX_CONNECTIONS, EgressClient, QueueTimeout, RequestFailed, TargetRefused
@@ -240,14 +240,14 @@ class WebhookSender:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
     async def _load_keys(self, connection: QueryRunner, merchants: set[int]) -> None:
-        """Loads the valid keys of each merchant, at most MAX_SIGNING_KEYS. They are cached for a moment only, so that a
-        rolled key is soon used. `_keys_of` raises for a merchant whose newest key is missing or cannot be decrypted. An
-        older key that cannot be decrypted is left out."""
+        """Loads the signing secrets of each merchant, at most MAX_SIGNING_KEYS. They are cached for a moment only, so
+        that a rolled one is soon used. `_keys_of` raises for a merchant whose newest secret is missing or cannot be
+        decrypted. An older one that cannot be decrypted is left out."""
         now = time.monotonic()
         wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_CACHE_SECONDS]
         if not wanted:
             return
-        found = await connection.fetch(deliveries.KEYS, wanted)
+        found = await connection.fetch(deliveries.SIGNING_SECRETS, wanted)
         for merchant_id in wanted:
             self._keys.pop(merchant_id, None)
         for merchant_id, rows in groupby(found, itemgetter(0)):
@@ -255,9 +255,9 @@ class WebhookSender:
             with contextlib.suppress(UnsealError):
                 keys = [unseal_key(self._vault, merchant_id, *newest)]
                 self._keys[merchant_id] = keys, now
-                for _, sealed, verifier in older:
+                for _, *secret in older:
                     with contextlib.suppress(UnsealError):
-                        keys.append(unseal_key(self._vault, merchant_id, sealed, verifier))
+                        keys.append(unseal_key(self._vault, merchant_id, *secret))
 
     def _keys_of(self, merchant_id: int) -> list[bytes]:
         if merchant_id not in self._keys:

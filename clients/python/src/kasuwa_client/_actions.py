@@ -38,6 +38,26 @@ DISBURSE_TRANSFER_BULK: Action[types.BulkTransferReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+DISBURSE_APPROVE: Action[types.ApprovalReply] = Action(
+    name="disburse.approve",
+    path="disburse",
+    selectors={"action": "approve"},
+    fields={"txn_ref": ("txnRef", "text")},
+    reply="ApprovalReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+DISBURSE_REJECT: Action[types.ApprovalReply] = Action(
+    name="disburse.reject",
+    path="disburse",
+    selectors={"action": "reject"},
+    fields={"txn_ref": ("txnRef", "text")},
+    reply="ApprovalReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 DISBURSE_VERIFY: Action[types.TransferState] = Action(
     name="disburse.verify",
     path="disburse",
@@ -1127,6 +1147,9 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
     },
     reply="Statement",
 )
+RESOURCES_KEYS: Action[types.KeysReply] = Action(
+    name="resources.keys", path="resources", selectors={"inquire": "keys"}, fields={}, reply="KeysReply"
+)
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
     path="sandbox",
@@ -1313,6 +1336,37 @@ SANDBOX_RESET: Action[types.SandboxReply] = Action(
     selectors={"action": "reset"},
     fields={},
     reply="SandboxReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_NEW_KEY: Action[types.NewKeyReply] = Action(
+    name="sandbox.new_key",
+    path="sandbox",
+    selectors={"action": "new_key"},
+    fields={
+        "name": ("name", "text"),
+        "scopes": ("scopes", "[text]"),
+        "addresses": ("addresses", "[text]"),
+        "expires_at": ("expires_at", "time"),
+    },
+    reply="NewKeyReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_PAYOUT_POLICY: Action[types.PolicyReply] = Action(
+    name="sandbox.payout_policy",
+    path="sandbox",
+    selectors={"action": "payout_policy"},
+    fields={
+        "approve_above": ("approve_above", "amount"),
+        "approve_daily_above": ("approve_daily_above", "amount"),
+        "approve_new_beneficiary": ("approve_new_beneficiary", "boolean"),
+        "approve_bulk": ("approve_bulk", "boolean"),
+        "beneficiary_limits": ("beneficiary_limits", "LimitFields"),
+        "tier_limits": ("tier_limits", "TierFields"),
+        "on_limit": ("on_limit", "choice"),
+    },
+    reply="PolicyReply",
     writes=True,
     repeat="never",
 )

@@ -36,6 +36,8 @@ class Disburse(AsyncGroup):
 
         One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN.
 
+        Needs a key of scope `payout`.
+
         amount: Amount that the beneficiary receives, in naira. Fee and VAT are debited on top, and stamp duty where
             it applies. Digits with at most two decimals, above zero, at most 15 digits.
         currency: May be left out: transfers are always made in NGN.
@@ -90,6 +92,8 @@ class Disburse(AsyncGroup):
 
         Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent.
 
+        Needs a key of scope `payout`.
+
         data: The orders, each with the fields of a single transfer. At least one order, at most 1,000.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -125,6 +129,56 @@ class Disburse(AsyncGroup):
         """
         return await self._call(actions.DISBURSE_TRANSFER_BULK, {"data": data}, idempotency_key)
 
+    async def approve(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
+        """Approve a transfer that waits, or a bulk, with another key than the one that made it.
+
+        A transfer that waits for approval, or a bulk with all of its orders that still wait.
+
+        Needs a key of scope `approve`.
+
+        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.disburse.approve(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "<reference>",
+              "message": "Transfer Successful"
+            }
+        """
+        return await self._call(actions.DISBURSE_APPROVE, {"txn_ref": txn_ref}, idempotency_key)
+
+    async def reject(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
+        """Reject a transfer that waits for approval, or a bulk, and release its money.
+
+        A transfer that waits for approval, or a bulk with all of its orders that still wait.
+
+        Needs a key of scope `approve`.
+
+        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.disburse.reject(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "failed",
+              "txnRef": "<txnRef>",
+              "orderRef": "<reference>",
+              "message": "Rejected by key 1 (default)"
+            }
+        """
+        return await self._call(actions.DISBURSE_REJECT, {"txn_ref": txn_ref}, idempotency_key)
+
     async def verify(
         self, *, txn_ref: str | None = None, order_ref: str | None = None, batch_ref: str | None = None
     ) -> types.TransferState:
@@ -132,6 +186,8 @@ class Disburse(AsyncGroup):
 
         The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
         name. If several are sent, `txnRef` counts.
+
+        Needs a key of scope `payout` or `read`.
 
         txn_ref: The reference to look up: an `orderRef`, a `txnRef`, a `batchRef`, or a `loan_id` for its
             disbursement. 1 to 100 characters.
@@ -193,6 +249,8 @@ class Payment(AsyncGroup):
         """Begin a card payment: which authentication does the card want?.
 
         The first step of a card payment. `amount` may be absent if an installment schedule says what is due.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -290,6 +348,8 @@ class Payment(AsyncGroup):
 
         The second step: the same body with the reference and the authentication that the first step asked for. Fields
         that only this step has count as if the first had them.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -408,6 +468,8 @@ class Payment(AsyncGroup):
 
         Debits a bank account after an OTP.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -480,6 +542,8 @@ class Payment(AsyncGroup):
 
         Submits the OTP that the payer's bank sent. For account payments `validate` is "account".
 
+        Needs a key of scope `collect`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -524,6 +588,8 @@ class Payment(AsyncGroup):
         """A code that the payer dials.
 
         Returns a code that the payer dials. Zenith requires phone and account number.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -610,6 +676,8 @@ class Payment(AsyncGroup):
 
         Prompts the payer on the phone.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -687,6 +755,8 @@ class Payment(AsyncGroup):
         """A QR code that the payer scans.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -768,6 +838,8 @@ class Payment(AsyncGroup):
         """An account number that the payer pays into.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -854,6 +926,8 @@ class Payment(AsyncGroup):
 
         Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -939,6 +1013,8 @@ class Payment(AsyncGroup):
 
         Charges a saved card.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -1019,6 +1095,8 @@ class Payment(AsyncGroup):
 
         Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`.
 
+        Needs a key of scope `collect` or `read`.
+
         txn_ref: Reference of a payment or of a refund, or a `loan_id` or `savings_id` for the newest payment of a
             payer for it. 1 to 100 characters.
         customer_txnref: Your reference of the payment. Used if neither `txnRef` nor `refundRef` is sent. 1 to 100
@@ -1066,6 +1144,8 @@ class Payment(AsyncGroup):
 
         Refunds a payment or a part of it.
 
+        Needs a key of scope `payout`.
+
         txn_ref: The payment to refund. 1 to 100 characters.
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
             with at most two decimals, above zero, at most 15 digits.
@@ -1093,153 +1173,6 @@ class Payment(AsyncGroup):
             actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
-    def disputes(
-        self,
-        *,
-        offset: int | None = None,
-        limit: int | None = None,
-        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
-        txn_ref: str | None = None,
-    ) -> AsyncPager[types.DisputeSummary]:
-        """Disputes of payments, newest first.
-
-        Lists disputes, newest first.
-
-        Iterate the result to read all pages; `limit` is the number of records per page.
-
-        offset: Number of records to skip. Default 0. A whole number, not negative.
-        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        state: Lists only disputes in this state.
-        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            shop.payment.disputes()
-
-            {
-              "status": 200,
-              "data": [
-                {
-                  "dispute_id": "<dispute_id>",
-                  "txnRef": "<txnRef>",
-                  "state": "needs_response",
-                  "reason": "product not received",
-                  "amount": "500.00",
-                  "currency": "NGN",
-                  "fee": "1500.00",
-                  "vat": "112.50",
-                  "held": "2112.50",
-                  "respond_by": "2026-01-12T08:30:00.000Z",
-                  "opened_at": "2026-01-05T08:30:00.000Z",
-                  "ended_at": null,
-                  "plan_id": null
-                }
-              ],
-              "total": 1,
-              "offset": 0,
-              "limit": 50
-            }
-        """
-        return self._list(
-            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
-        )
-
-    async def dispute(self, *, dispute_id: str) -> types.DisputeReply:
-        """One dispute with its evidence and its steps.
-
-        Reads one dispute with its evidence.
-
-        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.payment.dispute(dispute_id="<dispute_id>")
-
-            {
-              "status": 200,
-              "data": {
-                "dispute_id": "<dispute_id>",
-                "txnRef": "<txnRef>",
-                "state": "needs_response",
-                "reason": "product not received",
-                "amount": "500.00",
-                "currency": "NGN",
-                "fee": "1500.00",
-                "vat": "112.50",
-                "held": "2112.50",
-                "respond_by": "2026-01-12T08:30:00.000Z",
-                "opened_at": "2026-01-05T08:30:00.000Z",
-                "ended_at": null,
-                "plan_id": null,
-                "responded_at": null,
-                "evidence": null,
-                "timeline": [
-                  {
-                    "at": "2026-01-05T08:30:00.000Z",
-                    "step": "opened"
-                  }
-                ]
-              }
-            }
-        """
-        return await self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
-
-    async def dispute_respond(
-        self,
-        *,
-        dispute_id: str,
-        accept: bool | None = None,
-        evidence: types.Evidence | None = None,
-        idempotency_key: str | None = None,
-    ) -> types.DisputeChanged:
-        """Accept a dispute, or send evidence against it.
-
-        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
-
-        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
-        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
-            evidence.
-        evidence: Why the payer is wrong. The payer's bank decides on it.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.payment.dispute_respond(
-                dispute_id="<dispute_id>",
-                evidence={
-                    "explanation": "The parcel was handed to the customer on 3 January.",
-                    "tracking_number": "NG-7712",
-                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
-                },
-            )
-
-            {
-              "status": 200,
-              "message": "Evidence received: the payer's bank decides",
-              "data": {
-                "dispute_id": "<dispute_id>",
-                "txnRef": "<txnRef>",
-                "state": "under_review",
-                "reason": "product not received",
-                "amount": "100.00",
-                "currency": "NGN",
-                "fee": "1500.00",
-                "vat": "112.50",
-                "held": "1712.50",
-                "respond_by": "2026-01-12T08:30:00.000Z",
-                "opened_at": "2026-01-05T08:30:00.000Z",
-                "ended_at": null,
-                "plan_id": null
-              }
-            }
-        """
-        return await self._call(
-            actions.PAYMENT_DISPUTE_RESPOND,
-            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
-            idempotency_key,
-        )
-
     async def wait(
         self,
         thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,
@@ -1265,6 +1198,8 @@ class Bills(AsyncGroup):
         """The catalogue of bills: all of it, one category, or one bill.
 
         Selects the whole catalogue, one category or one bill.
+
+        Needs a key of scope `payout` or `read`.
 
         category: Code of a category, to get its bills alone. 1 to 100 characters.
         bills_id: Number of a bill, to get it and its items alone. With `category`, the bill must be of that
@@ -1310,6 +1245,8 @@ class Bills(AsyncGroup):
         `reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef
         is refused, because resolve pays nothing.
 
+        Needs a key of scope `payout` or `read`.
+
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
             characters.
@@ -1343,6 +1280,8 @@ class Bills(AsyncGroup):
 
         `amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
         it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid.
+
+        Needs a key of scope `payout`.
 
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
@@ -1391,6 +1330,8 @@ class Bills(AsyncGroup):
 
         The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name.
 
+        Needs a key of scope `payout` or `read`.
+
         txn_ref: The `txnRef` or `orderRef` of the bill. 1 to 100 characters.
         order_ref: The `orderRef` of the bill. Ignored if `txnRef` is sent. 1 to 100 characters.
 
@@ -1438,6 +1379,8 @@ class Clients(AsyncGroup):
         """Enroll a client, and verify their BVN on request.
 
         A new client, who may borrow and save once active.
+
+        Needs a key of scope `lend`.
 
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
@@ -1520,6 +1463,8 @@ class Clients(AsyncGroup):
 
         Changes of a client: of the person, of the status, or both.
 
+        Needs a key of scope `lend`.
+
         client_id: The client to change. 1 to 100 characters.
         data: The fields to change. Fields that are left out keep their values.
         verify_bvn: If true, the updated client is compared with the BVN register, by the new BVN or else the stored
@@ -1587,6 +1532,8 @@ class Clients(AsyncGroup):
         Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
         number and the case of an email address.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -1638,6 +1585,8 @@ class Clients(AsyncGroup):
         """One client.
 
         Names the client to view.
+
+        Needs a key of scope `lend` or `read`.
 
         client_id: The client to view. 1 to 100 characters.
 
@@ -1696,6 +1645,8 @@ class Loans(AsyncGroup):
 
         Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
         stored.
+
+        Needs a key of scope `lend`.
 
         client_id: The client who borrows. The client must be active. 1 to 100 characters.
         interest_settings: The interest rate, and with it the interval between installments.
@@ -1778,6 +1729,8 @@ class Loans(AsyncGroup):
 
         Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it.
 
+        Needs a key of scope `lend`.
+
         loan_id: The loan to decide on. 1 to 100 characters.
         status: `approve` pays the loan out to the client's `bankAccount`; `reject` and `cancel` close it. After a
             failed disbursement, `approve` tries again.
@@ -1853,6 +1806,8 @@ class Loans(AsyncGroup):
         Repays a loan. `amount` defaults to all that is due up to and including today, or to the next installment if
         nothing is due. The method `wallet` records money that the merchant has already received from the client: no
         cash moves. Every other method takes the fields of that payment type.
+
+        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -1953,6 +1908,8 @@ class Loans(AsyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
+        Needs a key of scope `lend`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -1983,6 +1940,8 @@ class Loans(AsyncGroup):
         """One loan with its schedule and what is outstanding today.
 
         Names the loan to view.
+
+        Needs a key of scope `lend` or `read`.
 
         loan_id: The loan to view. 1 to 100 characters.
 
@@ -2043,6 +2002,8 @@ class Loans(AsyncGroup):
 
         Lists loans, newest first. `client_id` and `state` filter.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2092,6 +2053,8 @@ class Loans(AsyncGroup):
         """The ledger postings of a loan, newest first.
 
         Names the loan whose postings are listed, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2170,6 +2133,8 @@ class Investments(AsyncGroup):
         """Open savings for an active client.
 
         A new savings account of a client.
+
+        Needs a key of scope `lend`.
 
         name: Name of the savings account, such as its purpose. It is the narration of transfers by `cashout`. 1 to
             200 characters.
@@ -2263,6 +2228,8 @@ class Investments(AsyncGroup):
         """Deposit into savings, by any payment method or from the wallet; dry_run shows what would happen.
 
         A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
+
+        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -2365,6 +2332,8 @@ class Investments(AsyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
+        Needs a key of scope `lend`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -2395,6 +2364,8 @@ class Investments(AsyncGroup):
         """One savings account with its balance and interest.
 
         Names the savings account to view.
+
+        Needs a key of scope `lend` or `read`.
 
         savings_id: The savings account to view. 1 to 100 characters.
 
@@ -2438,6 +2409,8 @@ class Investments(AsyncGroup):
         """All savings, or one client's, newest first.
 
         Lists savings accounts, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2486,6 +2459,8 @@ class Investments(AsyncGroup):
 
         Names the savings account whose postings are listed, newest first.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2528,6 +2503,8 @@ class Investments(AsyncGroup):
 
         A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the
         error for an unknown method names it.
+
+        Needs a key of scope `lend`.
 
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
@@ -2575,6 +2552,8 @@ class Investments(AsyncGroup):
 
         A cash-out at a cash machine. Without a `pin`, one is generated.
 
+        Needs a key of scope `lend`.
+
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
         client_id: The client who owns the savings. Another one is refused. 1 to 100 characters.
@@ -2621,6 +2600,8 @@ class Investments(AsyncGroup):
         """Create a thrift plan that members can subscribe to.
 
         A new thrift plan: in each cycle every member contributes, and one member receives the pot.
+
+        Needs a key of scope `lend`.
 
         name: Name of the plan. 1 to 200 characters.
         amount: Contribution of each member in each cycle, in naira. Digits with at most two decimals, above zero,
@@ -2681,6 +2662,8 @@ class Investments(AsyncGroup):
 
         Makes a savings account a member of a thrift plan. Position in the plan is the order of subscription.
 
+        Needs a key of scope `lend`.
+
         savings_id: The savings account that pays the contributions and receives the pot. 1 to 100 characters.
         thrift_id: The plan to join. It must be open and not full. 1 to 100 characters.
         dry_run: If true, the reply explains what the membership would mean, and nothing is changed.
@@ -2718,6 +2701,8 @@ class Investments(AsyncGroup):
 
         Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2752,6 +2737,8 @@ class Investments(AsyncGroup):
         """All thrift plans, newest first.
 
         Lists thrift plans, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2791,6 +2778,8 @@ class Investments(AsyncGroup):
         """Cancel a thrift plan that has not started.
 
         Cancels a thrift plan that is not running yet.
+
+        Needs a key of scope `lend`.
 
         thrift_id: The thrift plan. 1 to 100 characters.
         dry_run: If true, the reply says what would happen, and nothing is changed.
@@ -2859,6 +2848,8 @@ class Virtualcard(AsyncGroup):
 
         A new card for a customer, with an initial balance from the wallet.
 
+        Needs a key of scope `issue`.
+
         billing: The cardholder and the billing address.
         amount: Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT. Digits with
             at most two decimals, above zero, at most 15 digits.
@@ -2926,6 +2917,8 @@ class Virtualcard(AsyncGroup):
 
         Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         reveal: If true, the reply has the full number and the CVV, and the audit trail records it. Default false.
 
@@ -2969,6 +2962,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -3001,6 +2996,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -3029,6 +3026,8 @@ class Virtualcard(AsyncGroup):
         """Set or remove a card's limits per transaction, day and month, and its shop categories.
 
         Replaces all limits of a card. An empty object removes them.
+
+        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         limits: The new limits. Those that are left out no longer apply: `{}` removes all.
@@ -3071,6 +3070,8 @@ class Virtualcard(AsyncGroup):
 
         Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date`
         is an alias of `to_date`.
+
+        Needs a key of scope `issue` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3122,6 +3123,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card by the reference that its creation returned.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3142,6 +3145,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card by the reference that its creation returned.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3161,6 +3166,8 @@ class Virtualcard(AsyncGroup):
         """Terminate a card for good; its balance returns to the wallet.
 
         Names a card by the reference that its creation returned.
+
+        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3195,6 +3202,8 @@ class Cashcode(AsyncGroup):
         """A code, shown once, that draws an amount of cash with its PIN.
 
         A code to be made, which draws an amount of cash with its PIN.
+
+        Needs a key of scope `payout`.
 
         amount: Cash that the code draws, in naira. Amount, fee and VAT are held in the wallet until the code ends.
             Digits with at most two decimals, above zero, at most 15 digits.
@@ -3244,6 +3253,8 @@ class Cashcode(AsyncGroup):
 
         A cashcode by the orderRef that it was generated under.
 
+        Needs a key of scope `payout` or `read`.
+
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -3270,6 +3281,8 @@ class Cashcode(AsyncGroup):
         """Cancel an unused cashcode and release the money held for it.
 
         A cashcode by the orderRef that it was generated under.
+
+        Needs a key of scope `payout`.
 
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
@@ -3303,6 +3316,8 @@ class Resources(AsyncGroup):
     async def banks(self) -> Mapping[str, str]:
         """Bank codes and names.
 
+        Any key may be used.
+
         Example, and the reply that was recorded for it:
 
             await shop.resources.banks()
@@ -3322,6 +3337,8 @@ class Resources(AsyncGroup):
         """The name on a bank account.
 
         Asks for the name on a bank account, before money is sent to it.
+
+        Any key may be used.
 
         accountnumber: Number of the account. Ten digits.
         bankcode: Code of the account's bank, as `banks` lists it. A bank code of 3, 5 or 6 digits.
@@ -3344,6 +3361,8 @@ class Resources(AsyncGroup):
         """The person with a Bank Verification Number.
 
         Asks for the person with a Bank Verification Number.
+
+        Needs a key of scope `lend`.
 
         bvn: Bank Verification Number of the person. Eleven digits that begin with 22.
 
@@ -3368,6 +3387,8 @@ class Resources(AsyncGroup):
         """The brand, issuer and country of a card, by its first six digits.
 
         Asks for the issuer of a card.
+
+        Any key may be used.
 
         card_no: The first six digits of the card. More may be sent; they are dropped. The first six digits of a
             card's number.
@@ -3402,6 +3423,8 @@ class Resources(AsyncGroup):
         """An account number for one reference, to receive money on.
 
         `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
+
+        Needs a key of scope `collect`.
 
         name: Name of the account, which payers see. 1 to 100 characters.
         reference: Your reference of the account, such as a customer number. The same one again returns the first
@@ -3441,6 +3464,8 @@ class Resources(AsyncGroup):
     async def wallet(self) -> types.WalletReply:
         """The merchant's balances.
 
+        Needs a key of scope `payout` or `read`.
+
         Example, and the reply that was recorded for it:
 
             await shop.resources.wallet()
@@ -3451,8 +3476,8 @@ class Resources(AsyncGroup):
                 {
                   "currency": "NGN",
                   "balance": "9889857.64",
-                  "available": "9885925.14",
-                  "held": "3932.50"
+                  "available": "9889750.14",
+                  "held": "107.50"
                 },
                 {
                   "currency": "USD",
@@ -3472,6 +3497,8 @@ class Resources(AsyncGroup):
 
         Lists all events, newest first, or those of one transaction.
 
+        Needs a key of scope `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3488,7 +3515,7 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 14,
+                  "sequence": 11,
                   "txnRef": "<txnRef>",
                   "kind": "cashcode",
                   "state": "no_endpoint",
@@ -3517,6 +3544,8 @@ class Resources(AsyncGroup):
         """Events by sequence, for merchants who cannot receive webhooks.
 
         Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
+
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3565,6 +3594,8 @@ class Resources(AsyncGroup):
 
         One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
 
+        Needs a key of scope `all`.
+
         event_id: The event to send again. Either this or `from` is required; this one counts if both are sent. 1 to
             100 characters.
         first: The `sequence` of the first event to send again. A whole number above zero.
@@ -3587,6 +3618,8 @@ class Resources(AsyncGroup):
         """The banks whose accounts can be debited.
 
         Lists the banks whose accounts can be debited.
+
+        Any key may be used.
 
         Example, and the reply that was recorded for it:
 
@@ -3637,6 +3670,8 @@ class Resources(AsyncGroup):
 
         Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
 
+        Any key may be used.
+
         amount: Amount of the payment. Digits with at most two decimals, above zero, at most 15 digits.
         card_no: The first six digits of the card, or all of them: they tell a local from an international card. 6
             to 19 digits.
@@ -3681,6 +3716,8 @@ class Resources(AsyncGroup):
 
         Lists recurrent payments, newest first.
 
+        Needs a key of scope `collect` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3720,6 +3757,8 @@ class Resources(AsyncGroup):
         """One recurrent payment; stop it or start it again.
 
         Reads one recurrent payment. With `status` it is stopped or started.
+
+        Needs a key of scope `collect`.
 
         id: The recurrent payment, by the `id` that `recurrents` lists. 1 to 100 characters.
         status: `stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not
@@ -3761,6 +3800,8 @@ class Resources(AsyncGroup):
         """Installment plans, newest first, finished ones too; or one, by its id.
 
         Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3807,6 +3848,8 @@ class Resources(AsyncGroup):
         """Resume a paused installment plan: what fell due meanwhile is charged at once.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3855,6 +3898,8 @@ class Resources(AsyncGroup):
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
+        Needs a key of scope `collect`.
+
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3901,6 +3946,8 @@ class Resources(AsyncGroup):
         """Cancel an installment plan: nothing more is charged.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3956,6 +4003,8 @@ class Resources(AsyncGroup):
         Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
         replace the earlier ones.
 
+        Needs a key of scope `collect`.
+
         name: Name of the customer. 1 to 100 characters.
         email: E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones
             too. An e-mail address.
@@ -3996,6 +4045,8 @@ class Resources(AsyncGroup):
 
         Lists customers, newest first.
 
+        Needs a key of scope `collect` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4030,6 +4081,8 @@ class Resources(AsyncGroup):
         """One customer with totals, saved cards and newest payments.
 
         Shows one customer with payments.
+
+        Needs a key of scope `collect` or `read`.
 
         customer_id: Identifier of the customer. 1 to 100 characters.
 
@@ -4087,6 +4140,8 @@ class Resources(AsyncGroup):
         """Transactions of every kind, newest first.
 
         Lists transactions of every kind, newest first. Filters that are sent must all match.
+
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -4163,10 +4218,12 @@ class Resources(AsyncGroup):
 
         Finds anything that has a reference, whoever gave it.
 
+        Needs a key of scope `read`.
+
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
-            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute or
-            settlement. 1 to 100 characters.
+            card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
+            characters.
 
         Example, and the reply that was recorded for it:
 
@@ -4218,6 +4275,8 @@ class Resources(AsyncGroup):
 
         Asks for a statement of account over whole days. The statement of the days that follow begins with the balance
         at which this one ends.
+
+        Needs a key of scope `read`.
 
         account: Kind of the account: your wallet, a virtual card, a savings account, a loan, or a beneficiary of
             split payments.
@@ -4278,174 +4337,40 @@ class Resources(AsyncGroup):
             },
         )
 
-    def settlements(
-        self,
-        *,
-        offset: int | None = None,
-        limit: int | None = None,
-        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
-        first: dt.date | str | None = None,
-        last: dt.date | str | None = None,
-    ) -> AsyncPager[types.SettlementSummary]:
-        """What collections did to the wallet, day by day.
+    async def keys(self) -> types.KeysReply:
+        """The valid API keys, without the keys themselves.
 
-        Lists settlements, newest first: one for each day and currency on which collected money moved.
-
-        Iterate the result to read all pages; `limit` is the number of records per page.
-
-        offset: Number of records to skip. Default 0. A whole number, not negative.
-        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        currency: Lists only settlements in this currency. One of NGN, USD, GHS, KES.
-        first: First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05.
-        last: Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05.
+        Needs a key of scope `read`.
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.settlements(first="2026-01-01", last="2026-01-31")
+            await shop.resources.keys()
 
             {
               "status": 200,
               "data": [
                 {
-                  "settlement_id": "ST20260105NGN",
-                  "day": "2026-01-05",
-                  "currency": "NGN",
-                  "state": "open",
-                  "gross": "16527.15",
-                  "fee": "-1927.91",
-                  "vat": "-144.60",
-                  "split": "0.00",
-                  "refunds": "-500.00",
-                  "disputes": "0.00",
-                  "reserve": "0.00",
-                  "net": "13954.64",
-                  "paid_out": "0.00"
+                  "key_id": 1,
+                  "name": "default",
+                  "scopes": [
+                    "all"
+                  ],
+                  "addresses": [],
+                  "made_by": "",
+                  "made_at": "<made_at>",
+                  "expires_at": null,
+                  "replaced_by": null,
+                  "last_used_at": "<last_used_at>",
+                  "last_used_from": "<last_used_from>",
+                  "refused_at": null,
+                  "refused_from": null,
+                  "signs_events": true,
+                  "is_this": true
                 }
-              ],
-              "total": 1,
-              "offset": 0,
-              "limit": 50
+              ]
             }
         """
-        return self._list(
-            actions.RESOURCES_SETTLEMENTS,
-            {"offset": offset, "limit": limit, "currency": currency, "first": first, "last": last},
-        )
-
-    async def settlement(self, *, settlement_id: str) -> types.SettlementReply:
-        """One settlement with its lines.
-
-        Reads one settlement.
-
-        settlement_id: The settlement, by its `settlement_id`. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.settlement(settlement_id="<settlement_id>")
-
-            {
-              "status": 200,
-              "data": {
-                "settlement_id": "ST20260105NGN",
-                "day": "2026-01-05",
-                "currency": "NGN",
-                "state": "open",
-                "gross": "16527.15",
-                "fee": "-1927.91",
-                "vat": "-144.60",
-                "split": "0.00",
-                "refunds": "-500.00",
-                "disputes": "0.00",
-                "reserve": "0.00",
-                "net": "13954.64",
-                "paid_out": "0.00",
-                "lines": [
-                  {
-                    "kind": "gross",
-                    "amount": "16527.15",
-                    "count": 4
-                  },
-                  {
-                    "kind": "fee",
-                    "amount": "-1927.91",
-                    "count": 5
-            …
-        """
-        return await self._call(actions.RESOURCES_SETTLEMENT, {"settlement_id": settlement_id})
-
-    async def payout_schedule(
-        self,
-        *,
-        frequency: Literal["above", "daily", "monthly", "off", "weekly"],
-        least: types.Amount | None = None,
-        bankcode: str | None = None,
-        accountnumber: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> types.ScheduleReply:
-        """Pay the wallet out to your bank account by a schedule.
-
-        Sets when the NGN wallet is paid out to your own bank account, or ends that.
-
-        frequency: `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at
-            least `least`), or `off`. Payouts are made at 09:00 in Lagos.
-        least: A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two
-            decimals, at most 15 digits; zero where nothing is left.
-        bankcode: Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or
-            6 digits.
-        accountnumber: Number of your account. Required with the first schedule; later ones keep it. Ten digits.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.payout_schedule(
-                frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000"
-            )
-
-            {
-              "status": 200,
-              "message": "Payouts are scheduled",
-              "data": {
-                "frequency": "weekly",
-                "least": "10000.00",
-                "currency": "NGN",
-                "bankcode": "058",
-                "accountnumber": "0000000000",
-                "next_payout": "2026-01-12T08:00:00.000Z",
-                "last_payout": null
-              }
-            }
-        """
-        return await self._call(
-            actions.RESOURCES_PAYOUT_SCHEDULE,
-            {"frequency": frequency, "least": least, "bankcode": bankcode, "accountnumber": accountnumber},
-            idempotency_key,
-        )
-
-    async def payouts(self) -> types.ScheduleReply:
-        """The schedule of payouts.
-
-        Reads the schedule of payouts.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.resources.payouts()
-
-            {
-              "status": 200,
-              "message": "Payouts are scheduled",
-              "data": {
-                "frequency": "weekly",
-                "least": "10000.00",
-                "currency": "NGN",
-                "bankcode": "058",
-                "accountnumber": "0000000000",
-                "next_payout": "2026-01-12T08:00:00.000Z",
-                "last_payout": null
-              }
-            }
-        """
-        return await self._call(actions.RESOURCES_PAYOUTS, {})
+        return await self._call(actions.RESOURCES_KEYS, {})
 
 
 class Sandbox(AsyncGroup):
@@ -4457,6 +4382,8 @@ class Sandbox(AsyncGroup):
         """Somebody who gets a part of split payments.
 
         Adds a payee of split payments.
+
+        Needs a key of scope `all`.
 
         name: Name of the beneficiary. 1 to 200 characters.
         bankcode: Code of the beneficiary's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6
@@ -4492,6 +4419,8 @@ class Sandbox(AsyncGroup):
 
         Simulates a customer's bank transfer into an account number, in the test environment.
 
+        Needs a key of scope `all`.
+
         account_number: The account paid into: one that `charge` by bank transfer returned, or a personalized
             account. Ten digits.
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
@@ -4517,97 +4446,6 @@ class Sandbox(AsyncGroup):
             idempotency_key,
         )
 
-    async def dispute(
-        self,
-        *,
-        txn_ref: str,
-        reason: str,
-        amount: types.Amount | None = None,
-        hours: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> types.DisputeChanged:
-        """The payer's bank disputes a payment.
-
-        Simulates that the payer's bank disputes a payment.
-
-        txn_ref: The payment. It must be successful. 1 to 100 characters.
-        amount: The disputed amount, in the payment's currency. Default: all that was not refunded or disputed
-            before. Digits with at most two decimals, above zero, at most 15 digits.
-        reason: The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters.
-        hours: Hours until the deadline. Default 168. 1 to 2,160.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.sandbox.dispute(txn_ref="<txnRef>", amount="500.00", reason="product not received")
-
-            {
-              "status": 200,
-              "message": "Dispute opened",
-              "data": {
-                "dispute_id": "<dispute_id>",
-                "txnRef": "<txnRef>",
-                "state": "needs_response",
-                "reason": "product not received",
-                "amount": "500.00",
-                "currency": "NGN",
-                "fee": "1500.00",
-                "vat": "112.50",
-                "held": "2112.50",
-                "respond_by": "2026-01-12T08:30:00.000Z",
-                "opened_at": "2026-01-05T08:30:00.000Z",
-                "ended_at": null,
-                "plan_id": null
-              }
-            }
-        """
-        return await self._call(
-            actions.SANDBOX_DISPUTE,
-            {"txn_ref": txn_ref, "reason": reason, "amount": amount, "hours": hours},
-            idempotency_key,
-        )
-
-    async def dispute_outcome(
-        self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
-    ) -> types.DisputeChanged:
-        """The payer's bank decides a dispute.
-
-        Simulates the decision of the payer's bank.
-
-        dispute_id: The dispute. It must be open. 1 to 100 characters.
-        outcome: `won`: the bank decides for you; `lost`: for the payer.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            await shop.sandbox.dispute_outcome(dispute_id="<dispute_id>", outcome="won")
-
-            {
-              "status": 200,
-              "message": "Dispute won: the money is yours again",
-              "data": {
-                "dispute_id": "<dispute_id>",
-                "txnRef": "<txnRef>",
-                "state": "won",
-                "reason": "product not received",
-                "amount": "500.00",
-                "currency": "NGN",
-                "fee": "1500.00",
-                "vat": "112.50",
-                "held": "0.00",
-                "respond_by": "2026-01-12T08:30:00.000Z",
-                "opened_at": "2026-01-05T08:30:00.000Z",
-                "ended_at": "2026-01-05T08:30:00.000Z",
-                "plan_id": null
-              }
-            }
-        """
-        return await self._call(
-            actions.SANDBOX_DISPUTE_OUTCOME, {"dispute_id": dispute_id, "outcome": outcome}, idempotency_key
-        )
-
     async def card_purchase(
         self,
         *,
@@ -4624,6 +4462,8 @@ class Sandbox(AsyncGroup):
         """A shop charges a virtual card.
 
         Simulates a shop that charges a card, in the test environment.
+
+        Needs a key of scope `all`.
 
         reference: The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are
             sent. 1 to 100 characters.
@@ -4676,6 +4516,8 @@ class Sandbox(AsyncGroup):
 
         Simulates a shop that refunds a purchase, in the test environment.
 
+        Needs a key of scope `all`.
+
         txn_ref: The purchase to refund. 1 to 100 characters.
         amount: Amount to refund, in the shop's currency. Default: all that is left of the purchase. Digits with at
             most two decimals, above zero, at most 15 digits.
@@ -4701,6 +4543,8 @@ class Sandbox(AsyncGroup):
         """Simulate drawing cash with a code and its PIN.
 
         Simulates that cash is drawn with a code, in the test environment.
+
+        Needs a key of scope `all`.
 
         cashcode: The code, as `generate` returned it. Ten digits.
         pin: The PIN. The third wrong one locks the code. Four digits.
@@ -4739,6 +4583,8 @@ class Sandbox(AsyncGroup):
 
         A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
 
+        Needs a key of scope `all`.
+
         name: Name of the merchant, shown to payers. Default `Sandbox merchant`. At most 200 characters.
         now: Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out:
             the clock runs with the time of day. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
@@ -4775,6 +4621,8 @@ class Sandbox(AsyncGroup):
 
         Credits the merchant's own wallet.
 
+        Needs a key of scope `all`.
+
         amount: Amount to credit. Digits with at most two decimals, above zero, at most 15 digits.
         currency: Currency of the wallet, which is made if there is none. Default `NGN`. One of NGN, USD, GHS, KES.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4803,6 +4651,8 @@ class Sandbox(AsyncGroup):
         """Simulate the rail's call-back for a pending transaction.
 
         A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
+
+        Needs a key of scope `all`.
 
         txn_ref: The transaction, by its `txnRef`, or the `orderRef` of a transfer or bill. It counts before the
             other three. 1 to 100 characters.
@@ -4839,6 +4689,8 @@ class Sandbox(AsyncGroup):
 
         The URL that this merchant's events are sent to. An empty text switches them off.
 
+        Needs a key of scope `all`.
+
         url: Address that events are sent to. Loopback addresses are allowed in the test environment. Empty: no
             events are sent. A URL of at most 2,048 characters, or empty.
 
@@ -4871,6 +4723,8 @@ class Sandbox(AsyncGroup):
         """The timeline of everything that has a reference.
 
         A reference of any kind. If several are sent, the first field of this list counts.
+
+        Needs a key of scope `all`.
 
         txn_ref: Reference of a transaction. 1 to 100 characters.
         order_ref: Your reference of a transfer, bill or cashcode. 1 to 100 characters.
@@ -4937,6 +4791,8 @@ class Sandbox(AsyncGroup):
     async def clock(self) -> types.ClockReply:
         """This merchant's business time.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             await shop.sandbox.clock()
@@ -4960,6 +4816,8 @@ class Sandbox(AsyncGroup):
         """Move business time forward and run everything that falls due on the way.
 
         Either a duration, whose parts are added up, or the time to go to.
+
+        Needs a key of scope `all`.
 
         seconds: Seconds to move forward. Seconds, minutes, hours and days are added up. A whole number, not
             negative.
@@ -4993,6 +4851,8 @@ class Sandbox(AsyncGroup):
 
         Stops this merchant's clock, or lets it run again.
 
+        Needs a key of scope `all`.
+
         frozen: True stops the clock, so that only `advance` moves it. False lets it run on from where it stands.
 
         Example, and the reply that was recorded for it:
@@ -5008,6 +4868,8 @@ class Sandbox(AsyncGroup):
 
     async def audit(self) -> types.AuditReply:
         """Check the invariants of this merchant's books.
+
+        Needs a key of scope `all`.
 
         Example, and the reply that was recorded for it:
 
@@ -5032,6 +4894,8 @@ class Sandbox(AsyncGroup):
         """Make this merchant's next calls to a rail fail.
 
         Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
+
+        Needs a key of scope `all`.
 
         rail: The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`,
             `identity` (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all
@@ -5061,6 +4925,8 @@ class Sandbox(AsyncGroup):
     async def reset(self) -> types.SandboxReply:
         """Start this mid and key with empty books; the old books are kept.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             await shop.sandbox.reset()
@@ -5071,3 +4937,91 @@ class Sandbox(AsyncGroup):
             }
         """
         return await self._call(actions.SANDBOX_RESET, {})
+
+    async def new_key(
+        self,
+        *,
+        name: str | None = None,
+        scopes: Sequence[str] | None = None,
+        addresses: Sequence[str] | None = None,
+        expires_at: dt.datetime | str | None = None,
+    ) -> types.NewKeyReply:
+        """Make a further API key of this merchant, with the scopes that it is to have.
+
+        A key beside those that the merchant has.
+
+        Needs a key of scope `all`.
+
+        name: Name of the key. Default `sandbox`. At most 200 characters.
+        scopes: What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`.
+            Default `all`. A list of scopes.
+        addresses: Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from
+            everywhere. A list of at most 50 ranges.
+        expires_at: When it stops working, by the wall clock and not by the merchant's. Default: never. An ISO 8601
+            time such as 2026-01-05T09:30:00+01:00.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.new_key(name="payroll", scopes=["payout"])
+
+            {
+              "status": 200,
+              "key_id": 2,
+              "key": "<key>",
+              "scopes": [
+                "payout"
+              ]
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_NEW_KEY, {"name": name, "scopes": scopes, "addresses": addresses, "expires_at": expires_at}
+        )
+
+    async def payout_policy(
+        self,
+        *,
+        approve_above: types.Amount | None = None,
+        approve_daily_above: types.Amount | None = None,
+        approve_new_beneficiary: bool | None = None,
+        approve_bulk: bool | None = None,
+        beneficiary_limits: types.LimitFields | None = None,
+        tier_limits: types.TierFields | None = None,
+        on_limit: Literal["approve", "refuse"] | None = None,
+    ) -> types.PolicyReply:
+        """Set which transfers of this merchant wait for approval, and its velocity limits.
+
+        The whole policy for money out: what is left out is not restricted. Without any field there is no policy.
+
+        Needs a key of scope `all`.
+
+        approve_above: Transfers of more than this amount wait for approval, in naira. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        approve_daily_above: Transfers wait that bring the day's total above this amount, in naira. Digits with at
+            most two decimals, at most 15 digits; zero where nothing is left.
+        approve_new_beneficiary: Whether transfers wait whose beneficiary was never paid before.
+        approve_bulk: Whether all orders of a bulk wait.
+        beneficiary_limits: Limits of the transfers to each beneficiary.
+        tier_limits: Limits of what each client is sent for loans and from savings, by the client's KYC tier.
+        on_limit: What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.payout_policy()
+
+            {
+              "status": 200,
+              "message": "The policy is in force"
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_PAYOUT_POLICY,
+            {
+                "approve_above": approve_above,
+                "approve_daily_above": approve_daily_above,
+                "approve_new_beneficiary": approve_new_beneficiary,
+                "approve_bulk": approve_bulk,
+                "beneficiary_limits": beneficiary_limits,
+                "tier_limits": tier_limits,
+                "on_limit": on_limit,
+            },
+        )

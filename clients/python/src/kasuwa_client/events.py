@@ -27,8 +27,10 @@ class EventBase(Result):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -58,8 +60,10 @@ class PaymentEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -132,8 +136,10 @@ class TransferEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -175,6 +181,70 @@ class TransferEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class TransferApprovalEvent(EventBase):
+    """A transfer waits for approval, or was approved, rejected, or not decided in time. It is not about the outcome
+    of the transfer, which has an event of its own.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["transfer_approval"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    order_ref: str
+    """Your reference of the transfer, or its `txnRef` if the request had none."""
+    approval: Literal["approved", "expired", "rejected", "waiting"]
+    """What became of the approval."""
+    amount: Decimal
+    """Amount of the transfer, in naira."""
+    reasons: tuple[str, ...]
+    """Why the transfer waits, or waited."""
+    requested_by: str
+    """The key or the person that made the transfer."""
+    decided_by: str | None = None
+    """The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "order_ref": "orderRef",
+        "approval": "approval",
+        "amount": "amount",
+        "reasons": "reasons",
+        "requested_by": "requestedBy",
+        "decided_by": "decidedBy",
+    }
+
+
+@dataclass(frozen=True)
 class BillEvent(EventBase):
     """A bill was paid or has failed."""
 
@@ -184,8 +254,10 @@ class BillEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -233,8 +305,10 @@ class RefundEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -290,8 +364,10 @@ class CashcodeEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -339,8 +415,10 @@ class CardPurchaseEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -385,8 +463,10 @@ class CardRefundEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -434,8 +514,10 @@ class RepaymentEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -488,8 +570,10 @@ class SavingsMovementEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -594,8 +678,10 @@ class EndpointTestEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -634,8 +720,10 @@ class UnknownEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
+    transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -669,6 +757,7 @@ class UnknownEvent(EventBase):
 Event = Union[
     PaymentEvent,
     TransferEvent,
+    TransferApprovalEvent,
     BillEvent,
     RefundEvent,
     CashcodeEvent,
@@ -685,6 +774,7 @@ Event = Union[
 EVENT_KINDS: Mapping[str, type[Event]] = {
     "payment": PaymentEvent,
     "transfer": TransferEvent,
+    "transfer_approval": TransferApprovalEvent,
     "bill": BillEvent,
     "refund": RefundEvent,
     "cashcode": CashcodeEvent,

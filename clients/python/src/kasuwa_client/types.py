@@ -187,6 +187,23 @@ class InterestSettings(TypedDict):
     """The interval that the rate is for; `annualized` means a year."""
 
 
+class LimitFields(TypedDict, total=False):
+    """The most that may be sent in one hour and in one day of Lagos. What is left out has no limit."""
+
+    hourly_count: int
+    """Number of transfers in an hour. A whole number, not negative."""
+    hourly_amount: Amount
+    """Sum of the transfers in an hour, in naira. Digits with at most two decimals, at most 15 digits; zero where
+    nothing is left.
+    """
+    daily_count: int
+    """Number of transfers in a day. A whole number, not negative."""
+    daily_amount: Amount
+    """Sum of the transfers in a day, in naira. Digits with at most two decimals, at most 15 digits; zero where
+    nothing is left.
+    """
+
+
 class Payer(TypedDict, total=False):
     """The payer, as far as the merchant knows."""
 
@@ -266,6 +283,15 @@ class SplitPart(_SplitPartRequired, total=False):
     """
     share: Amount
     """Fixed amount in the currency of the payment. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class TierFields(TypedDict, total=False):
+    """Limits by the KYC tier of clients."""
+
+    tier_1: LimitFields
+    """Clients without a verified BVN."""
+    tier_2: LimitFields
+    """Clients with a verified BVN."""
 
 
 class _TransferOrderRequired(TypedDict):
@@ -354,6 +380,65 @@ class AdvanceReply(Result):
         "ran": "ran",
         "more": "more",
         "until": "until",
+    }
+
+
+@dataclass(frozen=True)
+class ApprovalLine(Result):
+    """The approval of a transfer that waits, or waited, for one."""
+
+    state: Literal["approved", "expired", "rejected", "waiting"]
+    """`waiting`, or what became of it. `expired`: nobody decided in time, and the transfer has failed."""
+    reasons: tuple[str, ...]
+    """Why the transfer waits, or waited."""
+    requested_by: str
+    """The key or the person that made the transfer."""
+    expires_at: dt.datetime
+    """When the transfer fails unless it is approved before, in UTC."""
+    decided_by: str | None = None
+    """The key or the person that approved or rejected it. Absent while it waits, and if nobody decided in time."""
+    decided_at: str | None = None
+    """When it was decided, or was over, in UTC. Absent while it waits."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "reasons": "reasons",
+        "requested_by": "requested_by",
+        "expires_at": "expires_at",
+        "decided_by": "decided_by",
+        "decided_at": "decided_at",
+    }
+
+
+@dataclass(frozen=True)
+class ApprovalReply(Result):
+    """The state of a transfer after it was approved or rejected, or of a bulk with the orders that were decided."""
+
+    status: int
+    """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
+    txn_status: Literal["failed", "pending", "processing", "successful"]
+    """As in the reply of `transfer`: an approved transfer is sent at once, and a rejected one has failed."""
+    message: str
+    """The state in words; of a failed transfer, the reason."""
+    txn_ref: str | None = None
+    """Reference of the transfer. Absent for a bulk."""
+    order_ref: str | None = None
+    """Your reference of the order, or the `txnRef` if it had none. Absent for a bulk."""
+    batch_ref: str | None = None
+    """Reference of the bulk. Absent for a single transfer."""
+    data: tuple[BulkOrderReply, ...] | None = None
+    """The orders of the bulk that were decided, in the order of the request. Absent for a single transfer."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "batch_ref": "batchRef",
+        "message": "message",
+        "data": "data",
     }
 
 
@@ -1948,6 +2033,71 @@ class InterestReply(Result):
 
 
 @dataclass(frozen=True)
+class KeyLine(Result):
+    """A valid API key. The key itself was shown once, when it was made."""
+
+    key_id: int
+    """Number of the key, from 1. It never changes."""
+    name: str
+    """Name of the key, chosen by whoever made it."""
+    scopes: tuple[Literal["all", "approve", "collect", "issue", "lend", "payout", "read"], ...]
+    """What the key may be used for."""
+    addresses: tuple[str, ...]
+    """Addresses and CIDR ranges that it may be used from. Empty: from everywhere."""
+    made_by: str
+    """E-mail address of the person who made it in the console. Empty if the operator made it."""
+    made_at: str
+    """When it was made, in UTC."""
+    signs_events: bool
+    """Whether events are signed with it: the signing secret was never rolled."""
+    is_this: bool
+    """Whether the request was made with this key."""
+    expires_at: dt.datetime | None = None
+    """When it stops working, in UTC. Null if it does not expire."""
+    replaced_by: int | None = None
+    """The key that replaced it when it was rolled. Null for a key that was not rolled."""
+    last_used_at: str | None = None
+    """When it was last used, in UTC, to the minute. Null if it was never used."""
+    last_used_from: str | None = None
+    """Address that it was last used from. Null if it was never used."""
+    refused_at: str | None = None
+    """When it was last refused because of its address, in UTC. Null if it never was."""
+    refused_from: str | None = None
+    """Address that it was refused from. Null if it never was."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "key_id": "key_id",
+        "name": "name",
+        "scopes": "scopes",
+        "addresses": "addresses",
+        "made_by": "made_by",
+        "made_at": "made_at",
+        "expires_at": "expires_at",
+        "replaced_by": "replaced_by",
+        "last_used_at": "last_used_at",
+        "last_used_from": "last_used_from",
+        "refused_at": "refused_at",
+        "refused_from": "refused_from",
+        "signs_events": "signs_events",
+        "is_this": "is_this",
+    }
+
+
+@dataclass(frozen=True)
+class KeysReply(Result):
+    """The valid keys of the merchant, the newest first."""
+
+    status: int
+    """200."""
+    data: tuple[KeyLine, ...]
+    """The keys."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
 class LoanInstallments(Result):
     """The numbers of a loan's installments."""
 
@@ -2276,6 +2426,23 @@ class LoanSummary(Result):
         "installments": "installments",
         "next_due": "next_due",
     }
+
+
+@dataclass(frozen=True)
+class NewKeyReply(Result):
+    """A new key."""
+
+    status: int
+    """200."""
+    key_id: int
+    """Number of the key."""
+    key: str = field(repr=False)
+    """The key, for the header `key`. It is shown this once."""
+    scopes: tuple[Literal["all", "approve", "collect", "issue", "lend", "payout", "read"], ...]
+    """What the key may be used for."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "key_id": "key_id", "key": "key", "scopes": "scopes"}
 
 
 @dataclass(frozen=True)
@@ -2843,6 +3010,19 @@ class PlanReply(Result):
         "data": "data",
         "dry_run": "dry_run",
     }
+
+
+@dataclass(frozen=True)
+class PolicyReply(Result):
+    """The confirmation of a policy."""
+
+    status: int
+    """200: the policy is in force."""
+    message: str
+    """The outcome in words."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
 
 
 @dataclass(frozen=True)
@@ -3817,7 +3997,7 @@ class TransferReply(Result):
     """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
     txn_status: Literal["failed", "pending", "processing", "successful"]
     """`successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered,
-    but without a final result. The bank is asked again until the result is final.
+    but without a final result, and is asked again until the result is final; or the transfer waits for approval.
     """
     txn_ref: str
     """Reference of the transfer, made by the service."""
@@ -3864,6 +4044,8 @@ class TransferState(Result):
     """The loan whose principal the transfer pays out. Absent for every other transfer."""
     savings_id: str | None = None
     """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
+    approval: ApprovalLine | None = None
+    """The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk."""
     data: tuple[BulkOrderState, ...] | None = None
     """The orders of a bulk with their current states, in the order of the request. Absent for a single transfer."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -3880,6 +4062,7 @@ class TransferState(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "approval": "approval",
         "data": "data",
     }
 

@@ -260,6 +260,8 @@ export class BillsMethods {
    *
    * Selects the whole catalogue, one category or one bill.
    *
+   * Needs a key of scope `payout` or `read`.
+   *
    * @example
    * ```ts
    * await shop.bills.pull({
@@ -316,6 +318,8 @@ export class BillsMethods {
    * `reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef is
    * refused, because resolve pays nothing.
    *
+   * Needs a key of scope `payout` or `read`.
+   *
    * @example
    * ```ts
    * await shop.bills.resolve({
@@ -340,6 +344,8 @@ export class BillsMethods {
    *
    * `amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
    * it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid.
+   *
+   * Needs a key of scope `payout`.
    *
    * If its answer is lost, the call is repeated with the same `orderRef`, and executed once.
    *
@@ -371,6 +377,8 @@ export class BillsMethods {
    * The state of a bill, by its orderRef or txnRef, with its token or PIN.
    *
    * The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name.
+   *
+   * Needs a key of scope `payout` or `read`.
    *
    * @example
    * ```ts

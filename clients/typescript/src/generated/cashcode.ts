@@ -174,6 +174,8 @@ export class CashcodeMethods {
    *
    * A code to be made, which draws an amount of cash with its PIN.
    *
+   * Needs a key of scope `payout`.
+   *
    * If its answer is lost, the call is repeated with the same `orderRef`, and executed once.
    *
    * @example
@@ -206,6 +208,8 @@ export class CashcodeMethods {
    *
    * A cashcode by the orderRef that it was generated under.
    *
+   * Needs a key of scope `payout` or `read`.
+   *
    * @example
    * ```ts
    * await shop.cashcode.verify({
@@ -234,6 +238,8 @@ export class CashcodeMethods {
    * Cancel an unused cashcode and release the money held for it.
    *
    * A cashcode by the orderRef that it was generated under.
+   *
+   * Needs a key of scope `payout`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *

@@ -298,6 +298,8 @@ export class ClientsMethods {
    *
    * A new client, who may borrow and save once active.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -379,6 +381,8 @@ export class ClientsMethods {
    *
    * Changes of a client: of the person, of the status, or both.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -446,6 +450,8 @@ export class ClientsMethods {
    * Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
    * number and the case of an email address.
    *
+   * Needs a key of scope `lend` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -506,6 +512,8 @@ export class ClientsMethods {
    * One client.
    *
    * Names the client to view.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * @example
    * ```ts

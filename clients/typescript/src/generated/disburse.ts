@@ -6,8 +6,43 @@ import { type Amount } from "../exact.js";
 import { type Named, callAction, waitFor } from "../methods.js";
 import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
+import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
 import { TRANSFER_ORDER_SHAPE, TRANSFER_STATE_SHAPE } from "./shapes.js";
+
+/** The approval of a transfer that waits, or waited, for one. */
+export interface ApprovalLine {
+  /** `waiting`, or what became of it. `expired`: nobody decided in time, and the transfer has failed. */
+  readonly state: "approved" | "expired" | "rejected" | "waiting";
+  /** Why the transfer waits, or waited. */
+  readonly reasons: readonly string[];
+  /** The key or the person that made the transfer. */
+  readonly requested_by: string;
+  /** When the transfer fails unless it is approved before, in UTC. */
+  readonly expires_at: Time;
+  /** The key or the person that approved or rejected it. Absent while it waits, and if nobody decided in time. */
+  readonly decided_by?: string;
+  /** When it was decided, or was over, in UTC. Absent while it waits. */
+  readonly decided_at?: string;
+}
+
+/** The state of a transfer after it was approved or rejected, or of a bulk with the orders that were decided. */
+export interface ApprovalReply {
+  /** 200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again. */
+  readonly status: 200 | 201;
+  /** As in the reply of `transfer`: an approved transfer is sent at once, and a rejected one has failed. */
+  readonly txnStatus: "failed" | "pending" | "processing" | "successful";
+  /** Reference of the transfer. Absent for a bulk. */
+  readonly txnRef?: string;
+  /** Your reference of the order, or the `txnRef` if it had none. Absent for a bulk. */
+  readonly orderRef?: string;
+  /** Reference of the bulk. Absent for a single transfer. */
+  readonly batchRef?: string;
+  /** The state in words; of a failed transfer, the reason. */
+  readonly message: string;
+  /** The orders of the bulk that were decided, in the order of the request. Absent for a single transfer. */
+  readonly data?: readonly BulkOrderReply[];
+}
 
 /**
  * The outcome of one order of a bulk. An order in conflict has no txnRef: its orderRef belongs to another order.
@@ -89,7 +124,7 @@ export interface TransferReply {
   readonly status: 200 | 201;
   /**
    * `successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered, but
-   * without a final result. The bank is asked again until the result is final.
+   * without a final result, and is asked again until the result is final; or the transfer waits for approval.
    */
   readonly txnStatus: "failed" | "pending" | "processing" | "successful";
   /** Reference of the transfer, made by the service. */
@@ -127,6 +162,8 @@ export interface TransferState {
   readonly loan_id?: string;
   /** The savings account whose cash-out the transfer pays. Absent for every other transfer. */
   readonly savings_id?: string;
+  /** The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk. */
+  readonly approval?: ApprovalLine;
   /** The orders of a bulk with their current states, in the order of the request. Absent for a single transfer. */
   readonly data?: readonly BulkOrderState[];
 }
@@ -168,6 +205,22 @@ export interface DisburseTransferBulkRequest {
 }
 
 /**
+ * Request of disburse approve. A transfer that waits for approval, or a bulk with all of its orders that still wait.
+ */
+export interface DisburseApproveRequest {
+  /** The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters. */
+  readonly txnRef: string;
+}
+
+/**
+ * Request of disburse reject. A transfer that waits for approval, or a bulk with all of its orders that still wait.
+ */
+export interface DisburseRejectRequest {
+  /** The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters. */
+  readonly txnRef: string;
+}
+
+/**
  * Request of disburse verify. The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as
  * `txnRef` or under its own name. If several are sent, `txnRef` counts.
  */
@@ -204,6 +257,24 @@ const TRANSFER_BULK: Operation = {
   request: { inside: { data: TRANSFER_ORDER_SHAPE } },
 };
 
+const APPROVE: Operation = {
+  name: "disburse.approve",
+  path: "disburse",
+  select: { action: "approve" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const REJECT: Operation = {
+  name: "disburse.reject",
+  path: "disburse",
+  select: { action: "reject" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
 const VERIFY: Operation = {
   name: "disburse.verify",
   path: "disburse",
@@ -225,6 +296,8 @@ export class DisburseMethods {
    * Send money from the wallet to a bank account.
    *
    * One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN.
+   *
+   * Needs a key of scope `payout`.
    *
    * If its answer is lost, the call is repeated with the same `orderRef`, and executed once.
    *
@@ -255,6 +328,8 @@ export class DisburseMethods {
    * Send up to 1,000 transfers in one request.
    *
    * Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent.
+   *
+   * Needs a key of scope `payout`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -292,10 +367,66 @@ export class DisburseMethods {
   }
 
   /**
+   * Approve a transfer that waits, or a bulk, with another key than the one that made it.
+   *
+   * A transfer that waits for approval, or a bulk with all of its orders that still wait.
+   *
+   * Needs a key of scope `approve`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.disburse.approve({
+   *   txnRef: "<txnRef>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   txnStatus: "successful",
+   * //   txnRef: "<txnRef>",
+   * //   orderRef: "<reference>",
+   * //   message: "Transfer Successful",
+   * // }
+   * ```
+   */
+  approve(request: DisburseApproveRequest, options?: CallOptions): Promise<ApprovalReply> {
+    return callAction(this.#caller, APPROVE, request, options);
+  }
+
+  /**
+   * Reject a transfer that waits for approval, or a bulk, and release its money.
+   *
+   * A transfer that waits for approval, or a bulk with all of its orders that still wait.
+   *
+   * Needs a key of scope `approve`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.disburse.reject({
+   *   txnRef: "<txnRef>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   txnStatus: "failed",
+   * //   txnRef: "<txnRef>",
+   * //   orderRef: "<reference>",
+   * //   message: "Rejected by key 1 (default)",
+   * // }
+   * ```
+   */
+  reject(request: DisburseRejectRequest, options?: CallOptions): Promise<ApprovalReply> {
+    return callAction(this.#caller, REJECT, request, options);
+  }
+
+  /**
    * The state of a transfer, by its orderRef or txnRef, or of a bulk, by its batchRef.
    *
    * The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
    * name. If several are sent, `txnRef` counts.
+   *
+   * Needs a key of scope `payout` or `read`.
    *
    * @example
    * ```ts

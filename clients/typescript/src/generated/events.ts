@@ -7,8 +7,11 @@ import type { Amount } from "../exact.js";
 export interface EventPayload extends DeliveryFacts {
   /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
   readonly status: 200;
-  /** The final state of the transaction. It never changes after the event. */
-  readonly txnStatus: "failed" | "successful";
+  /**
+   * The final state of the transaction, which never changes after the event. `pending` only in the events of a
+   * transfer that waits for approval.
+   */
+  readonly txnStatus: "failed" | "pending" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
   readonly txnRef: string;
   /**
@@ -70,6 +73,29 @@ export interface TransferEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the transfer pays out. Absent for other transfers. */
   readonly savings_id?: string;
+}
+
+/**
+ * A transfer waits for approval, or was approved, rejected, or not decided in time. It is not about the outcome of
+ * the transfer, which has an event of its own.
+ */
+export interface TransferApprovalEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "transfer_approval";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** Your reference of the transfer, or its `txnRef` if the request had none. */
+  readonly orderRef: string;
+  /** What became of the approval. */
+  readonly approval: "approved" | "expired" | "rejected" | "waiting";
+  /** Amount of the transfer, in naira. */
+  readonly amount: Amount;
+  /** Why the transfer waits, or waited. */
+  readonly reasons: readonly string[];
+  /** The key or the person that made the transfer. */
+  readonly requestedBy: string;
+  /** The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time. */
+  readonly decidedBy?: string;
 }
 
 /** A bill was paid or has failed. */
@@ -209,6 +235,7 @@ export interface UnknownEvent extends EventPayload {
 export type KasuwaEvent =
   | PaymentEvent
   | TransferEvent
+  | TransferApprovalEvent
   | BillEvent
   | RefundEvent
   | CashcodeEvent
@@ -224,6 +251,7 @@ export type KasuwaEvent =
 export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "payment",
   "transfer",
+  "transfer_approval",
   "bill",
   "refund",
   "cashcode",

@@ -891,6 +891,8 @@ export class InvestmentsMethods {
    *
    * A new savings account of a client.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -940,6 +942,8 @@ export class InvestmentsMethods {
    *
    * A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -979,6 +983,8 @@ export class InvestmentsMethods {
    *
    * Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1005,6 +1011,8 @@ export class InvestmentsMethods {
    * One savings account with its balance and interest.
    *
    * Names the savings account to view.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * @example
    * ```ts
@@ -1050,6 +1058,8 @@ export class InvestmentsMethods {
    * All savings, or one client's, newest first.
    *
    * Lists savings accounts, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1097,6 +1107,8 @@ export class InvestmentsMethods {
    *
    * Names the savings account whose postings are listed, newest first.
    *
+   * Needs a key of scope `lend` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1135,6 +1147,8 @@ export class InvestmentsMethods {
    * A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the error
    * for an unknown method names it.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1164,6 +1178,8 @@ export class InvestmentsMethods {
    *
    * A cash-out at a cash machine. Without a `pin`, one is generated.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1192,6 +1208,8 @@ export class InvestmentsMethods {
    * Create a thrift plan that members can subscribe to.
    *
    * A new thrift plan: in each cycle every member contributes, and one member receives the pot.
+   *
+   * Needs a key of scope `lend`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1231,6 +1249,8 @@ export class InvestmentsMethods {
    *
    * Makes a savings account a member of a thrift plan. Position in the plan is the order of subscription.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1262,6 +1282,8 @@ export class InvestmentsMethods {
    * The members of a thrift plan, in the order in which they receive the pot.
    *
    * Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1302,6 +1324,8 @@ export class InvestmentsMethods {
    *
    * Lists thrift plans, newest first.
    *
+   * Needs a key of scope `lend` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1340,6 +1364,8 @@ export class InvestmentsMethods {
    * Cancel a thrift plan that has not started.
    *
    * Cancels a thrift plan that is not running yet.
+   *
+   * Needs a key of scope `lend`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *

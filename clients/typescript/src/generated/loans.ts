@@ -747,6 +747,8 @@ export class LoansMethods {
    * Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
    * stored.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -814,6 +816,8 @@ export class LoansMethods {
    *
    * Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -876,6 +880,8 @@ export class LoansMethods {
    * nothing is due. The method `wallet` records money that the merchant has already received from the client: no cash
    * moves. Every other method takes the fields of that payment type.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -912,6 +918,8 @@ export class LoansMethods {
    *
    * Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
    *
+   * Needs a key of scope `lend`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -938,6 +946,8 @@ export class LoansMethods {
    * One loan with its schedule and what is outstanding today.
    *
    * Names the loan to view.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * @example
    * ```ts
@@ -995,6 +1005,8 @@ export class LoansMethods {
    * Loans newest first: all, or a client's, or those in a state; without their schedules.
    *
    * Lists loans, newest first. `client_id` and `state` filter.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1056,6 +1068,8 @@ export class LoansMethods {
    * The ledger postings of a loan, newest first.
    *
    * Names the loan whose postings are listed, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *

@@ -14,11 +14,11 @@ import { VirtualcardMethods } from "./virtualcard.js";
 
 /** The paths of the API, each with one method per action. */
 export class KasuwaPaths {
-  /** `PUT /disburse`: transfer, transferBulk, verify. */
+  /** `PUT /disburse`: transfer, transferBulk, approve, reject, verify. */
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */
@@ -39,13 +39,13 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkSwitchDisable, paylinkSwitchEnable, customer,
-   * customers, customerDetail, transactions, transaction, statement.
+   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, keys.
    */
   readonly resources: ResourcesMethods;
   /**
    * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
-   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test environment alone has this path.
+   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset, newKey, payoutPolicy. The test environment
+   * alone has this path.
    */
   readonly sandbox: SandboxMethods;
 
@@ -63,9 +63,9 @@ export class KasuwaPaths {
   }
 }
 
-export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
+export * from "./keys.js";
 export * from "./references.js";
 export * from "./statements.js";
 export * from "./transactions.js";

@@ -1350,6 +1350,8 @@ export class PaymentMethods {
    *
    * The first step of a card payment. `amount` may be absent if an installment schedule says what is due.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1394,6 +1396,8 @@ export class PaymentMethods {
    *
    * The second step: the same body with the reference and the authentication that the first step asked for. Fields
    * that only this step has count as if the first had them.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1458,6 +1462,8 @@ export class PaymentMethods {
    *
    * Debits a bank account after an OTP.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1492,6 +1498,8 @@ export class PaymentMethods {
    *
    * Submits the OTP that the payer's bank sent. For account payments `validate` is "account".
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1517,6 +1525,8 @@ export class PaymentMethods {
    * A code that the payer dials.
    *
    * Returns a code that the payer dials. Zenith requires phone and account number.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1550,6 +1560,8 @@ export class PaymentMethods {
    *
    * Prompts the payer on the phone.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1575,6 +1587,8 @@ export class PaymentMethods {
    * A QR code that the payer scans.
    *
    * Returns what the payer is shown: a QR code, or an account number to pay into.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1603,6 +1617,8 @@ export class PaymentMethods {
    * An account number that the payer pays into.
    *
    * Returns what the payer is shown: a QR code, or an account number to pay into.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1633,6 +1649,8 @@ export class PaymentMethods {
    *
    * Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1660,6 +1678,8 @@ export class PaymentMethods {
    * Charge a saved card again.
    *
    * Charges a saved card.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1703,6 +1723,8 @@ export class PaymentMethods {
    *
    * Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`.
    *
+   * Needs a key of scope `collect` or `read`.
+   *
    * @example
    * ```ts
    * await shop.payment.verify({
@@ -1743,6 +1765,8 @@ export class PaymentMethods {
    * Pay back all or a part of a payment.
    *
    * Refunds a payment or a part of it.
+   *
+   * Needs a key of scope `payout`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *

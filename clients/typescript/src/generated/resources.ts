@@ -7,13 +7,13 @@ import { callAction, listRecords } from "../methods.js";
 import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
-import { type PaylinkDetailReply, type PaylinkRecord, type PaylinkReply, type PaylinksReply } from "./checkout.js";
 import {
   type CustomerDetailReply,
   type CustomerPage,
   type CustomerRecord,
   type CustomerRegisteredReply,
 } from "./customers.js";
+import { type KeysReply } from "./keys.js";
 import {
   type ChargeableBanksReply,
   type ChargesReply,
@@ -22,7 +22,6 @@ import {
   type RecurrentChangedReply,
   type RecurrentPlan,
 } from "./payment.js";
-import { type ScheduleReply } from "./payouts.js";
 import { type FoundReply } from "./references.js";
 import {
   CHARGES_REPLY_SHAPE,
@@ -30,18 +29,13 @@ import {
   FOUND_REPLY_SHAPE,
   INSTALLMENT_CHANGED_REPLY_SHAPE,
   INSTALLMENT_PLAN_SHAPE,
-  PAYLINKS_REPLY_SHAPE,
-  PAYLINK_DETAIL_REPLY_SHAPE,
-  PAYLINK_REPLY_SHAPE,
   RECURRENT_CHANGED_REPLY_SHAPE,
   RECURRENT_PLAN_SHAPE,
-  SETTLEMENTS_REPLY_SHAPE,
-  SETTLEMENT_REPLY_SHAPE,
   STATEMENT_SHAPE,
   TRANSACTION_PAGE_SHAPE,
   WALLET_REPLY_SHAPE,
 } from "./shapes.js";
-import { type SettlementReply, type SettlementSummary, type SettlementsReply, type Statement } from "./statements.js";
+import { type Statement } from "./statements.js";
 import { type TransactionPage, type TransactionSummary } from "./transactions.js";
 
 /** The holder of a bank account. */
@@ -439,92 +433,6 @@ export interface ResourcesCancelInstallmentsRequest {
   readonly dry_run?: boolean | null | undefined;
 }
 
-/** Request of resources paylink. Makes a link that anybody may open to pay. Optional fields may be null. */
-export interface ResourcesPaylinkRequest {
-  /** What is paid for. Payers see it. 1 to 100 characters. */
-  readonly title: string;
-  /** Further text, which payers see. At most 1,000 characters. */
-  readonly description?: string | null | undefined;
-  /**
-   * Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15 digits; zero
-   * where nothing is left.
-   */
-  readonly amount?: Amount | null | undefined;
-  /** Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES. */
-  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
-  /**
-   * `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also `subscription`): the
-   * payer's card is charged again by `frequency`. Default `one_time`. One_time (also onetime, single, fixed) or
-   * recurring (also subscription).
-   */
-  readonly type?: "one_time" | "recurring" | null | undefined;
-  /** How often the card is charged again. Counts for recurring links alone. Default `monthly`. */
-  readonly frequency?: "daily" | "monthly" | "weekly" | null | undefined;
-  /**
-   * Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`, `no`, 1 or 0. True or false,
-   * also as yes or no, or 1 or 0.
-   */
-  readonly payer_bears_fees?: boolean | null | undefined;
-  /**
-   * Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1 or 0. True or false,
-   * also as yes or no, or 1 or 0.
-   */
-  readonly accept_number?: boolean | null | undefined;
-  /**
-   * Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60 of a-z, 0-9 and -.
-   */
-  readonly custom_link?: string | null | undefined;
-  /**
-   * Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An http or https URL of
-   * at most 2,048 characters, its host in ASCII.
-   */
-  readonly redirect_url?: string | null | undefined;
-  /** Shown to the payer after the payment. At most 1,000 characters. */
-  readonly custom_message?: string | null | undefined;
-  /**
-   * Your address for questions about this link. Kept with it and shown to you. An e-mail address of at most 254
-   * characters.
-   */
-  readonly notification_email?: string | null | undefined;
-}
-
-/** Request of resources paylinks. Lists payment links, newest first, or shows one with its payments. */
-export interface ResourcesPaylinksRequest {
-  /** Number of records to skip. Default 0. A whole number, not negative. */
-  readonly offset?: number | null | undefined;
-  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
-  readonly limit?: number | null | undefined;
-  /**
-   * The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers the same, for
-   * typed clients. Left out, all are listed. 1 to 100 characters.
-   */
-  readonly link_id?: string | null | undefined;
-}
-
-/** Request of resources paylinkDetail. Shows one payment link with its payments and totals. */
-export interface ResourcesPaylinkDetailRequest {
-  /** The link to show. 1 to 100 characters. */
-  readonly link_id: string;
-}
-
-/**
- * Request of resources paylinkSwitchDisable. Disables or enables a payment link. The action's variant `status` says
- * which.
- */
-export interface ResourcesPaylinkSwitchDisableRequest {
-  /** The link to switch. 1 to 100 characters. */
-  readonly link_id: string;
-}
-
-/**
- * Request of resources paylinkSwitchEnable. Disables or enables a payment link. The action's variant `status` says
- * which.
- */
-export interface ResourcesPaylinkSwitchEnableRequest {
-  /** The link to switch. 1 to 100 characters. */
-  readonly link_id: string;
-}
-
 /**
  * Request of resources customer. Registers a person who pays you. The same e-mail address again is the same
  * customer: the fields that are sent replace the earlier ones.
@@ -634,7 +542,7 @@ export interface ResourcesTransactionRequest {
   /**
    * A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
    * the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-   * beneficiary, client, customer, personalized account, dispute or settlement. 1 to 100 characters.
+   * beneficiary, client, customer or personalized account. 1 to 100 characters.
    */
   readonly reference: string;
 }
@@ -672,51 +580,8 @@ export interface ResourcesStatementRequest {
   readonly cursor?: string | null | undefined;
 }
 
-/**
- * Request of resources settlements. Lists settlements, newest first: one for each day and currency on which
- * collected money moved.
- */
-export interface ResourcesSettlementsRequest {
-  /** Number of records to skip. Default 0. A whole number, not negative. */
-  readonly offset?: number | null | undefined;
-  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
-  readonly limit?: number | null | undefined;
-  /** Lists only settlements in this currency. One of NGN, USD, GHS, KES. */
-  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
-  /** First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05. */
-  readonly from?: CalendarDate | null | undefined;
-  /** Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05. */
-  readonly to?: CalendarDate | null | undefined;
-}
-
-/** Request of resources settlement. Reads one settlement. */
-export interface ResourcesSettlementRequest {
-  /** The settlement, by its `settlement_id`. 1 to 100 characters. */
-  readonly settlement_id: string;
-}
-
-/**
- * Request of resources payoutSchedule. Sets when the NGN wallet is paid out to your own bank account, or ends that.
- */
-export interface ResourcesPayoutScheduleRequest {
-  /**
-   * `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at least `least`),
-   * or `off`. Payouts are made at 09:00 in Lagos.
-   */
-  readonly frequency: "above" | "daily" | "monthly" | "off" | "weekly";
-  /**
-   * A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two decimals, at most 15
-   * digits; zero where nothing is left.
-   */
-  readonly least?: Amount | null | undefined;
-  /** Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or 6 digits. */
-  readonly bankcode?: string | null | undefined;
-  /** Number of your account. Required with the first schedule; later ones keep it. Ten digits. */
-  readonly accountnumber?: string | null | undefined;
-}
-
-/** Request of resources payouts. Reads the schedule of payouts. */
-export type ResourcesPayoutsRequest = Record<string, never>;
+/** Request of resources keys. */
+export type ResourcesKeysRequest = Record<string, never>;
 
 const BANKS: Operation = {
   name: "resources.banks",
@@ -860,53 +725,6 @@ const CANCEL_INSTALLMENTS: Operation = {
   reply: INSTALLMENT_CHANGED_REPLY_SHAPE,
 };
 
-const PAYLINK: Operation = {
-  name: "resources.paylink",
-  path: "resources",
-  select: { request: "paylink" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  request: { amounts: ["amount"] },
-  reply: PAYLINK_REPLY_SHAPE,
-};
-
-const PAYLINKS: Operation = {
-  name: "resources.paylinks",
-  path: "resources",
-  select: { inquire: "paylink" },
-  repeat: "read",
-  reply: PAYLINKS_REPLY_SHAPE,
-};
-
-const PAYLINK_DETAIL: Operation = {
-  name: "resources.paylinkDetail",
-  path: "resources",
-  select: { inquire: "paylink_detail" },
-  repeat: "read",
-  reply: PAYLINK_DETAIL_REPLY_SHAPE,
-};
-
-const PAYLINK_SWITCH_DISABLE: Operation = {
-  name: "resources.paylinkSwitchDisable",
-  path: "resources",
-  select: { inquire: "paylink", status: "disable" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  reply: PAYLINK_REPLY_SHAPE,
-};
-
-const PAYLINK_SWITCH_ENABLE: Operation = {
-  name: "resources.paylinkSwitchEnable",
-  path: "resources",
-  select: { inquire: "paylink", status: "enable" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  reply: PAYLINK_REPLY_SHAPE,
-};
-
 const CUSTOMER: Operation = {
   name: "resources.customer",
   path: "resources",
@@ -956,36 +774,10 @@ const STATEMENT: Operation = {
   reply: STATEMENT_SHAPE,
 };
 
-const SETTLEMENTS: Operation = {
-  name: "resources.settlements",
+const KEYS: Operation = {
+  name: "resources.keys",
   path: "resources",
-  select: { inquire: "settlements" },
-  repeat: "read",
-  reply: SETTLEMENTS_REPLY_SHAPE,
-};
-
-const SETTLEMENT: Operation = {
-  name: "resources.settlement",
-  path: "resources",
-  select: { inquire: "settlement" },
-  repeat: "read",
-  reply: SETTLEMENT_REPLY_SHAPE,
-};
-
-const PAYOUT_SCHEDULE: Operation = {
-  name: "resources.payoutSchedule",
-  path: "resources",
-  select: { request: "payout_schedule" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  request: { amounts: ["least"] },
-};
-
-const PAYOUTS: Operation = {
-  name: "resources.payouts",
-  path: "resources",
-  select: { inquire: "payout_schedule" },
+  select: { inquire: "keys" },
   repeat: "read",
 };
 
@@ -1000,6 +792,8 @@ export class ResourcesMethods {
 
   /**
    * Bank codes and names.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -1022,6 +816,8 @@ export class ResourcesMethods {
    * The name on a bank account.
    *
    * Asks for the name on a bank account, before money is sent to it.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -1046,6 +842,8 @@ export class ResourcesMethods {
    * The person with a Bank Verification Number.
    *
    * Asks for the person with a Bank Verification Number.
+   *
+   * Needs a key of scope `lend`.
    *
    * @example
    * ```ts
@@ -1073,6 +871,8 @@ export class ResourcesMethods {
    *
    * Asks for the issuer of a card.
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.card({
@@ -1098,6 +898,8 @@ export class ResourcesMethods {
    * An account number for one reference, to receive money on.
    *
    * `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1127,6 +929,8 @@ export class ResourcesMethods {
   /**
    * The merchant's balances.
    *
+   * Needs a key of scope `payout` or `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.wallet();
@@ -1136,8 +940,8 @@ export class ResourcesMethods {
    * //     {
    * //       currency: "NGN",
    * //       balance: "9889857.64",
-   * //       available: "9885925.14",
-   * //       held: "3932.50",
+   * //       available: "9889750.14",
+   * //       held: "107.50",
    * //     },
    * //     {
    * //       currency: "USD",
@@ -1158,6 +962,8 @@ export class ResourcesMethods {
    *
    * Lists all events, newest first, or those of one transaction.
    *
+   * Needs a key of scope `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1170,7 +976,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 14,
+   * //       sequence: 11,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",
@@ -1192,7 +998,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 13,
+   * //       sequence: 10,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashout",
    * //       state: "no_endpoint",
@@ -1217,6 +1023,8 @@ export class ResourcesMethods {
    * Events by sequence, for merchants who cannot receive webhooks.
    *
    * Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
+   *
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1278,6 +1086,8 @@ export class ResourcesMethods {
    *
    * One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * @example
@@ -1301,6 +1111,8 @@ export class ResourcesMethods {
    * The banks whose accounts can be debited.
    *
    * Lists the banks whose accounts can be debited.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -1357,6 +1169,8 @@ export class ResourcesMethods {
    *
    * Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.charges({
@@ -1385,6 +1199,8 @@ export class ResourcesMethods {
    * Recurrent payments, newest first.
    *
    * Lists recurrent payments, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1422,6 +1238,8 @@ export class ResourcesMethods {
    *
    * Reads one recurrent payment. With `status` it is stopped or started.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1458,6 +1276,8 @@ export class ResourcesMethods {
    * Installment plans, newest first, finished ones too; or one, by its id.
    *
    * Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1504,6 +1324,8 @@ export class ResourcesMethods {
    * Resume a paused installment plan: what fell due meanwhile is charged at once.
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1554,6 +1376,8 @@ export class ResourcesMethods {
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1603,6 +1427,8 @@ export class ResourcesMethods {
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1648,183 +1474,12 @@ export class ResourcesMethods {
   }
 
   /**
-   * Make a link that anybody may open to pay.
-   *
-   * Makes a link that anybody may open to pay. Optional fields may be null.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.paylink({
-   *   title: "Cooking class",
-   *   description: "Saturday, 10:00, Lekki",
-   *   amount: "5000.00",
-   *   currency: "NGN",
-   *   type: "one_time",
-   *   payer_bears_fees: "yes",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Link created",
-   * //   data: {
-   * //     link_id: "<link_id>",
-   * //     link: "<link>",
-   * //     title: "Cooking class",
-   * //     amount: "5000.00",
-   * //     currency: "NGN",
-   * //     type: "one_time",
-   * //     status: "active",
-   * //   },
-   * // }
-   * ```
-   */
-  paylink(request: ResourcesPaylinkRequest, options?: CallOptions): Promise<PaylinkReply> {
-    return callAction(this.#caller, PAYLINK, request, options);
-  }
-
-  /**
-   * Payment links, newest first; or one with its payments and totals, by its link_id.
-   *
-   * Lists payment links, newest first, or shows one with its payments.
-   *
-   * `await` returns one page, `for await` yields the records of all pages.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.paylinks();
-   * // {
-   * //   status: 200,
-   * //   data: [
-   * //     {
-   * //       link_id: "<link_id>",
-   * //       link: "<link>",
-   * //       title: "Cooking class",
-   * //       amount: "5000.00",
-   * //       currency: "NGN",
-   * //       type: "one_time",
-   * //       status: "active",
-   * //     },
-   * //   ],
-   * //   total: 1,
-   * //   offset: 0,
-   * //   limit: 50,
-   * // }
-   * ```
-   */
-  paylinks(request: ResourcesPaylinksRequest = {}, options?: CallOptions): List<PaylinksReply, PaylinkRecord> {
-    const kind = { paging: "offset", isNewestFirst: true } as const;
-    return listRecords(this.#caller, PAYLINKS, kind, request, options);
-  }
-
-  /**
-   * One payment link with its payments and totals.
-   *
-   * Shows one payment link with its payments and totals.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.paylinkDetail({
-   *   link_id: "<link_id>",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Link",
-   * //   data: {
-   * //     link_id: "<link_id>",
-   * //     link: "<link>",
-   * //     title: "Cooking class",
-   * //     amount: "5000.00",
-   * //     currency: "NGN",
-   * //     type: "one_time",
-   * //     status: "active",
-   * //     description: "Saturday, 10:00, Lekki",
-   * //     frequency: null,
-   * //     payer_bears_fees: true,
-   * //     accept_number: false,
-   * //     redirect_url: null,
-   * //     custom_message: null,
-   * //     notification_email: null,
-   * //     created_at: "2026-01-05T08:30:00.000Z",
-   * //     checkouts: 0,
-   * //     paid_count: 0,
-   * //     total: "0.00",
-   * //     payments: [],
-   * //   },
-   * // }
-   * ```
-   */
-  paylinkDetail(request: ResourcesPaylinkDetailRequest, options?: CallOptions): Promise<PaylinkDetailReply> {
-    return callAction(this.#caller, PAYLINK_DETAIL, request, options);
-  }
-
-  /**
-   * Disable a payment link: nobody can pay by it any more.
-   *
-   * Disables or enables a payment link. The action's variant `status` says which.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.paylinkSwitchDisable({
-   *   link_id: "<link_id>",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Link disabled",
-   * //   data: {
-   * //     link_id: "<link_id>",
-   * //     link: "<link>",
-   * //     title: "Cooking class",
-   * //     amount: "5000.00",
-   * //     currency: "NGN",
-   * //     type: "one_time",
-   * //     status: "disabled",
-   * //   },
-   * // }
-   * ```
-   */
-  paylinkSwitchDisable(request: ResourcesPaylinkSwitchDisableRequest, options?: CallOptions): Promise<PaylinkReply> {
-    return callAction(this.#caller, PAYLINK_SWITCH_DISABLE, request, options);
-  }
-
-  /**
-   * Enable a payment link again.
-   *
-   * Disables or enables a payment link. The action's variant `status` says which.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.paylinkSwitchEnable({
-   *   link_id: "<link_id>",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Link enabled",
-   * //   data: {
-   * //     link_id: "<link_id>",
-   * //     link: "<link>",
-   * //     title: "Cooking class",
-   * //     amount: "5000.00",
-   * //     currency: "NGN",
-   * //     type: "one_time",
-   * //     status: "active",
-   * //   },
-   * // }
-   * ```
-   */
-  paylinkSwitchEnable(request: ResourcesPaylinkSwitchEnableRequest, options?: CallOptions): Promise<PaylinkReply> {
-    return callAction(this.#caller, PAYLINK_SWITCH_ENABLE, request, options);
-  }
-
-  /**
    * Register a customer, or bring one up to date.
    *
    * Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
    * replace the earlier ones.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1858,6 +1513,8 @@ export class ResourcesMethods {
    * Customers, newest first.
    *
    * Lists customers, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1894,6 +1551,8 @@ export class ResourcesMethods {
    *
    * Shows one customer with payments.
    *
+   * Needs a key of scope `collect` or `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.customerDetail({
@@ -1924,6 +1583,8 @@ export class ResourcesMethods {
    * Transactions of every kind, newest first.
    *
    * Lists transactions of every kind, newest first. Filters that are sent must all match.
+   *
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1985,6 +1646,8 @@ export class ResourcesMethods {
    *
    * Finds anything that has a reference, whoever gave it.
    *
+   * Needs a key of scope `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.transaction({
@@ -2032,6 +1695,8 @@ export class ResourcesMethods {
    *
    * Asks for a statement of account over whole days. The statement of the days that follow begins with the balance at
    * which this one ends.
+   *
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
@@ -2089,166 +1754,39 @@ export class ResourcesMethods {
   }
 
   /**
-   * What collections did to the wallet, day by day.
+   * The valid API keys, without the keys themselves.
    *
-   * Lists settlements, newest first: one for each day and currency on which collected money moved.
-   *
-   * `await` returns one page, `for await` yields the records of all pages.
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
-   * await shop.resources.settlements({
-   *   from: "2026-01-01",
-   *   to: "2026-01-31",
-   * });
+   * await shop.resources.keys();
    * // {
    * //   status: 200,
    * //   data: [
    * //     {
-   * //       settlement_id: "ST20260105NGN",
-   * //       day: "2026-01-05",
-   * //       currency: "NGN",
-   * //       state: "open",
-   * //       gross: "16527.15",
-   * //       fee: "-1927.91",
-   * //       vat: "-144.60",
-   * //       split: "0.00",
-   * //       refunds: "-500.00",
-   * //       disputes: "0.00",
-   * //       reserve: "0.00",
-   * //       net: "13954.64",
-   * //       paid_out: "0.00",
+   * //       key_id: 1,
+   * //       name: "default",
+   * //       scopes: [
+   * //         "all",
+   * //       ],
+   * //       addresses: [],
+   * //       made_by: "",
+   * //       made_at: "<made_at>",
+   * //       expires_at: null,
+   * //       replaced_by: null,
+   * //       last_used_at: "<last_used_at>",
+   * //       last_used_from: "<last_used_from>",
+   * //       refused_at: null,
+   * //       refused_from: null,
+   * //       signs_events: true,
+   * //       is_this: true,
    * //     },
    * //   ],
-   * //   total: 1,
-   * //   offset: 0,
-   * //   limit: 50,
    * // }
    * ```
    */
-  settlements(
-    request: ResourcesSettlementsRequest = {},
-    options?: CallOptions,
-  ): List<SettlementsReply, SettlementSummary> {
-    const kind = { paging: "offset", isNewestFirst: true } as const;
-    return listRecords(this.#caller, SETTLEMENTS, kind, request, options);
-  }
-
-  /**
-   * One settlement with its lines.
-   *
-   * Reads one settlement.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.settlement({
-   *   settlement_id: "<settlement_id>",
-   * });
-   * // {
-   * //   status: 200,
-   * //   data: {
-   * //     settlement_id: "ST20260105NGN",
-   * //     day: "2026-01-05",
-   * //     currency: "NGN",
-   * //     state: "open",
-   * //     gross: "16527.15",
-   * //     fee: "-1927.91",
-   * //     vat: "-144.60",
-   * //     split: "0.00",
-   * //     refunds: "-500.00",
-   * //     disputes: "0.00",
-   * //     reserve: "0.00",
-   * //     net: "13954.64",
-   * //     paid_out: "0.00",
-   * //     lines: [
-   * //       {
-   * //         kind: "gross",
-   * //         amount: "16527.15",
-   * //         count: 4,
-   * //       },
-   * //       {
-   * //         kind: "fee",
-   * //         amount: "-1927.91",
-   * //         count: 5,
-   * //       },
-   * //       {
-   * //         kind: "vat",
-   * //         amount: "-144.60",
-   * //         count: 5,
-   * //       },
-   * //       {
-   * //         kind: "refunds",
-   * //         amount: "-500.00",
-   * //         count: 1,
-   * //       },
-   * //     ],
-   * //     payouts: [],
-   * //   },
-   * // …
-   * ```
-   */
-  settlement(request: ResourcesSettlementRequest, options?: CallOptions): Promise<SettlementReply> {
-    return callAction(this.#caller, SETTLEMENT, request, options);
-  }
-
-  /**
-   * Pay the wallet out to your bank account by a schedule.
-   *
-   * Sets when the NGN wallet is paid out to your own bank account, or ends that.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.payoutSchedule({
-   *   frequency: "weekly",
-   *   least: "10000",
-   *   bankcode: "058",
-   *   accountnumber: "0000000000",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Payouts are scheduled",
-   * //   data: {
-   * //     frequency: "weekly",
-   * //     least: "10000.00",
-   * //     currency: "NGN",
-   * //     bankcode: "058",
-   * //     accountnumber: "0000000000",
-   * //     next_payout: "2026-01-12T08:00:00.000Z",
-   * //     last_payout: null,
-   * //   },
-   * // }
-   * ```
-   */
-  payoutSchedule(request: ResourcesPayoutScheduleRequest, options?: CallOptions): Promise<ScheduleReply> {
-    return callAction(this.#caller, PAYOUT_SCHEDULE, request, options);
-  }
-
-  /**
-   * The schedule of payouts.
-   *
-   * Reads the schedule of payouts.
-   *
-   * @example
-   * ```ts
-   * await shop.resources.payouts();
-   * // {
-   * //   status: 200,
-   * //   message: "Payouts are scheduled",
-   * //   data: {
-   * //     frequency: "weekly",
-   * //     least: "10000.00",
-   * //     currency: "NGN",
-   * //     bankcode: "058",
-   * //     accountnumber: "0000000000",
-   * //     next_payout: "2026-01-12T08:00:00.000Z",
-   * //     last_payout: null,
-   * //   },
-   * // }
-   * ```
-   */
-  payouts(request: ResourcesPayoutsRequest = {}, options?: CallOptions): Promise<ScheduleReply> {
-    return callAction(this.#caller, PAYOUTS, request, options);
+  keys(request: ResourcesKeysRequest = {}, options?: CallOptions): Promise<KeysReply> {
+    return callAction(this.#caller, KEYS, request, options);
   }
 }

@@ -7,9 +7,9 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type CashcodeRedeemReply } from "./cashcode.js";
-import { type DisputeChanged } from "./disputes.js";
+import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
-import { CASHCODE_REDEEM_REPLY_SHAPE, DISPUTE_CHANGED_SHAPE } from "./shapes.js";
+import { CASHCODE_REDEEM_REPLY_SHAPE, LIMIT_FIELDS_SHAPE, TIER_FIELDS_SHAPE } from "./shapes.js";
 import { type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
@@ -41,20 +41,6 @@ export interface ClockReply {
   readonly status: 200;
   /** Business time, in Lagos time with its offset. */
   readonly now: Time;
-}
-
-/** A close of the books of all merchants of the test environment. */
-export interface CloseReply {
-  /** Always 200. */
-  readonly status: 200;
-  /** Number of the close. */
-  readonly close_number: number;
-  /** Time of the close by the server's clock, in UTC. */
-  readonly closed_at: Time;
-  /** Root of the close's tree, in hexadecimal. */
-  readonly root: string;
-  /** Ed25519 key that checks the close and the proofs, in hexadecimal. */
-  readonly public_key: string;
 }
 
 /** The timeline of a reference. */
@@ -127,29 +113,6 @@ export interface SandboxPayAccountRequest {
   readonly amount: Amount;
   /** Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200 characters. */
   readonly sender_name?: string | null | undefined;
-}
-
-/** Request of sandbox dispute. Simulates that the payer's bank disputes a payment. */
-export interface SandboxDisputeRequest {
-  /** The payment. It must be successful. 1 to 100 characters. */
-  readonly txnRef: string;
-  /**
-   * The disputed amount, in the payment's currency. Default: all that was not refunded or disputed before. Digits with
-   * at most two decimals, above zero, at most 15 digits.
-   */
-  readonly amount?: Amount | null | undefined;
-  /** The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters. */
-  readonly reason: string;
-  /** Hours until the deadline. Default 168. 1 to 2,160. */
-  readonly hours?: number | null | undefined;
-}
-
-/** Request of sandbox disputeOutcome. Simulates the decision of the payer's bank. */
-export interface SandboxDisputeOutcomeRequest {
-  /** The dispute. It must be open. 1 to 100 characters. */
-  readonly dispute_id: string;
-  /** `won`: the bank decides for you; `lost`: for the payer. */
-  readonly outcome: "lost" | "won";
 }
 
 /** Request of sandbox cardPurchase. Simulates a shop that charges a card, in the test environment. */
@@ -333,9 +296,6 @@ export interface SandboxFreezeRequest {
 /** Request of sandbox audit. */
 export type SandboxAuditRequest = Record<string, never>;
 
-/** Request of sandbox close. */
-export type SandboxCloseRequest = Record<string, never>;
-
 /**
  * Request of sandbox fault. Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults
  * of one rail or of all.
@@ -360,6 +320,54 @@ export interface SandboxFaultRequest {
 /** Request of sandbox reset. */
 export type SandboxResetRequest = Record<string, never>;
 
+/** Request of sandbox newKey. A key beside those that the merchant has. */
+export interface SandboxNewKeyRequest {
+  /** Name of the key. Default `sandbox`. At most 200 characters. */
+  readonly name?: string | null | undefined;
+  /**
+   * What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`. Default `all`. A
+   * list of scopes.
+   */
+  readonly scopes?: readonly string[] | null | undefined;
+  /**
+   * Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from everywhere. A list of
+   * at most 50 ranges.
+   */
+  readonly addresses?: readonly string[] | null | undefined;
+  /**
+   * When it stops working, by the wall clock and not by the merchant's. Default: never. An ISO 8601 time such as
+   * 2026-01-05T09:30:00+01:00.
+   */
+  readonly expires_at?: Time | null | undefined;
+}
+
+/**
+ * Request of sandbox payoutPolicy. The whole policy for money out: what is left out is not restricted. Without any
+ * field there is no policy.
+ */
+export interface SandboxPayoutPolicyRequest {
+  /**
+   * Transfers of more than this amount wait for approval, in naira. Digits with at most two decimals, at most 15
+   * digits; zero where nothing is left.
+   */
+  readonly approve_above?: Amount | null | undefined;
+  /**
+   * Transfers wait that bring the day's total above this amount, in naira. Digits with at most two decimals, at most
+   * 15 digits; zero where nothing is left.
+   */
+  readonly approve_daily_above?: Amount | null | undefined;
+  /** Whether transfers wait whose beneficiary was never paid before. */
+  readonly approve_new_beneficiary?: boolean | null | undefined;
+  /** Whether all orders of a bulk wait. */
+  readonly approve_bulk?: boolean | null | undefined;
+  /** Limits of the transfers to each beneficiary. */
+  readonly beneficiary_limits?: LimitFields | null | undefined;
+  /** Limits of what each client is sent for loans and from savings, by the client's KYC tier. */
+  readonly tier_limits?: TierFields | null | undefined;
+  /** What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval. */
+  readonly on_limit?: "approve" | "refuse" | null | undefined;
+}
+
 const BENEFICIARY: Operation = {
   name: "sandbox.beneficiary",
   path: "sandbox",
@@ -377,27 +385,6 @@ const PAY_ACCOUNT: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
-};
-
-const DISPUTE: Operation = {
-  name: "sandbox.dispute",
-  path: "sandbox",
-  select: { action: "dispute" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  request: { amounts: ["amount"] },
-  reply: DISPUTE_CHANGED_SHAPE,
-};
-
-const DISPUTE_OUTCOME: Operation = {
-  name: "sandbox.disputeOutcome",
-  path: "sandbox",
-  select: { action: "dispute_outcome" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  reply: DISPUTE_CHANGED_SHAPE,
 };
 
 const CARD_PURCHASE: Operation = {
@@ -502,14 +489,6 @@ const AUDIT: Operation = {
   repeat: "read",
 };
 
-const CLOSE: Operation = {
-  name: "sandbox.close",
-  path: "sandbox",
-  select: { action: "close" },
-  repeat: "never",
-  writes: true,
-};
-
 const FAULT: Operation = {
   name: "sandbox.fault",
   path: "sandbox",
@@ -528,6 +507,29 @@ const RESET: Operation = {
   writes: true,
 };
 
+const NEW_KEY: Operation = {
+  name: "sandbox.newKey",
+  path: "sandbox",
+  select: { action: "new_key" },
+  repeat: "never",
+  writes: true,
+};
+
+const PAYOUT_POLICY: Operation = {
+  name: "sandbox.payoutPolicy",
+  path: "sandbox",
+  select: { action: "payout_policy" },
+  repeat: "never",
+  writes: true,
+  request: {
+  amounts: ["approve_above", "approve_daily_above"],
+  inside: {
+    beneficiary_limits: LIMIT_FIELDS_SHAPE,
+    tier_limits: TIER_FIELDS_SHAPE,
+  },
+},
+};
+
 /** The actions of `PUT /sandbox`. */
 export class SandboxMethods {
   readonly #caller: Caller;
@@ -541,6 +543,8 @@ export class SandboxMethods {
    * Somebody who gets a part of split payments.
    *
    * Adds a payee of split payments.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -568,6 +572,8 @@ export class SandboxMethods {
    *
    * Simulates a customer's bank transfer into an account number, in the test environment.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * Exists in the test environment only.
@@ -591,90 +597,11 @@ export class SandboxMethods {
   }
 
   /**
-   * The payer's bank disputes a payment.
-   *
-   * Simulates that the payer's bank disputes a payment.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * Exists in the test environment only.
-   *
-   * @example
-   * ```ts
-   * await shop.sandbox.dispute({
-   *   txnRef: "<txnRef>",
-   *   amount: "500.00",
-   *   reason: "product not received",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Dispute opened",
-   * //   data: {
-   * //     dispute_id: "<dispute_id>",
-   * //     txnRef: "<txnRef>",
-   * //     state: "needs_response",
-   * //     reason: "product not received",
-   * //     amount: "500.00",
-   * //     currency: "NGN",
-   * //     fee: "1500.00",
-   * //     vat: "112.50",
-   * //     held: "2112.50",
-   * //     respond_by: "2026-01-12T08:30:00.000Z",
-   * //     opened_at: "2026-01-05T08:30:00.000Z",
-   * //     ended_at: null,
-   * //     plan_id: null,
-   * //   },
-   * // }
-   * ```
-   */
-  dispute(request: SandboxDisputeRequest, options?: CallOptions): Promise<DisputeChanged> {
-    return callAction(this.#caller, DISPUTE, request, options);
-  }
-
-  /**
-   * The payer's bank decides a dispute.
-   *
-   * Simulates the decision of the payer's bank.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * Exists in the test environment only.
-   *
-   * @example
-   * ```ts
-   * await shop.sandbox.disputeOutcome({
-   *   dispute_id: "<dispute_id>",
-   *   outcome: "won",
-   * });
-   * // {
-   * //   status: 200,
-   * //   message: "Dispute won: the money is yours again",
-   * //   data: {
-   * //     dispute_id: "<dispute_id>",
-   * //     txnRef: "<txnRef>",
-   * //     state: "won",
-   * //     reason: "product not received",
-   * //     amount: "500.00",
-   * //     currency: "NGN",
-   * //     fee: "1500.00",
-   * //     vat: "112.50",
-   * //     held: "0.00",
-   * //     respond_by: "2026-01-12T08:30:00.000Z",
-   * //     opened_at: "2026-01-05T08:30:00.000Z",
-   * //     ended_at: "2026-01-05T08:30:00.000Z",
-   * //     plan_id: null,
-   * //   },
-   * // }
-   * ```
-   */
-  disputeOutcome(request: SandboxDisputeOutcomeRequest, options?: CallOptions): Promise<DisputeChanged> {
-    return callAction(this.#caller, DISPUTE_OUTCOME, request, options);
-  }
-
-  /**
    * A shop charges a virtual card.
    *
    * Simulates a shop that charges a card, in the test environment.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -705,6 +632,8 @@ export class SandboxMethods {
    *
    * Simulates a shop that refunds a purchase, in the test environment.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * Exists in the test environment only.
@@ -731,6 +660,8 @@ export class SandboxMethods {
    * Simulate drawing cash with a code and its PIN.
    *
    * Simulates that cash is drawn with a code, in the test environment.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
@@ -764,6 +695,8 @@ export class SandboxMethods {
    *
    * A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -789,6 +722,8 @@ export class SandboxMethods {
    *
    * Credits the merchant's own wallet.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * Exists in the test environment only.
@@ -813,6 +748,8 @@ export class SandboxMethods {
    * Simulate the rail's call-back for a pending transaction.
    *
    * A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
@@ -841,6 +778,8 @@ export class SandboxMethods {
    *
    * The URL that this merchant's events are sent to. An empty text switches them off.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -864,6 +803,8 @@ export class SandboxMethods {
    * The timeline of everything that has a reference.
    *
    * A reference of any kind. If several are sent, the first field of this list counts.
+   *
+   * Needs a key of scope `all`.
    *
    * Exists in the test environment only.
    *
@@ -922,6 +863,8 @@ export class SandboxMethods {
   /**
    * This merchant's business time.
    *
+   * Needs a key of scope `all`.
+   *
    * Exists in the test environment only.
    *
    * @example
@@ -942,6 +885,8 @@ export class SandboxMethods {
    *
    * Either a duration, whose parts are added up, or the time to go to.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -956,7 +901,6 @@ export class SandboxMethods {
    * //   now: "2026-01-06T09:30:00.000+01:00",
    * //   ran: {
    * //     cashcode: 1,
-   * //     checkout: 1,
    * //     payment: 14,
    * //     webhook: 5,
    * //   },
@@ -971,6 +915,8 @@ export class SandboxMethods {
    * Stop this merchant's clock, or let it run again.
    *
    * Stops this merchant's clock, or lets it run again.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
@@ -992,6 +938,8 @@ export class SandboxMethods {
   /**
    * Check the invariants of this merchant's books.
    *
+   * Needs a key of scope `all`.
+   *
    * Exists in the test environment only.
    *
    * @example
@@ -1008,32 +956,11 @@ export class SandboxMethods {
   }
 
   /**
-   * Close the books of the test environment, so that proofs are no longer pending.
-   *
-   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
-   *
-   * Exists in the test environment only.
-   *
-   * @example
-   * ```ts
-   * await shop.sandbox.close();
-   * // {
-   * //   status: 200,
-   * //   close_number: "<close_number>",
-   * //   closed_at: "<closed_at>",
-   * //   root: "<root>",
-   * //   public_key: "<public_key>",
-   * // }
-   * ```
-   */
-  close(request: SandboxCloseRequest = {}, options?: CallOptions): Promise<CloseReply> {
-    return callAction(this.#caller, CLOSE, request, options);
-  }
-
-  /**
    * Make this merchant's next calls to a rail fail.
    *
    * Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1059,6 +986,8 @@ export class SandboxMethods {
   /**
    * Start this mid and key with empty books; the old books are kept.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * Exists in the test environment only.
@@ -1074,5 +1003,62 @@ export class SandboxMethods {
    */
   reset(request: SandboxResetRequest = {}, options?: CallOptions): Promise<SandboxReply> {
     return callAction(this.#caller, RESET, request, options);
+  }
+
+  /**
+   * Make a further API key of this merchant, with the scopes that it is to have.
+   *
+   * A key beside those that the merchant has.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.newKey({
+   *   name: "payroll",
+   *   scopes: [
+   *     "payout",
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   key_id: 2,
+   * //   key: "<key>",
+   * //   scopes: [
+   * //     "payout",
+   * //   ],
+   * // }
+   * ```
+   */
+  newKey(request: SandboxNewKeyRequest = {}, options?: CallOptions): Promise<NewKeyReply> {
+    return callAction(this.#caller, NEW_KEY, request, options);
+  }
+
+  /**
+   * Set which transfers of this merchant wait for approval, and its velocity limits.
+   *
+   * The whole policy for money out: what is left out is not restricted. Without any field there is no policy.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.payoutPolicy();
+   * // {
+   * //   status: 200,
+   * //   message: "The policy is in force",
+   * // }
+   * ```
+   */
+  payoutPolicy(request: SandboxPayoutPolicyRequest = {}, options?: CallOptions): Promise<PolicyReply> {
+    return callAction(this.#caller, PAYOUT_POLICY, request, options);
   }
 }

@@ -91,6 +91,8 @@ export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
 
 export const INTEREST_SETTINGS_SHAPE: Shape = { decimals: ["interestRate"] };
 
+export const LIMIT_FIELDS_SHAPE: Shape = { amounts: ["hourly_amount", "daily_amount"] };
+
 export const LOAN_NEXT_DUE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const LOAN_OUTSTANDING_SHAPE: Shape = {
@@ -263,6 +265,10 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
     data: SUBSCRIPTION_RECORD_SHAPE,
     explained: DRY_RUN_FIGURE_SHAPE,
   },
+};
+
+export const TIER_FIELDS_SHAPE: Shape = {
+  inside: { tier_1: LIMIT_FIELDS_SHAPE, tier_2: LIMIT_FIELDS_SHAPE },
 };
 
 export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };

@@ -410,6 +410,8 @@ export class VirtualcardMethods {
    *
    * A new card for a customer, with an initial balance from the wallet.
    *
+   * Needs a key of scope `issue`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -458,6 +460,8 @@ export class VirtualcardMethods {
    *
    * Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
    *
+   * Needs a key of scope `issue`.
+   *
    * @example
    * ```ts
    * await shop.virtualcard.get({
@@ -496,6 +500,8 @@ export class VirtualcardMethods {
    *
    * Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
    *
+   * Needs a key of scope `issue`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -519,6 +525,8 @@ export class VirtualcardMethods {
    *
    * Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
    *
+   * Needs a key of scope `issue`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -541,6 +549,8 @@ export class VirtualcardMethods {
    * Set or remove a card's limits per transaction, day and month, and its shop categories.
    *
    * Replaces all limits of a card. An empty object removes them.
+   *
+   * Needs a key of scope `issue`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -581,6 +591,8 @@ export class VirtualcardMethods {
    *
    * Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date` is
    * an alias of `to_date`.
+   *
+   * Needs a key of scope `issue` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -647,6 +659,8 @@ export class VirtualcardMethods {
    *
    * Names a card by the reference that its creation returned.
    *
+   * Needs a key of scope `issue`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -669,6 +683,8 @@ export class VirtualcardMethods {
    *
    * Names a card by the reference that its creation returned.
    *
+   * Needs a key of scope `issue`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -690,6 +706,8 @@ export class VirtualcardMethods {
    * Terminate a card for good; its balance returns to the wallet.
    *
    * Names a card by the reference that its creation returned.
+   *
+   * Needs a key of scope `issue`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *

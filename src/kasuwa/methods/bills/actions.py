@@ -8,6 +8,7 @@ PREPAID_METER = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
 
 BILLS = ApiMethod(
     name="bills",
+    scope="payout",
     selectors=("action",),
     actions=(
         MemoryRead(

@@ -14,6 +14,7 @@ GENERATE_RULES = (
 
 CASHCODE = ApiMethod(
     name="cashcode",
+    scope="payout",
     selectors=("action",),
     actions=(
         Write(

@@ -30,6 +30,7 @@ EXAMPLE_CLIENT = {
 
 CLIENTS = ApiMethod(
     name="clients",
+    scope="lend",
     selectors=("action",),
     actions=(
         Write(

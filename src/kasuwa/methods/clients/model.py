@@ -151,6 +151,11 @@ def bank_account_of(client: Client, unseal: Unsealer) -> BankAccount | None:
     return msgspec.structs.replace(detail.bank_account, account_name=full_name_of(detail))
 
 
+def kyc_tier(client: Client) -> str:
+    """Returns the KYC tier of a client: 2 with a verified BVN, else 1. Contract: keys#velocity"""
+    return "2" if client.bvn_verified else "1"
+
+
 def refuse_inactive(client: Client) -> Refusal | None:
     """Returns a refusal unless the client is active."""
     if client.status == ACTIVE:

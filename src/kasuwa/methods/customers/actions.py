@@ -7,6 +7,7 @@ from kasuwa.methods.customers import rules, store, wire
 RESOURCES = (
     Write(
         name="customer",
+        scope="collect",
         selector="request",
         request=wire.CustomerRequest,
         reply=wire.CustomerReply,
@@ -25,6 +26,7 @@ RESOURCES = (
     ),
     Read(
         name="customer",
+        scope="collect",
         title="customers",
         request=wire.CustomersRequest,
         reply=wire.CustomersReply,
@@ -34,6 +36,7 @@ RESOURCES = (
     ),
     Read(
         name="customer_detail",
+        scope="collect",
         request=wire.CustomerDetailRequest,
         reply=wire.CustomerDetailReply,
         read=store.show_customer_detail,

@@ -5,8 +5,9 @@ from functools import partial
 from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.disburse import model, steps, store, wire
-from kasuwa.methods.disburse.rules import bulk_transfer, on_bank_answer, transfer
+from kasuwa.methods.disburse import model, payout_model, steps, store, wire
+from kasuwa.methods.disburse.rules import approve, bulk_transfer, on_bank_answer, transfer
+from kasuwa.rails import ports
 
 TRANSFER_RULES = (
     FieldRule(("amount",), transfer.check_amount),
@@ -26,6 +27,7 @@ EXAMPLE_ORDER = {
 
 DISBURSE = ApiMethod(
     name="disburse",
+    scope="payout",
     selectors=("action",),
     max_body_bytes=1024 * 1024,
     actions=(
@@ -54,6 +56,28 @@ DISBURSE = ApiMethod(
             summary="Send up to 1,000 transfers in one request",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),
+        Write(
+            name="approve",
+            scope="approve",
+            request=wire.VerdictRequest,
+            reply=wire.ApprovalReply,
+            needs=approve.need_verdict,
+            decide=partial(approve.decide_verdict, payout_model.APPROVED),
+            permission=PAY,
+            summary="Approve a transfer that waits, or a bulk, with another key than the one that made it",
+            example={"action": "approve", "txnRef": "<txnRef>"},
+        ),
+        Write(
+            name="reject",
+            scope="approve",
+            request=wire.VerdictRequest,
+            reply=wire.ApprovalReply,
+            needs=approve.need_verdict,
+            decide=partial(approve.decide_verdict, payout_model.REJECTED),
+            permission=PAY,
+            summary="Reject a transfer that waits for approval, or a bulk, and release its money",
+            example={"action": "reject", "txnRef": "<txnRef>"},
+        ),
         Read(
             name="verify",
             request=wire.VerifyRequest,
@@ -67,5 +91,13 @@ DISBURSE = ApiMethod(
     steps=(
         Step(model.SEND, model.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
         Step(model.QUERY, model.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
+        Step(
+            payout_model.EXPIRE,
+            payout_model.EXPIRY_LANE,
+            ports.call_no_rail,
+            approve.need_expiry,
+            approve.decide_expiry,
+            accepts_callback=False,
+        ),
     ),
 )

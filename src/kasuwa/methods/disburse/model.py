@@ -2,7 +2,7 @@
 
 A transfer is a `Transaction` of kind `transfer` (core/transactions.py). Its statuses:
 
-    processing ⇄ pending        pending: the bank has answered, but without a final result
+    processing ⇄ pending        pending: the bank has answered, but without a final result, or it waits for approval
         │           │
         └─────┬─────┘
               ├──> successful   the bank paid: the hold is posted
@@ -65,6 +65,9 @@ class TransferJobData(msgspec.Struct, frozen=True):
     amount: int
     scenario: Scenario
     resent_at: float = 0  # when it left, if the bank had refused it before
+    counted_at: float = 0  # when the counters of the policy for money out counted it; 0 if they did not
+    counted_client: str = ""  # the client whose counter counted it as well
+    is_approved: bool = False  # it waited for approval, and has had events about that
 
 
 JOB_DATA_DECODER: "msgspec.json.Decoder[TransferJobData]" = msgspec.json.Decoder(TransferJobData)

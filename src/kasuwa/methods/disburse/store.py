@@ -1,7 +1,11 @@
 """Reads transfers and bulks for verify. Never writes; every WHERE has the merchant_id."""
 
+from datetime import datetime
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
@@ -17,14 +21,15 @@ from kasuwa.methods.disburse.model import (
     BatchOrder,
     batch_key,
 )
-from kasuwa.methods.disburse.wire import BatchLine, VerifyReply, VerifyRequest
+from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
+from kasuwa.methods.disburse.wire import ApprovalLine, BatchLine, VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
 # Finds a transfer by orderRef first, then by txnRef, then the disbursement of a loan by the id of the loan.
 # Contract: disburse#verify, loans#request
 VERIFY_COLUMNS = "t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, t.detail"
-VERIFY = f"""
+FOUND = f"""
     select {VERIFY_COLUMNS}, 1 as place, t.key from transaction t where t.key = $1 and t.merchant_id = $2
     union all
     select {VERIFY_COLUMNS}, 2, t.key from transaction t
@@ -34,6 +39,10 @@ VERIFY = f"""
         join transaction t on t.merchant_id = l.merchant_id and t.txn_ref = l.transfer
     where l.merchant_id = $2 and l.key = $5
     order by place, key limit 1
+"""
+VERIFY = f"""
+    select {VERIFY_COLUMNS}, a.state, a.detail, a.expires_at, a.decided_by, a.decided_at from ({FOUND}) t
+    left join transfer_approval a on a.merchant_id = $2 and a.txn_ref = t.txn_ref
 """
 # Transfers, and cash-outs that were paid in cash over the counter.
 KINDS = [KIND, "cashout"]
@@ -72,8 +81,25 @@ async def verify_by_reference(reference: str, merchant: Merchant, reader: Reader
     row = await reader.fetchrow(VERIFY, key, merchant_id, txn_ref, KINDS, loan_key)
     if row is None:
         return None
-    *columns, detail, _, _ = row
-    return VerifyReply(status=200, **show_transfer(*columns), **subject_in(detail))
+    columns, detail, approval = row[:7], row[7], show_approval(*row[8:])
+    return VerifyReply(status=200, **show_transfer(*columns), **subject_in(detail), approval=approval)
+
+
+def show_approval(
+    state: Any, detail: str | None, expires_at: datetime, decided_by: str, decided_at: datetime | None
+) -> ApprovalLine | UnsetType:
+    """Returns the approval of a transfer. Unset if it had none, and all columns are null."""
+    if detail is None:
+        return UNSET
+    decoded = APPROVAL_DETAIL_DECODER.decode(detail)
+    return ApprovalLine(
+        state=state,
+        reasons=decoded.reasons,
+        requested_by=decoded.maker.label,
+        expires_at=utc_text(expires_at),
+        decided_by=decided_by or UNSET,
+        decided_at=UNSET if decided_at is None else utc_text(decided_at),
+    )
 
 
 def show_transfer(

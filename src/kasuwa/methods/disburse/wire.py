@@ -82,7 +82,7 @@ class TransferReply(msgspec.Struct, kw_only=True):
     "200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."
     txn_status: TxnStatus = field(name="txnStatus")
     """`successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered, but
-    without a final result. The bank is asked again until the result is final."""
+    without a final result, and is asked again until the result is final; or the transfer waits for approval."""
     txn_ref: str = field(name="txnRef")
     "Reference of the transfer, made by the service."
     order_ref: str = field(name="orderRef")
@@ -116,6 +116,49 @@ class BulkReply(msgspec.Struct, kw_only=True):
     "Whether all, some or none of the orders were accepted, with the numbers of those that were not."
     data: list[OrderReply]
     "One line per order, in the order of the request."
+
+
+class VerdictRequest(msgspec.Struct, kw_only=True):
+    """A transfer that waits for approval, or a bulk with all of its orders that still wait."""
+
+    txn_ref: Reference = field(name="txnRef")
+    "The `txnRef` of the transfer, or the `batchRef` of the bulk."
+
+
+class ApprovalReply(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The state of a transfer after it was approved or rejected, or of a bulk with the orders that were decided."""
+
+    status: Literal[200, 201]
+    "200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."
+    txn_status: TxnStatus = field(name="txnStatus")
+    "As in the reply of `transfer`: an approved transfer is sent at once, and a rejected one has failed."
+    txn_ref: str | UnsetType = field(name="txnRef", default=UNSET)
+    "Reference of the transfer. Absent for a bulk."
+    order_ref: str | UnsetType = field(name="orderRef", default=UNSET)
+    "Your reference of the order, or the `txnRef` if it had none. Absent for a bulk."
+    batch_ref: str | UnsetType = field(name="batchRef", default=UNSET)
+    "Reference of the bulk. Absent for a single transfer."
+    message: str
+    "The state in words; of a failed transfer, the reason."
+    data: list[OrderReply] | UnsetType = UNSET
+    "The orders of the bulk that were decided, in the order of the request. Absent for a single transfer."
+
+
+class ApprovalLine(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The approval of a transfer that waits, or waited, for one."""
+
+    state: Literal["waiting", "approved", "rejected", "expired"]
+    "`waiting`, or what became of it. `expired`: nobody decided in time, and the transfer has failed."
+    reasons: list[str]
+    "Why the transfer waits, or waited."
+    requested_by: str
+    "The key or the person that made the transfer."
+    expires_at: str
+    "When the transfer fails unless it is approved before, in UTC."
+    decided_by: str | UnsetType = UNSET
+    "The key or the person that approved or rejected it. Absent while it waits, and if nobody decided in time."
+    decided_at: str | UnsetType = UNSET
+    "When it was decided, or was over, in UTC. Absent while it waits."
 
 
 class BatchLine(OrderReply, kw_only=True, omit_defaults=True):
@@ -155,5 +198,7 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     "The loan whose principal the transfer pays out. Absent for every other transfer."
     savings_id: str | UnsetType = UNSET
     "The savings account whose cash-out the transfer pays. Absent for every other transfer."
+    approval: ApprovalLine | UnsetType = UNSET
+    "The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk."
     data: list[BatchLine] | UnsetType = UNSET
     "The orders of a bulk with their current states, in the order of the request. Absent for a single transfer."

@@ -17,6 +17,7 @@ CASHOUT_RULES = (
 
 INVESTMENTS = ApiMethod(
     name="investments",
+    scope="lend",
     selectors=("action",),
     actions=(
         Write(

@@ -18,6 +18,7 @@ EXAMPLE_TERMS = {
 
 LOANS = ApiMethod(
     name="loans",
+    scope="lend",
     selectors=("action",),
     actions=(
         Write(

@@ -44,6 +44,7 @@ OTHER_LANES = ("debit", "mobile")
 
 PAYMENT = ApiMethod(
     name="payment",
+    scope="collect",
     selectors=("action",),
     actions=(
         Write(
@@ -195,6 +196,7 @@ PAYMENT = ApiMethod(
         ),
         Write(
             name="refund",
+            scope="payout",
             request=wire.RefundRequest,
             reply=wire_reply.RefundReply,
             needs=refund.need_refund,
@@ -276,6 +278,7 @@ ANSWER_CHALLENGE = Write(
 RESOURCES = (
     MemoryRead(
         name="supported_chargable_banks",
+        scope="any",
         request=wire.ChargeableBanksRequest,
         reply=wire_reply.ChargeableBanksReply,
         answer=lookups.list_chargeable,
@@ -284,6 +287,7 @@ RESOURCES = (
     ),
     MemoryRead(
         name="charges",
+        scope="any",
         request=wire.ChargesRequest,
         reply=wire_reply.ChargesReply,
         answer=lookups.show_charges,
@@ -293,6 +297,7 @@ RESOURCES = (
     ),
     Read(
         name="recurrents",
+        scope="collect",
         request=wire.PlansRequest,
         reply=list[wire_reply.RecurrentReply],
         read=store.list_recurrents,
@@ -301,6 +306,7 @@ RESOURCES = (
     ),
     Write(
         name="recurrent",
+        scope="collect",
         request=wire.RecurrentRequest,
         reply=wire_reply.RecurrentChanged,
         needs=recurrent.need_recurrent,
@@ -312,6 +318,7 @@ RESOURCES = (
     ),
     Read(
         name="installments",
+        scope="collect",
         request=wire.InstallmentsRequest,
         reply=list[wire_reply.InstallmentReply],
         read=store.list_installments,
@@ -321,6 +328,7 @@ RESOURCES = (
     *(
         Write(
             name="installments",
+            scope="collect",
             variant=("status", status),
             request=wire.InstallmentRequest,
             reply=wire_reply.InstallmentChanged,

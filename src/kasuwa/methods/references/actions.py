@@ -6,6 +6,7 @@ from kasuwa.methods.references import store, wire
 RESOURCES = (
     Read(
         name="transaction",
+        scope="read",
         request=wire.TransactionRequest,
         reply=wire.TransactionReply,
         read=store.show_record,

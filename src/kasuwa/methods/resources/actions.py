@@ -25,11 +25,13 @@ EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.ob
 
 RESOURCES = ApiMethod(
     name="resources",
+    scope="all",
     # Some clients send `action` instead of `inquire`. Contract: #requests
     selectors=("inquire", "request", "action"),
     actions=(
         MemoryRead(
             name="banks",
+            scope="any",
             request=wire.BanksRequest,
             reply=dict[str, str],
             answer=lookups.list_banks,
@@ -38,6 +40,7 @@ RESOURCES = ApiMethod(
         ),
         Lookup(
             name="accountname",
+            scope="any",
             request=wire.AccountNameRequest,
             reply=wire.AccountNameReply,
             rules=(FieldRule(("bank_code",), check_bank_code),),
@@ -48,6 +51,7 @@ RESOURCES = ApiMethod(
         ),
         Lookup(
             name="bvn",
+            scope="lend",
             request=wire.BvnRequest,
             reply=wire.BvnReply,
             rules=(FieldRule(("bvn",), check_bvn),),
@@ -59,6 +63,7 @@ RESOURCES = ApiMethod(
         ),
         MemoryRead(
             name="card",
+            scope="any",
             request=wire.CardRequest,
             reply=wire.CardReply,
             answer=lookups.show_card,
@@ -67,6 +72,7 @@ RESOURCES = ApiMethod(
         ),
         Write(
             name="personalized-accounts",
+            scope="collect",
             selector="request",
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
@@ -80,6 +86,7 @@ RESOURCES = ApiMethod(
         # Public clients spell it both ways. Contract: resources#personalized-accounts
         Write(
             name="personalized_account",
+            scope="collect",
             selector="request",
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
@@ -92,6 +99,7 @@ RESOURCES = ApiMethod(
         ),
         Read(
             name="wallet",
+            scope="payout",
             request=wire.WalletRequest,
             reply=wire.WalletReply,
             read=store.show_wallet,
@@ -100,6 +108,7 @@ RESOURCES = ApiMethod(
         ),
         Read(
             name="events",
+            scope="read",
             request=wire.EventsRequest,
             reply=wire.EventsReply,
             read=store.list_events,
@@ -108,6 +117,7 @@ RESOURCES = ApiMethod(
         ),
         Read(
             name="event_feed",
+            scope="read",
             request=wire.FeedRequest,
             reply=wire.FeedReply,
             read=store.feed_events,

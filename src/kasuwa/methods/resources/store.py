@@ -110,7 +110,8 @@ def event_line(row: Any) -> EventLine:
     return EventLine(
         event_id=event_id(merchant_id, seq),
         sequence=seq,
-        txn_ref=reference,
+        # The events of an approval have references of their own; they are about a transfer.
+        txn_ref=about if kind == "transfer_approval" else reference,
         kind=kind,
         state=delivery_state(tried, waits=waits, off=off),
         date_created=utc_text(at),

@@ -11,6 +11,7 @@ EXPLAINED = one_of(
 
 SANDBOX = ApiMethod(
     name="sandbox",
+    scope="all",
     selectors=("action",),
     actions=(
         AdminCommand(

@@ -8,6 +8,7 @@ from kasuwa.methods.statements.settlements import wire as settlement_wire
 RESOURCES = (
     Read(
         name="statement",
+        scope="read",
         request=wire.StatementRequest,
         reply=wire.StatementReply,
         rules=rules.STATEMENT_RULES,

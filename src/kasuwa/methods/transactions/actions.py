@@ -6,6 +6,7 @@ from kasuwa.methods.transactions import rules, store, wire
 RESOURCES = (
     Read(
         name="transactions",
+        scope="read",
         request=wire.TransactionsRequest,
         reply=wire.TransactionsReply,
         rules=rules.LIST_RULES,

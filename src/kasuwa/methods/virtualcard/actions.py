@@ -17,6 +17,7 @@ EXAMPLE_BILLING = {
 
 VIRTUALCARD = ApiMethod(
     name="virtualcard",
+    scope="issue",
     selectors=("action",),
     actions=(
         Write(

@@ -21,7 +21,7 @@ import msgspec
 
 from kasuwa.core.body import read_untyped
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal
+from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, Row
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import Amount, read_scalar
 from kasuwa.core.references import movement_reference
@@ -45,7 +45,8 @@ from kasuwa.methods.disburse.model import (
     TransferDetail,
     batch_key,
 )
-from kasuwa.methods.disburse.rules.transfer import digest_request, replay_transfer, start_transfer
+from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
+from kasuwa.methods.disburse.rules.transfer import digest_request, order_of, replay_transfer, start_transfer
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply, TransferReply, TransferRequest
 
 NOT_AN_ORDER = "an object with amount, bankcode and accountnumber"
@@ -141,7 +142,12 @@ def read_any_amount(value: Any) -> int:
 def need_bulk(orders: list[BulkOrder], merchant: Merchant) -> Needs:
     order_refs = [order.order_ref for order in orders]
     keys = dict.fromkeys(transaction_key(merchant.merchant_id, KIND, ref) for ref in order_refs if ref is not None)
-    return Needs(tuple((Transaction, key) for key in keys), (WALLET,))
+    rows: list[tuple[type[Row], bytes]] = [(Transaction, key) for key in keys]
+    if merchant.payouts is not None:
+        valid = [order for order in orders if isinstance(order, TransferRequest)]
+        counters = (need_counters(merchant, order.bank_code, order.account_number) for order in valid)
+        rows += dict.fromkeys(need for needs in counters for need in needs)
+    return Needs(tuple(rows), (WALLET,))
 
 
 def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> Decision[BulkReply]:
@@ -179,10 +185,15 @@ def decide_order(order: BulkOrder, context: Context, seen: LoadedRows, number: i
             return Decision(reply=reply_order(replay.reply))
     if isinstance(order, InvalidOrder):
         return refuse_order(order, digest, context, number, batch_ref)
-    decision = start_transfer(order, digest, context, number, batch_ref)
+    detail = order_of(order)
+    # Counters that earlier orders of the bulk have changed are seen here: each is recorded before the next is decided.
+    checked = check_payout(detail, int(order.amount), context, seen, is_bulk=True)
+    if isinstance(checked, Refusal):
+        limited = InvalidOrder(checked.message, order.order_ref, int(order.amount), detail, b"")
+        return refuse_order(limited, digest, context, number, batch_ref)
+    decision = start_transfer(order, digest, context, number, batch_ref, checked)
     decision.numbers_used = 0  # decide_bulk has reserved the numbers of all orders
     decision.reply = reply_order(decision.reply)
-    detail = TransferDetail(order.bank_code, order.account_number, order.sender_name or "", order.narration or "")
     uncovered = InvalidOrder(INSUFFICIENT_MESSAGE, order.order_ref, int(order.amount), detail, b"")
     decision.fallback = partial(refuse_order, uncovered, digest, context, number, batch_ref)
     return decision

@@ -51,7 +51,9 @@ from kasuwa.methods.disburse.model import (
     WALLET,
     decode_job_data,
 )
+from kasuwa.methods.disburse.rules.payout_checks import need_counted, settle_counters
 from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, demand_rail, reply_transfer
+from kasuwa.methods.disburse.rules.waiting import place_final_event
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
@@ -73,7 +75,10 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     accounts: tuple[str, ...] = (WALLET,)
     if answer.status == ports.SUCCESSFUL:
         accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
-    source = decode_job_data(job.work).order.source_account
+    data = decode_job_data(job.work)
+    if data.counted_at:
+        rows = (*rows, *need_counted(merchant.merchant_id, data))
+    source = data.order.source_account
     if source != WALLET:
         return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))
     return Needs(rows, accounts)
@@ -138,10 +143,10 @@ def end_transfer(
     return Decision(
         reply=added.reply or reply_transfer(end.row),
         groups=(*end_holds(end.row, job_data.order.source_account, added.posts, seen), *added.groups),
-        rows=(end.row, *added.rows),
+        rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, seen)),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
-        events=(end.event,),
+        events=(place_final_event(end.event) if job_data.is_approved else end.event,),
         notices=added.notices,
     )
 

@@ -9,6 +9,8 @@ Postings of a transfer (all in the wallet's currency):
                  wallet → tax:stamp_duty             duty, where it is on
     failed       the hold is voided, nothing moves
 
+A transfer that the merchant's policy holds back keeps its hold until it is decided: see approve.py.
+
 Other slices send money with `send_money`: a loan's principal, a cash-out of savings, a payout of a split. They name
 their own source account and purpose. The wallet still pays the fee, which then has a hold of its own.
 
@@ -34,7 +36,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
 from kasuwa.core.routing import RailDemand
-from kasuwa.core.scenario import take_call_scenario
+from kasuwa.core.scenario import Scenario, take_call_scenario
 from kasuwa.core.tariff import NO_FEES, calculate_transfer_fees
 from kasuwa.core.transactions import (
     PENDING,
@@ -56,6 +58,8 @@ from kasuwa.methods.disburse.model import (
     TransferDetail,
     TransferJobData,
 )
+from kasuwa.methods.disburse.rules.payout_checks import UNCHECKED, CheckedPayout, check_payout, need_counters
+from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE, begin_approval, make_expiry, tell_approval
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 
 # Refusals, in order of precedence.
@@ -79,9 +83,10 @@ def check_amount(merchant: Merchant, amount: int) -> str | None:
 
 
 def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:
+    counters = need_counters(merchant, request.bank_code, request.account_number)
     if request.order_ref is None:
-        return Needs((), (WALLET,))
-    return Needs(((Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref)),), (WALLET,))
+        return Needs(counters, (WALLET,))
+    return Needs(((Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref)), *counters), (WALLET,))
 
 
 def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision[TransferReply] | Refusal:
@@ -91,8 +96,12 @@ def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows
         first = seen.get(Transaction, key)
         if first is not None:
             return replay_transfer(first, digest)
-    decision = start_transfer(request, digest, context, context.number, None)
-    decision.follow_up = decision.jobs[0]
+    checked = check_payout(order_of(request), int(request.amount), context, seen)
+    if isinstance(checked, Refusal):
+        return checked
+    decision = start_transfer(request, digest, context, context.number, None, checked)
+    if not checked.reasons:
+        decision.follow_up = decision.jobs[0]
     return decision
 
 
@@ -129,7 +138,7 @@ def replay_transfer(first: Transaction, digest: bytes) -> Decision | Refusal:
     """
     if first.digest != digest:
         return REFERENCE_USED
-    return Decision(reply=reply_transfer(first), in_progress=first.code is None and not first.is_final)
+    return Decision(reply=reply_transfer(first), in_progress=first.code is None and first.status == PROCESSING)
 
 
 class NewTransfer(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,20 +153,28 @@ class NewTransfer(msgspec.Struct, frozen=True, kw_only=True):
     # The refusal where the source account does not cover the amount, if that is not the wallet.
     insufficient_refusal: Refusal = WALLET_INSUFFICIENT
     is_free: bool = False  # without fee, VAT and stamp duty
+    checked: CheckedPayout = UNCHECKED  # against the merchant's policy for money out
+
+
+def order_of(request: TransferRequest) -> TransferDetail:
+    return TransferDetail(request.bank_code, request.account_number, request.sender_name or "", request.narration or "")
 
 
 def start_transfer(
-    request: TransferRequest, digest: bytes, context: Context, number: int, batch_ref: str | None
+    request: TransferRequest,
+    digest: bytes,
+    context: Context,
+    number: int,
+    batch_ref: str | None,
+    checked: CheckedPayout = UNCHECKED,
 ) -> Decision:
-    order = TransferDetail(
-        request.bank_code, request.account_number, request.sender_name or "", request.narration or ""
-    )
     new = NewTransfer(
-        order=order,
+        order=order_of(request),
         amount=int(request.amount),
         order_ref=request.order_ref,
         batch_ref=batch_ref,
         digest=digest,
+        checked=checked,
     )
     return begin_transfer(new, context, number)
 
@@ -184,14 +201,14 @@ def send_money(
 
 
 def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
-    """Holds amount and fees, and writes the transaction and the job that calls the bank.
+    """Holds amount and fees, and writes the transaction and the job that calls the bank, or that ends its wait for
+    approval.
 
     `number` is the merchant's serial number that the txnRef is made of.
     """
     txn_ref = movement_reference(new.reference_type, context.permutation(number), lagos_day(context.now))
     fees = NO_FEES if new.is_free else calculate_transfer_fees(context.merchant.tariff, new.amount)
-    random_number = int.from_bytes(context.entropy[:8], "big") + number
-    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
+    checked = new.checked
     row = begin_transaction(
         context,
         NewTransaction(
@@ -201,21 +218,51 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
             order_ref=new.order_ref,
             batch_ref=new.batch_ref,
             fees=fees,
-            message=MESSAGES[PROCESSING],
+            status=PENDING if checked.reasons else PROCESSING,
+            message=WAITING_MESSAGE if checked.reasons else MESSAGES[PROCESSING],
             digest=new.digest,
             detail=new.order,
             rail=context.choose_rail(demand_rail(new.order, new.amount)),
         ),
     )
-    job_data = encode_text(TransferJobData(context.now.timestamp(), new.order, row.amount, scenario))
-    return Decision(
+    decision = Decision(
         reply=reply_transfer(row),
         groups=hold_money(row, new.order.source_account, new.insufficient_refusal),
-        rows=(row,),
-        jobs=(make_transaction_job(context, SEND, LANE, row, job_data),),
+        rows=(row, *checked.counters),
         numbers_used=1,
-        sandbox=replace_faults(faults),
     )
+    if checked.reasons:
+        make_wait(decision, row, new, context)
+    else:
+        send_now(decision, row, new, context, number)
+    return decision
+
+
+def make_job_data(new: NewTransfer, context: Context, scenario: Scenario) -> TransferJobData:
+    now, checked = context.now.timestamp(), new.checked
+    counted_at = now if checked.counters else 0
+    return TransferJobData(
+        now, new.order, new.amount, scenario, counted_at=counted_at, counted_client=checked.client_id
+    )
+
+
+def send_now(decision: Decision, row: Transaction, new: NewTransfer, context: Context, number: int) -> None:
+    """Adds the job that calls the bank."""
+    random_number = int.from_bytes(context.entropy[:8], "big") + number
+    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
+    job_data = encode_text(make_job_data(new, context, scenario))
+    decision.jobs = (make_transaction_job(context, SEND, LANE, row, job_data),)
+    decision.sandbox = replace_faults(faults)
+
+
+def make_wait(decision: Decision, row: Transaction, new: NewTransfer, context: Context) -> None:
+    """Adds what a transfer that waits for approval has instead: its approval, the job that ends the wait, an event."""
+    approval = begin_approval(row, new.checked.reasons, context)
+    data = make_job_data(new, context, context.scenario)
+    event, deliveries = tell_approval(row, approval, data.scenario, context)
+    decision.rows = (*decision.rows, approval)
+    decision.jobs = (make_expiry(approval, data, context), *deliveries)
+    decision.events = (event,)
 
 
 def demand_rail(order: TransferDetail, amount: int) -> RailDemand:

@@ -32,9 +32,17 @@ from kasuwa.core.vault import derive
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode.rules import issue as cashcode
-from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, BankAccount, Client, bank_account_of, client_key
+from kasuwa.methods.clients.model import (
+    NO_BANK_ACCOUNT,
+    BankAccount,
+    Client,
+    bank_account_of,
+    client_key,
+    kyc_tier,
+)
 from kasuwa.methods.disburse.model import TransferDetail
 from kasuwa.methods.disburse.rules import transfer as disburse
+from kasuwa.methods.disburse.rules.payout_checks import CheckedPayout, ClientLimits, check_client_payout
 from kasuwa.methods.investments.model import (
     CLOSED,
     CURRENCY,
@@ -144,7 +152,7 @@ def decide_cashout(
     if request.dry_run:
         return dry_run_cashout(changes, savings, int(request.amount), request.method, context)
     if account is not None:
-        return send_cashout(changes, savings, int(request.amount), account, context)
+        return send_cashout(changes, savings, int(request.amount), (client, account), context)
     return pay_cash(changes, savings, int(request.amount), context)
 
 
@@ -229,9 +237,10 @@ def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> N
 
 
 def send_cashout(
-    changes: SavingsChanges, savings: Savings, amount: int, account: BankAccount, context: Context
-) -> Decision:
+    changes: SavingsChanges, savings: Savings, amount: int, payee: tuple[Client, BankAccount], context: Context
+) -> Decision | Refusal | NeedsMore:
     """Holds the amount and starts the transfer to the client's bank account. It is debited when the bank has paid."""
+    client, account = payee
     order = TransferDetail(
         bank_code=account.bank_code,
         account_number=account.account_number,
@@ -240,14 +249,18 @@ def send_cashout(
         source_account=chart.savings(savings.savings_id),
         purpose=TransactionPurpose(CASHOUT_PURPOSE, savings.savings_id),
     )
-    decision = disburse.send_money(
-        order,
-        amount,
-        context,
-        context.number,
+    limits = ClientLimits(client.client_id, kyc_tier(client))
+    checked = check_client_payout(order, amount, limits, context, changes.seen)
+    if not isinstance(checked, CheckedPayout):
+        return checked
+    new = disburse.NewTransfer(
+        order=order,
+        amount=amount,
         reference_type=CASH_OUT_REFERENCE_TYPE,
         insufficient_refusal=SAVINGS_INSUFFICIENT,
+        checked=checked,
     )
+    decision = disburse.begin_transfer(new, context, context.number)
     decision.follow_up = decision.jobs[0]
     sent = decision.reply
     decision.reply = CashoutReply(

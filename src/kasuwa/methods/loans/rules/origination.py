@@ -45,10 +45,12 @@ from kasuwa.methods.clients.model import (
     adjust_open_accounts,
     bank_account_of,
     client_key,
+    kyc_tier,
     refuse_inactive,
 )
 from kasuwa.methods.disburse.model import WALLET, TransferDetail
-from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT, send_money
+from kasuwa.methods.disburse.rules.payout_checks import CheckedPayout, ClientLimits, check_client_payout
+from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT, NewTransfer, begin_transfer
 from kasuwa.methods.loans.model import (
     ACTIVE,
     APPROVED,
@@ -196,8 +198,9 @@ def decide_process(
     client = seen.get(Client, key)
     assert client is not None
     if state == DISBURSING:
-        decision = approve(loan, client, context)
-        return dry_run_approval(decision, loan, context, seen) if request.dry_run else decision
+        decision = approve(loan, client, context, seen)
+        is_dry_run = request.dry_run and not isinstance(decision, NeedsMore)
+        return dry_run_approval(decision, loan, context, seen) if is_dry_run else decision
     closed = msgspec.structs.replace(change_state(loan, context, state), closed_at=context.now)
     record = record_of(closed, (), context.now)
     if request.dry_run:
@@ -207,7 +210,7 @@ def decide_process(
 
 
 def dry_run_approval(
-    decision: Decision | Refusal, loan: Loan, context: Context, seen: LoadedRows
+    decision: Decision | Refusal | NeedsMore, loan: Loan, context: Context, seen: LoadedRows
 ) -> Decision | Refusal:
     """Returns the dry-run reply of an approval: the active loan if the transfer succeeds, and its cost to the wallet.
 
@@ -215,6 +218,7 @@ def dry_run_approval(
     """
     if isinstance(decision, Refusal):
         return decision
+    assert isinstance(decision, Decision)
     wallet = seen.get(Account, account_key(loan.merchant_id, WALLET))
     cost = calculate_transfer_fees(context.merchant.tariff, loan.amount)
     if wallet is None or wallet.available < loan.amount + cost.total:
@@ -231,7 +235,7 @@ def dry_run_approval(
     )
 
 
-def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
+def approve(loan: Loan, client: Client, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
     """Holds the principal and the fees on the wallet and starts the transfer to the client's bank account."""
     refusal = refuse_inactive(client)
     if refusal is not None:
@@ -239,12 +243,18 @@ def approve(loan: Loan, client: Client, context: Context) -> Decision | Refusal:
     account = bank_account_of(client, context.vault.unseal)
     if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
         return NO_BANK_ACCOUNT
-    decision = send_money(order_of(loan, account, context), loan.amount, context, context.number, reference_type="LD")
-    (transfer,) = decision.rows
+    order = order_of(loan, account, context)
+    limits = ClientLimits(client.client_id, kyc_tier(client))
+    checked = check_client_payout(order, loan.amount, limits, context, seen)
+    if not isinstance(checked, CheckedPayout):
+        return checked
+    new = NewTransfer(order=order, amount=loan.amount, reference_type="LD", checked=checked)
+    decision = begin_transfer(new, context, context.number)
+    transfer, *counters = decision.rows
     assert isinstance(transfer, Transaction)
     approved = msgspec.structs.replace(change_state(loan, context, DISBURSING), transfer=transfer.txn_ref)
     decision.reply = reply_disbursement(transfer, approved, (), DISBURSING_MESSAGE, context)
-    decision.rows = (transfer, approved)
+    decision.rows = (transfer, approved, *counters)
     decision.follow_up = decision.jobs[0]
     return decision
 

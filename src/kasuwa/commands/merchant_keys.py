@@ -1,0 +1,153 @@
+"""`kasuwa merchant keys` and the commands that make, roll and revoke API keys and signing secrets."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+import typer
+
+from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.callers import check_key_name, read_ranges, read_scopes
+from kasuwa.core.events import standard_secret
+from kasuwa.core.vault import Vault
+from kasuwa.db import merchant_keys, merchants
+from kasuwa.db.merchant_keys import KeyRefused, NewKey, UnknownKey
+from kasuwa.settings import Settings
+
+T = TypeVar("T")
+MAX_EXPIRY_DAYS = 3660
+OverlapOption = Annotated[float, typer.Option(help="Hours that the old one still works, at most 168.")]
+
+
+def register(command: typer.Typer) -> None:
+    """Adds the commands to those of `kasuwa merchant`."""
+    command.command(name="keys")(list_keys)
+    command.command(name="add-key")(add_key)
+    command.command(name="roll-key")(roll_key)
+    command.command(name="revoke-key")(revoke_key)
+    command.command(name="roll-secret")(roll_secret)
+
+
+def run_on_keys(data: Any, mid: str, change: Callable[[Any, Vault, int], Awaitable[T]]) -> T:
+    """Runs a change in one transaction, with the merchant's row locked. Exits with one line if it is refused."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> T:
+        async with connection.transaction():
+            return await change(connection, vault, await merchants.lock_merchant(connection, mid))
+
+    try:
+        return run_with_connection(data, work)
+    except UnknownKey as error:
+        sys.exit(f"kasuwa: {mid} has no valid key {error}")
+    except KeyRefused as error:
+        sys.exit(f"kasuwa: {error}")
+
+
+def read_overlap(hours: float) -> timedelta:
+    if not 0 <= hours <= merchant_keys.MAX_KEY_OVERLAP / timedelta(hours=1):
+        sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
+    return timedelta(hours=hours)
+
+
+def list_keys(
+    mid: str,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON a key.")] = False,
+    data: DataOption = None,
+) -> None:
+    """List the valid keys of a merchant, the newest first: number, scopes, last use, end, ranges, name."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[merchant_keys.KeyRecord]:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        return await merchant_keys.list_keys(connection, merchant_id)
+
+    for key in run_with_connection(data, work):
+        if json:
+            typer.echo(msgspec.json.encode(key).decode())
+            continue
+        used = "never used" if key.last_used_at is None else f"used {utc_text(key.last_used_at)} {key.last_used_from}"
+        ends = "" if key.expires_at is None else f"  ends {utc_text(key.expires_at)}"
+        ranges = f"  from {','.join(key.addresses)}" if key.addresses else ""
+        refused = "" if key.refused_at is None else f"  refused {utc_text(key.refused_at)} {key.refused_from}"
+        typer.echo(f"{key.key_id}  {','.join(key.scopes)}  {used}{ends}{ranges}{refused}  {key.name}")
+
+
+def add_key(
+    mid: str,
+    name: Annotated[str, typer.Option(help="Name of the key, to tell it from others.")],
+    scope: Annotated[
+        list[str], typer.Option(help="collect, payout, issue, lend, read, approve or all. May be repeated.")
+    ],
+    address: Annotated[
+        list[str] | None, typer.Option(help="Address or CIDR range that it may be used from. May be repeated.")
+    ] = None,
+    expires_days: Annotated[int | None, typer.Option(help="Days after which it stops working.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Make a further key of a merchant and print its number and the key. It cannot be shown again."""
+    fault = check_key_name(name)
+    if fault is not None:
+        sys.exit(f"kasuwa: --name: {fault}")
+    if expires_days is not None and not 1 <= expires_days <= MAX_EXPIRY_DAYS:
+        sys.exit(f"kasuwa: --expires-days must be between 1 and {MAX_EXPIRY_DAYS}")
+    try:
+        scopes, addresses = read_scopes(scope), read_ranges(address or [])
+    except ValueError as error:
+        sys.exit(f"kasuwa: {error}")
+    expires_at = None if expires_days is None else datetime.now(UTC) + timedelta(days=expires_days)
+    new = NewKey(name=name, scopes=scopes, addresses=addresses, expires_at=expires_at)
+
+    async def change(connection: Any, vault: Vault, merchant_id: int) -> tuple[int, str]:
+        key_id, key = await merchant_keys.create_key(connection, vault, merchant_id, new)
+        after = msgspec.json.encode({"name": name, "scopes": scopes, "addresses": addresses, "expires": expires_at})
+        await record_audit_entry(connection, merchant_id, "made a key", f"key {key_id}", after=after.decode())
+        return key_id, key
+
+    key_id, key = run_on_keys(data, mid, change)
+    typer.echo(f"key_id {key_id}\nkey {key}")
+
+
+def roll_key(
+    mid: str,
+    key_id: Annotated[int, typer.Option("--key-id", help="The key to replace. Default: all keys of scope all.")] = 0,
+    overlap_hours: OverlapOption = 24.0,
+    data: DataOption = None,
+) -> None:
+    """Replace a key of a merchant by a new one and print it. The old one works until the overlap ends."""
+    overlap = read_overlap(overlap_hours)
+
+    async def change(connection: Any, vault: Vault, merchant_id: int) -> str:
+        new_id, key = await merchant_keys.replace_key(connection, vault, merchant_id, overlap, key_id)
+        after = f"key {new_id}; old keys end after {overlap_hours:g} h"
+        await record_audit_entry(connection, merchant_id, "rolled the key", mid, after=after)
+        return key
+
+    typer.echo(f"key {run_on_keys(data, mid, change)}")
+
+
+def revoke_key(mid: str, key_id: int, data: DataOption = None) -> None:
+    """End a key of a merchant at once."""
+
+    async def change(connection: Any, vault: Vault, merchant_id: int) -> str:
+        name = await merchant_keys.revoke_key(connection, merchant_id, key_id)
+        await record_audit_entry(connection, merchant_id, "revoked a key", f"key {key_id}", before=name)
+        return name
+
+    typer.echo(f"key {key_id} ({run_on_keys(data, mid, change)}) no longer works")
+
+
+def roll_secret(mid: str, overlap_hours: OverlapOption = 24.0, data: DataOption = None) -> None:
+    """Make a new signing secret of events and print it, also in the form of Standard Webhooks. Until the overlap ends,
+    events are signed with the old one as well."""
+    overlap = read_overlap(overlap_hours)
+
+    async def change(connection: Any, vault: Vault, merchant_id: int) -> str:
+        secret = await merchant_keys.replace_secret(connection, vault, merchant_id, overlap)
+        after = f"the old one signs for {overlap_hours:g} h"
+        await record_audit_entry(connection, merchant_id, "rolled the signing secret", mid, after=after)
+        return secret
+
+    secret = run_on_keys(data, mid, change)
+    typer.echo(f"secret {secret}\nstandard {standard_secret(secret)}")

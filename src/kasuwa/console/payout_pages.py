@@ -1,0 +1,141 @@
+"""Money out that needs two persons: the policy of the merchant, and the transfers that wait for approval.
+
+Contract: keys#approvals
+"""
+
+from datetime import datetime
+from typing import Any
+
+from starlette.responses import Response
+
+from kasuwa.console import store
+from kasuwa.console.settings_pages import read_merchant_settings
+from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.merchant import apply_policy_change
+from kasuwa.core.payouts import PayoutPolicy, VelocityLimits, read_policy
+from kasuwa.db.payout_policy import change_policy
+
+LIMIT_FIELDS = (
+    ("hourly_count", "Transfers an hour"),
+    ("hourly_amount", "Amount an hour"),
+    ("daily_count", "Transfers a day"),
+    ("daily_amount", "Amount a day"),
+)
+LIMIT_GROUPS = (
+    ("all", "All transfers"),
+    ("beneficiary", "To each beneficiary"),
+    ("tier-1", "To each client without a verified BVN"),
+    ("tier-2", "To each client with a verified BVN"),
+)
+VERDICTS = {"approve": "approved a transfer", "reject": "rejected a transfer"}
+
+
+# --- the policy -----------------------------------------------------------------------------------------------------
+
+
+async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Response:
+    async with visit.snapshot() as connection:
+        settings = await read_merchant_settings(connection, visit)
+        now: datetime = await connection.fetchval("select now()")
+    settings = apply_policy_change(settings, now)
+    shared: dict[str, Any] = {
+        "policy": settings.payouts,
+        "change": settings.payouts_change,
+        "submitted": form_of(settings.payouts),
+        "limit_fields": LIMIT_FIELDS,
+        "limit_groups": LIMIT_GROUPS,
+        "cooling_off": visit.services.cooling_off,
+    }
+    return visit.render("payout_policy.html", status, **{**shared, **values})
+
+
+def form_of(policy: PayoutPolicy) -> dict[str, str]:
+    """Returns the fields of the form for a policy. Those that are not set are empty."""
+    groups = {"all": policy.limits, "beneficiary": policy.beneficiary_limits}
+    groups |= {f"tier-{tier}": limits for tier, limits in policy.tier_limits.items()}
+    fields = {
+        "approve_above": policy.approve_above or "",
+        "approve_daily_above": policy.approve_daily_above or "",
+        "approve_new_beneficiary": "1" if policy.approve_new_beneficiary else "",
+        "approve_bulk": "1" if policy.approve_bulk else "",
+        "on_limit": policy.on_limit,
+    }
+    for group, limits in groups.items():
+        for name, _ in LIMIT_FIELDS:
+            value = getattr(limits, name)
+            fields[f"{group}-{name}"] = "" if value is None else str(value)
+    return fields
+
+
+def read_limits(visit: Visit, group: str) -> VelocityLimits:
+    """Reads the limits of one group. Raises ValueError, also from int()."""
+    values: dict[str, Any] = {}
+    for name, label in LIMIT_FIELDS:
+        text = visit.form_text(f"{group}-{name}")
+        if not text:
+            continue
+        if name.endswith("count") and not (text.isascii() and text.isdecimal()):
+            raise ValueError(f"{label}: must be a whole number")
+        values[name] = int(text) if name.endswith("count") else text
+    return VelocityLimits(**values)
+
+
+def read_form(visit: Visit) -> PayoutPolicy:
+    """Reads the form of a policy. Raises ValueError that says what is wrong."""
+    tiers: dict[Any, VelocityLimits] = {tier: read_limits(visit, f"tier-{tier}") for tier in ("1", "2")}
+    if visit.form_text("on_limit") not in ("refuse", "approve"):
+        raise ValueError("choose what becomes of a transfer beyond a limit")
+    policy = PayoutPolicy(
+        approve_above=visit.form_text("approve_above") or None,
+        approve_daily_above=visit.form_text("approve_daily_above") or None,
+        approve_new_beneficiary=bool(visit.form_text("approve_new_beneficiary")),
+        approve_bulk=bool(visit.form_text("approve_bulk")),
+        limits=read_limits(visit, "all"),
+        beneficiary_limits=read_limits(visit, "beneficiary"),
+        tier_limits={tier: limits for tier, limits in tiers.items() if limits != VelocityLimits()},
+        on_limit=visit.form_text("on_limit"),  # type: ignore[arg-type]
+    )
+    read_policy(policy)
+    return policy
+
+
+async def set_policy(visit: Visit) -> Response:
+    """Changes the policy: at once if it is stricter, after the cooling-off period if it is looser."""
+    try:
+        policy = read_form(visit)
+    except ValueError as error:
+        submitted = {name: value for name, value in visit.form.items() if isinstance(value, str)}
+        return await show_policy(visit, 422, faults={"": str(error)}, submitted=submitted)
+    cooling_off = visit.services.cooling_off
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        before, effective_at = await change_policy(
+            connection, visit.merchant.mid, policy, cooling_off, visit.user.email
+        )
+        action = "changed the payout policy" if effective_at is None else "asked for a looser payout policy"
+        await visit.record_audit_on(connection, visit.audit_chain, action, visit.merchant.mid, before, policy)
+    visit.services.merchant_directory.evict(visit.merchant.mid)
+    if effective_at is None:
+        return visit.redirect("/settings/payouts", "The policy is in force.")
+    return visit.redirect("/settings/payouts", f"The looser policy takes effect at {utc_text(effective_at)} UTC.")
+
+
+# --- transfers that wait --------------------------------------------------------------------------------------------
+
+
+async def show_waiting(visit: Visit, status: int = 200, **values: Any) -> Response:
+    async with visit.snapshot() as reader:
+        transfers = await store.list_waiting_transfers(reader, visit.merchant)
+    return visit.render("waiting_transfers.html", status, **{"transfers": transfers, **values})
+
+
+async def decide_transfer(visit: Visit) -> Response:
+    """Approves or rejects a transfer, or a bulk, as the signed-in person."""
+    verdict, reference = visit.path_parameter("verdict"), visit.path_parameter("ref")
+    if verdict not in VERDICTS:
+        raise NotFound
+    request = {"action": verdict, "txnRef": reference}
+    reply = await visit.run_action("disburse", request, VERDICTS[verdict])
+    if not reply.is_success:
+        return await show_waiting(visit, 422, faults={"": reply.message})
+    return visit.redirect("/transfers/waiting", reply.message)

@@ -1,0 +1,315 @@
+"""Approves, rejects and expires transfers that wait for approval, one by one or all of a bulk.
+
+Postings:
+
+    approved    none: the hold stays, and the transfer is sent as any other (on_bank_answer.py)
+    rejected    the hold is voided
+    expired     the hold is voided
+
+Contract: keys#approvals
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import msgspec
+
+from kasuwa.core.callers import is_same_party
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Refusal,
+    Row,
+    replace_faults,
+)
+from kasuwa.core.references import hold_key, job_key
+from kasuwa.core.scenario import NO_SCENARIO, take_call_scenario
+from kasuwa.core.transactions import (
+    FAILED,
+    PROCESSING,
+    Transaction,
+    TransactionOutcome,
+    encode_text,
+    end_transaction,
+    extend_trail,
+    make_transaction_job,
+    transaction_key,
+)
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.disburse.model import (
+    BATCH_ORDERS_DECODER,
+    BATCH_PREFIX,
+    KIND,
+    LANE,
+    SEND,
+    WALLET,
+    TransferBatch,
+    batch_key,
+    decode_job_data,
+)
+from kasuwa.methods.disburse.payout_model import (
+    APPROVAL_DETAIL_DECODER,
+    APPROVED,
+    EXPIRED,
+    REJECTED,
+    WAITING,
+    TransferApproval,
+    approval_key,
+)
+from kasuwa.methods.disburse.rules.bulk_transfer import reply_order
+from kasuwa.methods.disburse.rules.on_bank_answer import end_holds
+from kasuwa.methods.disburse.rules.payout_checks import need_counted, settle_counters
+from kasuwa.methods.disburse.rules.transfer import MESSAGES, demand_rail, reply_transfer
+from kasuwa.methods.disburse.rules.waiting import place_final_event, tell_approval
+from kasuwa.methods.disburse.wire import ApprovalReply, OrderReply, VerdictRequest
+from kasuwa.rails.ports import Answer
+
+# Refusals, in order of precedence.
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference: no transfer waited for approval under it")
+OWN_TRANSFER = Refusal(
+    INVALID_REQUEST, "Whoever made a transfer cannot approve it; use another key of scope approve, or ask a colleague"
+)
+DECIDED = {
+    APPROVED: Refusal(INVALID_REQUEST, "This transfer was approved already; nothing was changed"),
+    REJECTED: Refusal(INVALID_REQUEST, "This transfer was rejected already; nothing was changed"),
+    EXPIRED: Refusal(INVALID_REQUEST, "This transfer was not approved in time and has failed; nothing was changed"),
+}
+NOTHING_WAITS = Refusal(INVALID_REQUEST, "No order of this bulk waits for approval")
+
+EXPIRED_MESSAGE = "Not approved within 72 hours"
+
+
+class WaitingTransfer(msgspec.Struct):
+    """The rows of a transfer that waits: its approval, its transaction and the job that ends the wait."""
+
+    approval: TransferApproval
+    row: Transaction
+    expiry: Job | None  # None once it is decided
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def need_verdict(request: VerdictRequest, merchant: Merchant) -> Needs:
+    rows: list[tuple[type[Row], bytes]] = [(TransferApproval, approval_key(merchant.merchant_id, request.txn_ref))]
+    if request.txn_ref.startswith(BATCH_PREFIX):
+        rows.append((TransferBatch, batch_key(merchant.merchant_id, request.txn_ref)))
+    return Needs(tuple(rows), (WALLET,))
+
+
+def need_transfer_of(approval: TransferApproval) -> tuple[tuple[type[Row], bytes], ...]:
+    transaction = transaction_key(approval.merchant_id, KIND, approval.order_ref)
+    return (Transaction, transaction), (Hold, hold_key(transaction)), (Job, job_key(approval.key))
+
+
+def load_transfers(approvals: list[TransferApproval], seen: LoadedRows) -> list[WaitingTransfer] | NeedsMore:
+    """Returns the rows of transfers, or NeedsMore: first their own, then the counters that their jobs name."""
+    own = [need for approval in approvals for need in need_transfer_of(approval)]
+    if not all(seen.is_loaded(key) for _, key in own):
+        return NeedsMore(Needs(tuple(own)))
+    found, counters = [], dict[tuple[type[Row], bytes], None]()
+    for approval in approvals:
+        row = seen.get(Transaction, transaction_key(approval.merchant_id, KIND, approval.order_ref))
+        assert row is not None, "an approval is written with its transfer"
+        expiry = seen.get(Job, job_key(approval.key))
+        found.append(WaitingTransfer(approval, row, expiry))
+        if expiry is not None:
+            counters |= dict.fromkeys(need_counted(approval.merchant_id, decode_job_data(expiry.work)))
+    if not all(seen.is_loaded(key) for _, key in counters):
+        return NeedsMore(Needs(tuple(counters)))
+    return found
+
+
+# --- deciding -------------------------------------------------------------------------------------------------------
+
+
+def decide_verdict(
+    verdict: str, request: VerdictRequest, context: Context, seen: LoadedRows
+) -> Decision[ApprovalReply] | Refusal | NeedsMore:
+    """Decides one transfer, or those of a bulk that still wait. `verdict` is APPROVED or REJECTED."""
+    merchant_id = context.merchant.merchant_id
+    approval = seen.get(TransferApproval, approval_key(merchant_id, request.txn_ref))
+    if approval is None:
+        return decide_batch(verdict, request, context, seen)
+    loaded = load_transfers([approval], seen)
+    if isinstance(loaded, NeedsMore):
+        return loaded
+    [waiting] = loaded
+    refusal = refuse_verdict(verdict, approval, context)
+    if refusal is not None:
+        return refusal
+    if approval.state == verdict:
+        return Decision(reply=reply_verdict(waiting.row), in_progress=is_being_sent(waiting.row))
+    decision = apply_verdict(verdict, waiting, context, seen)
+    if verdict == APPROVED:
+        decision.follow_up = decision.jobs[0]
+    decision.reply = reply_verdict(first_row(decision))
+    return decision
+
+
+def is_being_sent(row: Transaction) -> bool:
+    return row.status == PROCESSING and row.code is None
+
+
+def refuse_verdict(verdict: str, approval: TransferApproval, context: Context) -> Refusal | None:
+    """Returns why the caller may not decide this, or None. The same verdict again is answered with the state."""
+    if approval.state != WAITING:
+        return None if approval.state == verdict else DECIDED[approval.state]
+    if context.now >= approval.expires_at:
+        return DECIDED[EXPIRED]
+    maker = APPROVAL_DETAIL_DECODER.decode(approval.detail).maker
+    if verdict == APPROVED and is_same_party(maker, context.merchant.caller):
+        return OWN_TRANSFER
+    return None
+
+
+def decide_batch(
+    verdict: str, request: VerdictRequest, context: Context, seen: LoadedRows
+) -> Decision[ApprovalReply] | Refusal | NeedsMore:
+    merchant_id = context.merchant.merchant_id
+    is_batch = request.txn_ref.startswith(BATCH_PREFIX)
+    batch = seen.get(TransferBatch, batch_key(merchant_id, request.txn_ref)) if is_batch else None
+    if batch is None:
+        return UNKNOWN_REFERENCE
+    txn_refs = [order.txn_ref for order in BATCH_ORDERS_DECODER.decode(batch.detail) if order.txn_ref is not None]
+    keys = [approval_key(merchant_id, txn_ref) for txn_ref in txn_refs]
+    if not all(seen.is_loaded(key) for key in keys):
+        return NeedsMore(Needs(tuple((TransferApproval, key) for key in keys)))
+    found = [seen.get(TransferApproval, key) for key in keys]
+    # An order that repeats one of an earlier bulk belongs to that bulk.
+    waiting = [a for a in found if a is not None and a.state == WAITING and a.batch_ref == request.txn_ref]
+    if not waiting:
+        return NOTHING_WAITS
+    for approval in waiting:
+        refusal = refuse_verdict(verdict, approval, context)
+        if refusal is not None:
+            return refusal
+    loaded = load_transfers(waiting, seen)
+    if isinstance(loaded, NeedsMore):
+        return loaded
+    return Decision(
+        sub_decisions=decide_each(verdict, loaded, context, seen),
+        combine=partial(combine_verdicts, verdict, request.txn_ref),
+    )
+
+
+def decide_each(verdict: str, loaded: list[WaitingTransfer], context: Context, seen: LoadedRows) -> Iterator[Decision]:
+    for waiting in loaded:
+        decision = apply_verdict(verdict, waiting, context, seen)
+        decision.reply = reply_order(reply_transfer(first_row(decision)))
+        if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
+            context = msgspec.structs.replace(context, injected_faults=decision.sandbox.injected_faults)
+        yield decision
+
+
+def combine_verdicts(verdict: str, batch_ref: str, results: list[Decision | Refusal]) -> Decision:
+    lines: list[OrderReply] = [result.reply for result in results if isinstance(result, Decision)]
+    status = "processing" if verdict == APPROVED else "failed"
+    reply = ApprovalReply(
+        status=200,
+        txn_status=status,  # type: ignore[arg-type]
+        batch_ref=batch_ref,
+        message=f"{verdict.capitalize()} {len(lines)} orders",
+        data=lines,
+    )
+    return Decision(reply=reply)
+
+
+def apply_verdict(verdict: str, waiting: WaitingTransfer, context: Context, seen: LoadedRows) -> Decision:
+    by = context.merchant.caller.label or context.merchant.name
+    decided = msgspec.structs.replace(waiting.approval, state=verdict, decided_by=by, decided_at=context.now)
+    if verdict == APPROVED:
+        return send_approved(decided, waiting, context)
+    return end_waiting(decided, waiting, f"Rejected by {by}", context, seen)
+
+
+def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: Context) -> Decision:
+    """Returns the decision that sends an approved transfer. Its first job is the one that calls the bank."""
+    expiry = waiting.expiry
+    assert expiry is not None, "a transfer that waits has a job"
+    data = decode_job_data(expiry.work)
+    scenario = context.scenario if data.scenario == NO_SCENARIO else data.scenario
+    random_number = int.from_bytes(context.entropy[:8], "big")
+    scenario, faults = take_call_scenario(scenario, context.injected_faults, LANE, random_number)
+    row = msgspec.structs.replace(
+        waiting.row,
+        status=PROCESSING,
+        message=MESSAGES[PROCESSING],
+        rail=context.choose_rail(demand_rail(data.order, waiting.row.amount)),
+        trail=extend_trail(waiting.row.trail, context.now, APPROVED, f"by {decided.decided_by}"),
+    )
+    sent = msgspec.structs.replace(data, sent_at=context.now.timestamp(), scenario=scenario, is_approved=True)
+    event, deliveries = tell_approval(row, decided, scenario, context)
+    return Decision(
+        rows=(row, decided),
+        jobs=(make_transaction_job(context, SEND, LANE, row, encode_text(sent)), *deliveries),
+        jobs_done=(expiry,),
+        events=(event,),
+        sandbox=replace_faults(faults),
+    )
+
+
+def end_waiting(
+    decided: TransferApproval, waiting: WaitingTransfer, message: str, context: Context, seen: LoadedRows
+) -> Decision:
+    """Returns the decision that fails a transfer which was not approved, and voids its hold."""
+    expiry = waiting.expiry
+    assert expiry is not None, "a transfer that waits has a job"
+    data = decode_job_data(expiry.work)
+    outcome = TransactionOutcome(status=FAILED, message=message, method=KIND, scenario=data.scenario)
+    end = end_transaction(context, waiting.row, outcome)
+    event, deliveries = tell_approval(end.row, decided, data.scenario, context)
+    return Decision(
+        groups=end_holds(end.row, WALLET, (), seen),
+        rows=(end.row, decided, *settle_counters(end.row, data, context, seen)),
+        jobs=(*end.jobs, *deliveries),
+        jobs_done=(expiry,),
+        events=(event, place_final_event(end.event)),
+    )
+
+
+def first_row(decision: Decision) -> Transaction:
+    row = decision.rows[0]
+    assert isinstance(row, Transaction)
+    return row
+
+
+def reply_verdict(row: Transaction) -> ApprovalReply:
+    return ApprovalReply(
+        status=200,
+        txn_status=row.status,  # type: ignore[arg-type]
+        txn_ref=row.txn_ref,
+        order_ref=row.order_ref,
+        message=row.message,
+    )
+
+
+# --- the end of the wait --------------------------------------------------------------------------------------------
+
+
+def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    approval = (TransferApproval, approval_key(merchant.merchant_id, job.reference))
+    counters = need_counted(merchant.merchant_id, decode_job_data(job.work))
+    return Needs((approval, (Job, job.key), *counters), (WALLET,))
+
+
+def decide_expiry(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Fails a transfer that nobody decided in time. Does nothing if it was decided after the job was claimed."""
+    approval = seen.get(TransferApproval, approval_key(context.merchant.merchant_id, job.reference))
+    assert approval is not None, "an approval is written with its job"
+    current = seen.get(Job, job.key)
+    if approval.state != WAITING or current is None:
+        return Decision()
+    if context.now < approval.expires_at:
+        return Decision(jobs=(current,))  # not due yet: put the job back
+    loaded = load_transfers([approval], seen)
+    if isinstance(loaded, NeedsMore):
+        return loaded
+    expired = msgspec.structs.replace(approval, state=EXPIRED, decided_at=context.now)
+    return end_waiting(expired, loaded[0], EXPIRED_MESSAGE, context, seen)

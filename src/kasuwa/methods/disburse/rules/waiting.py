@@ -1,0 +1,90 @@
+"""Transfers that wait for approval: the row and the job of the wait, and its events. Contract: keys#approvals"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kasuwa.core.decision import Context, Event, Job
+from kasuwa.core.event_payloads import build_event
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import job_key, row_key
+from kasuwa.core.scenario import Scenario, webhook_delay
+from kasuwa.core.transactions import DELIVER_EVENT, Transaction, encode_text, make_job
+from kasuwa.methods.disburse.model import KIND, TransferJobData
+from kasuwa.methods.disburse.payout_model import (
+    APPROVAL_DETAIL_DECODER,
+    APPROVED,
+    EXPIRE,
+    EXPIRY_LANE,
+    WAITING,
+    WAITING_TIME,
+    ApprovalDetail,
+    TransferApproval,
+    approval_key,
+)
+
+WAITING_MESSAGE = "Waiting for approval"
+EVENT_KIND = "transfer_approval"
+# The transfer's final event comes after those of the wait and of the decision.
+WAITING_PLACE, DECIDED_PLACE, FINAL_PLACE = 1, 2, 3
+
+
+def begin_approval(row: Transaction, reasons: Sequence[str], context: Context) -> TransferApproval:
+    detail = ApprovalDetail(msgspec.structs.replace(context.merchant.caller, addresses=()), list(reasons))
+    return TransferApproval(
+        key=approval_key(row.merchant_id, row.txn_ref),
+        merchant_id=row.merchant_id,
+        txn_ref=row.txn_ref,
+        order_ref=row.order_ref,
+        batch_ref=row.batch_ref,
+        amount=row.amount,
+        state=WAITING,
+        detail=encode_text(detail),
+        created_at=context.now,
+        expires_at=context.now + WAITING_TIME,
+    )
+
+
+def make_expiry(approval: TransferApproval, data: TransferJobData, context: Context) -> Job:
+    """Returns the job that ends the wait. It holds what the transfer is sent with if it is approved."""
+    work, due = encode_text(data), approval.expires_at
+    job = make_job(context, EXPIRE, EXPIRY_LANE, approval, approval.txn_ref, due, work)
+    return msgspec.structs.replace(job, key=job_key(approval.key))
+
+
+def tell_approval(
+    row: Transaction, approval: TransferApproval, scenario: Scenario, context: Context
+) -> tuple[Event, tuple[Job, ...]]:
+    """Returns the event of the approval's state, and the job that delivers it if the merchant has a webhook."""
+    detail = APPROVAL_DETAIL_DECODER.decode(approval.detail)
+    payload = {
+        "status": 200,
+        "txn_status": "pending" if approval.state in (WAITING, APPROVED) else "failed",
+        "txn_ref": row.txn_ref,
+        "charged_amount": "0.00",
+        "payment_method": KIND,
+        "endpoint": context.merchant.environment,
+        "currency": row.currency,
+        "order_ref": row.order_ref,
+        "approval": approval.state,
+        "amount": format_minor(row.amount),
+        "reasons": detail.reasons,
+        "requested_by": detail.maker.label,
+        "decided_by": approval.decided_by or None,
+    }
+    place = WAITING_PLACE if approval.state == WAITING else DECIDED_PLACE
+    # An event is found by its reference, so those of one transfer need references of their own.
+    reference = f"{row.txn_ref}|{approval.state}"
+    encoded = msgspec.json.encode(build_event(EVENT_KIND, payload))
+    event = Event(reference, EVENT_KIND, encoded, row.txn_ref, place)
+    if not context.has_webhook:
+        return event, ()
+    job = make_job(context, DELIVER_EVENT, "webhook", approval, reference, context.now, encode_text(scenario))
+    job.due += webhook_delay(scenario)
+    job.key = row_key(row.merchant_id, "job", reference)  # two of them may be written in the same millisecond
+    return event, (job,)
+
+
+def place_final_event(event: Event) -> Event:
+    """Returns the final event of a transfer that waited, with its place after the events of the approval."""
+    return msgspec.structs.replace(event, object=event.reference, object_seq=FINAL_PLACE)

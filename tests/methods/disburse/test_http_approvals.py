@@ -1,0 +1,306 @@
+"""Transfers that wait for approval, over HTTP: who may release them, when they end, and what crosses them."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.console.visitor import sign_in_as
+from tests.merchant_client import MerchantClient, Wallet
+from tests.running import Deployment
+from tests.work.event_log import send_events_to
+from tests.work.inbox import Inbox, running_inbox
+
+NOW = "2026-01-05T09:30:00+01:00"
+OTHER_ACCOUNT = "0123456785"
+
+
+class Team(NamedTuple):
+    """A merchant with three keys: one of everything, one that pays, one that approves."""
+
+    shop: MerchantClient
+    payer: MerchantClient
+    approver: MerchantClient
+
+    def set_policy(self, **policy: Any) -> None:
+        reply = self.shop.put("sandbox", action="payout_policy", **policy).body
+        assert reply["status"] == 200, reply
+
+    def decide(self, verdict: str, reference: str, by: MerchantClient | None = None) -> Any:
+        return (by or self.approver).put("disburse", action=verdict, txnRef=reference).body
+
+
+def with_key(shop: MerchantClient, *scopes: str) -> MerchantClient:
+    made = shop.put("sandbox", action="new_key", name="-".join(scopes), scopes=scopes).body
+    return MerchantClient(shop.connection, shop.mid, made["key"])
+
+
+@pytest.fixture
+def team(open_shop: Callable[..., MerchantClient]) -> Team:
+    shop = open_shop(now=NOW)
+    return Team(shop, with_key(shop, "payout"), with_key(shop, "approve", "read"))
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with running_inbox() as opened:
+        yield opened
+
+
+def test_a_transfer_above_the_amount_waits_until_another_key_approves_it(team: Team) -> None:
+    team.set_policy(approve_above="1000.00")
+    assert team.payer.transfer(amount="1000.00")["txnStatus"] == "successful"
+    before = team.shop.wallet()
+    first = team.payer.transfer(amount="1000.01", orderRef="big")
+    assert {name: first[name] for name in ("status", "txnStatus", "message")} == {
+        "status": 200,
+        "txnStatus": "pending",
+        "message": "Waiting for approval",
+    }
+    held = team.shop.wallet()
+    assert (held.balance, held.available < before.available) == (before.balance, True)
+    assert team.payer.transfer(amount="1000.01", orderRef="big") == first, "a repeat is answered alike"
+    assert team.payer.transfer(amount="1000.02", orderRef="big")["status"] == 104
+    verified = team.payer.put("disburse", action="verify", txnRef="big").body
+    assert verified["approval"] == {
+        "state": "waiting",
+        "reasons": ["the amount is above 1000.00"],
+        "requested_by": "key 2 (payout)",
+        "expires_at": "2026-01-08T08:30:00.000Z",
+    }
+    assert team.decide("approve", first["txnRef"], team.payer)["status"] == 101
+    done = team.decide("approve", first["txnRef"])
+    assert (done["status"], done["txnStatus"], done["txnRef"]) == (200, "successful", first["txnRef"])
+    assert team.decide("approve", first["txnRef"]) == done, "the same verdict again is answered with the state"
+    assert "approved already" in team.decide("reject", first["txnRef"])["message"]
+    approval = team.payer.put("disburse", action="verify", txnRef="big").body["approval"]
+    assert (approval["state"], approval["decided_by"]) == ("approved", "key 3 (approve-read)")
+    assert team.shop.wallet().held == 0
+
+
+def test_whoever_made_a_transfer_cannot_approve_it(team: Team, deployment: Deployment) -> None:
+    team.set_policy(approve_above="0.00")
+    both = with_key(team.shop, "payout", "approve")
+    own = both.transfer()["txnRef"]
+    assert "cannot approve" in team.decide("approve", own, both)["message"]
+    both.key = deployment.run_command("merchant", "roll-key", team.shop.mid, "--key-id", "4").split()[-1]
+    assert "cannot approve" in team.decide("approve", own, both)["message"], "a rolled key is the same key"
+    mine = team.shop.transfer()["txnRef"]
+    assert "cannot approve" in team.decide("approve", mine, team.shop)["message"]
+    assert team.decide("approve", own, team.shop)["txnStatus"] == "successful"
+    assert team.decide("reject", mine, team.shop)["txnStatus"] == "failed", "but can take it back"
+
+
+def test_a_rejected_transfer_fails_and_its_money_is_released(team: Team) -> None:
+    team.set_policy(approve_above="0.00")
+    before = team.shop.wallet()
+    waiting = team.payer.transfer(orderRef="no")
+    rejected = team.decide("reject", waiting["txnRef"])
+    assert (rejected["txnStatus"], rejected["message"]) == ("failed", "Rejected by key 3 (approve-read)")
+    assert team.decide("reject", waiting["txnRef"])["txnStatus"] == "failed"
+    assert "rejected already" in team.decide("approve", waiting["txnRef"])["message"]
+    assert (team.shop.wallet(), team.payer.transfer(orderRef="no")["txnStatus"]) == (before, "failed")
+    assert team.decide("approve", "GP|FD|1")["status"] == 104
+
+
+def test_a_transfer_that_nobody_decides_fails_after_72_hours(team: Team) -> None:
+    team.set_policy(approve_above="0.00")
+    before = team.shop.wallet()
+    waiting = team.payer.transfer(orderRef="late")["txnRef"]
+    team.shop.put("sandbox", action="advance", hours=71)
+    assert team.shop.verify("late")["approval"]["state"] == "waiting"
+    team.shop.put("sandbox", action="advance", hours=1)
+    ended = team.shop.verify("late")
+    assert (ended["txnStatus"], ended["approval"]["state"]) == ("failed", "expired")
+    assert "decided_by" not in ended["approval"]
+    assert (team.shop.wallet(), "not approved in time" in team.decide("approve", waiting)["message"]) == (before, True)
+
+
+@pytest.mark.parametrize("verdicts", [("approve", "approve"), ("approve", "reject")])
+def test_verdicts_at_the_same_time_take_effect_once(
+    team: Team, deployment: Deployment, verdicts: tuple[str, str]
+) -> None:
+    team.set_policy(approve_above="0.00")
+    waiting = team.payer.transfer(orderRef="race")["txnRef"]
+
+    def decide(verdict: str) -> Any:
+        with deployment.connect() as wire:
+            caller = MerchantClient(wire, team.shop.mid, team.approver.key)
+            return caller.put("disburse", action=verdict, txnRef=waiting).body
+
+    with ThreadPoolExecutor(2) as pool:
+        replies = list(pool.map(decide, verdicts))
+    ended = team.shop.verify("race")
+    assert ended["txnStatus"] in ("successful", "failed")
+    assert team.shop.wallet().held == 0
+    if verdicts[0] == verdicts[1]:
+        assert {(reply["status"], reply["txnStatus"]) for reply in replies} == {(200, "successful")}
+    else:
+        assert sorted(reply["status"] for reply in replies) == [104, 200]
+    sent = deployment.fetch("select count(*) from posting where reference = $1 and kind = 'transfer'", waiting)
+    assert sent[0][0] == (ended["txnStatus"] == "successful")
+
+
+def test_a_rail_fault_after_the_approval_does_not_send_it_twice(team: Team) -> None:
+    team.set_policy(approve_above="0.00")
+    waiting = team.payer.transfer(orderRef="fault")["txnRef"]
+    team.shop.put("sandbox", action="fault", rail="bank", kind="timeout")
+    assert team.decide("approve", waiting)["txnStatus"] == "processing"
+    team.shop.put("sandbox", action="advance", minutes=5)
+    assert team.shop.verify("fault")["txnStatus"] == "successful"
+    assert team.shop.wallet().held == 0
+
+
+def test_the_other_reasons_of_the_policy(team: Team) -> None:
+    paid: dict[str, Any] = {"accountnumber": OTHER_ACCOUNT}
+    assert team.payer.transfer(**paid, bankcode="000013")["txnStatus"] == "successful"
+    team.set_policy(approve_new_beneficiary=True, approve_daily_above="4000.00")
+    assert team.payer.transfer(**paid, bankcode="000013")["txnStatus"] == "successful", "paid before the policy"
+    new = team.payer.transfer(orderRef="new")
+    assert team.shop.verify("new")["approval"]["reasons"] == ["the beneficiary was never paid before"]
+    team.decide("approve", new["txnRef"])
+    # 3,000.00 were counted, and this would make 4,500.00.
+    over = team.payer.transfer(orderRef="over")
+    assert team.shop.verify("over")["approval"]["reasons"] == ["the day's total is above 4000.00"]
+    assert team.payer.transfer(amount="1000.00")["txnStatus"] == "pending", "what waits is counted"
+    team.decide("reject", over["txnRef"])
+    team.shop.put("sandbox", action="advance", days=1)
+    assert team.payer.transfer()["txnStatus"] == "successful"
+
+
+def test_a_bulk_is_approved_as_a_whole_or_order_by_order(team: Team) -> None:
+    team.set_policy(approve_bulk=True)
+    assert team.payer.transfer()["txnStatus"] == "successful"
+    order = {"amount": "100.00", "bankcode": "058", "accountnumber": "0000000000"}
+    bulk = team.payer.bulk([{**order, "orderRef": f"b-{n}"} for n in range(4)])
+    assert {line["txnStatus"] for line in bulk["data"]} == {"pending"}
+    first, second = (line["txnRef"] for line in bulk["data"][:2])
+    assert team.decide("approve", first)["txnStatus"] == "successful"
+    assert team.decide("reject", second)["txnStatus"] == "failed"
+    whole = team.decide("approve", bulk["batchRef"])
+    assert (whole["batchRef"], len(whole["data"])) == (bulk["batchRef"], 2)
+    assert "No order of this bulk waits" in team.decide("approve", bulk["batchRef"])["message"]
+    team.shop.put("sandbox", action="advance", minutes=1)
+    states = [line["txnStatus"] for line in team.shop.verify(bulk["batchRef"])["data"]]
+    assert states == ["successful", "failed", "successful", "successful"]
+    again = team.shop.bulk([order, order])
+    assert "cannot approve" in team.decide("approve", again["batchRef"], team.shop)["message"]
+    assert team.decide("reject", again["batchRef"])["txnStatus"] == "failed"
+    assert team.shop.wallet().held == 0
+
+
+def test_limits_refuse_by_name_and_failed_transfers_do_not_count(team: Team) -> None:
+    team.set_policy(
+        limits={"hourly_count": 3, "daily_amount": "6000.00"}, beneficiary_limits={"daily_count": 2, "hourly_count": 9}
+    )
+    assert team.payer.transfer()["status"] == 200
+    assert team.payer.transfer(headers={"x-sandbox-scenario": "rr=05"})["txnStatus"] == "failed"
+    assert team.payer.transfer()["status"] == 200
+    third = team.payer.transfer()
+    assert (third["status"], third["message"]) == (
+        104,
+        "amount: beyond the limit beneficiary daily_count: at most 2 a day",
+    )
+    other: dict[str, Any] = {"accountnumber": OTHER_ACCOUNT, "bankcode": "000013"}
+    over = team.payer.transfer(**other, amount="3000.01")
+    assert over["message"] == "amount: beyond the limit daily_amount: at most 6000.00 a day"
+    assert team.payer.transfer(**other)["status"] == 200
+    assert "hourly_count: at most 3 an hour" in team.payer.transfer(**other, amount="1.00")["message"]
+    team.shop.put("sandbox", action="advance", hours=1)
+    assert team.payer.transfer(**other, amount="1.00")["status"] == 200
+    lines = team.payer.bulk([{**other, "amount": "2.00", "orderRef": "one"}, {**other, "amount": "9000.00"}])["data"]
+    assert [line["txnStatus"] for line in lines] == ["failed", "failed"], "two a day to this beneficiary"
+    team.set_policy(limits={"daily_count": 0}, on_limit="approve")
+    waiting = team.payer.transfer(orderRef="late")
+    assert waiting["message"] == "Waiting for approval"
+    assert team.shop.verify("late")["approval"]["reasons"] == ["beyond the limit daily_count: at most 0 a day"]
+
+
+def test_limits_are_exact_under_concurrency(team: Team, deployment: Deployment) -> None:
+    team.set_policy(limits={"daily_count": 5})
+
+    def send(number: int) -> int:
+        with deployment.connect() as wire:
+            reply = MerchantClient(wire, team.shop.mid, team.payer.key).transfer(orderRef=f"c-{number}")
+        return int(reply["status"])
+
+    with ThreadPoolExecutor(4) as pool:
+        statuses = list(pool.map(send, range(12)))
+    assert (statuses.count(200), statuses.count(104)) == (5, 7)
+    line = {"amount": "1.00", "bankcode": "058", "accountnumber": "0000000000"}
+    team.set_policy(limits={"daily_count": 7})
+    assert [one["txnStatus"] for one in team.shop.bulk([line] * 4)["data"]].count("failed") == 2
+
+
+def test_a_reset_ends_the_wait_with_the_old_books(team: Team) -> None:
+    team.set_policy(approve_above="0.00")
+    waiting = team.payer.transfer()["txnRef"]
+    team.shop.put("sandbox", action="reset")
+    assert team.decide("approve", waiting)["status"] == 104
+    assert team.shop.wallet() == Wallet(1_000_000_000, 1_000_000_000, 0)
+    assert team.payer.transfer()["message"] == "Waiting for approval", "the policy stays"
+
+
+def test_events_tell_of_the_wait_and_of_the_verdict(team: Team, inbox: Inbox) -> None:
+    send_events_to(team.shop, inbox.url)
+    team.set_policy(approve_above="0.00")
+    waiting = team.payer.transfer(orderRef="told")
+    team.decide("approve", waiting["txnRef"])
+    second = team.payer.transfer()
+    team.decide("reject", second["txnRef"])
+    team.shop.put("sandbox", action="advance", minutes=1)
+    letters = [letter for letter in inbox.wait_for(6) if letter.payload["txnRef"] == waiting["txnRef"]]
+    found = {letter.headers["webhook-sequence"]: letter.payload for letter in letters}
+    assert [found[n]["kind"] for n in "123"] == ["transfer_approval", "transfer_approval", "transfer"]
+    assert [found[n].get("approval") for n in "123"] == ["waiting", "approved", None]
+    assert (found["1"]["requestedBy"], found["2"]["decidedBy"]) == ("key 2 (payout)", "key 3 (approve-read)")
+    assert {letter.headers["webhook-object"] for letter in letters} == {waiting["txnRef"]}
+    kinds = [line["payload"].get("approval") for line in team.shop.put("resources", inquire="events").body["data"]]
+    assert kinds == [None, "rejected", "waiting", None, "approved", "waiting"]
+
+
+def test_a_person_in_the_console_approves_what_another_party_made(team: Team, deployment: Deployment) -> None:
+    team.set_policy(approve_above="0.00")
+    finance = sign_in_as(deployment, "merchant:finance", team.shop.mid)
+    waiting = team.payer.transfer(orderRef="by-key")["txnRef"]
+    page = finance.get("/transfers/waiting")
+    assert waiting in page.words
+    assert "the amount is above 0.00" in page.words
+    for role in ("merchant:developer", "merchant:read-only"):
+        other = sign_in_as(deployment, role, team.shop.mid)
+        other.get("/transfers/waiting")
+        assert other.post(f"/transfers/waiting/{waiting}/approve").http == 403
+    assert finance.post(f"/transfers/waiting/{waiting}/delete").http == 404
+    assert finance.post(f"/transfers/waiting/{waiting}/approve").http == 303
+    approval = team.shop.verify("by-key")["approval"]
+    assert (approval["state"], "@" in approval["decided_by"]) == ("approved", True)
+    finance.get("/transfers")
+    finance.post("/transfers/send", amount="10.00", bankcode="058", accountnumber="0000000000", orderRef="by-hand")
+    own = team.shop.verify("by-hand")["txnRef"]
+    refused = finance.post(f"/transfers/waiting/{own}/approve")
+    assert (refused.http, "cannot approve it" in refused.words) == (422, True)
+    owner = sign_in_as(deployment, "merchant:owner", team.shop.mid)
+    owner.get("/transfers/waiting")
+    assert owner.post(f"/transfers/waiting/{own}/reject").http == 303
+    assert team.shop.verify("by-hand")["txnStatus"] == "failed"
+    trail = owner.get("/settings/trail").words
+    assert "approved a transfer" in trail
+    assert "rejected a transfer" in trail
+
+
+def test_an_owner_sets_the_policy_in_the_console(team: Team, deployment: Deployment) -> None:
+    owner = sign_in_as(deployment, "merchant:owner", team.shop.mid)
+    owner.get("/settings/payouts")
+    wrong = owner.post("/settings/payouts", **{"on_limit": "refuse", "all-daily_count": "many"})
+    assert (wrong.http, "must be a whole number" in wrong.words) == (422, True)
+    assert owner.post("/settings/payouts", on_limit="refuse", approve_above="1e3").http == 422
+    saved = owner.post("/settings/payouts", **{"on_limit": "refuse", "approve_above": "50.00", "all-daily_count": "2"})
+    assert saved.http == 303
+    assert 'value="50.00"' in owner.get("/settings/payouts").text
+    team.shop.put("sandbox", action="advance", seconds=1)
+    developer = sign_in_as(deployment, "merchant:developer", team.shop.mid)
+    developer.get("/settings/payouts")
+    assert developer.post("/settings/payouts", on_limit="refuse").http == 403
+    assert "only an owner" in developer.post("/settings/key", overlap="24").words
+    assert "changed the payout policy" in owner.get("/settings/trail").words

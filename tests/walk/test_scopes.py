@@ -1,0 +1,96 @@
+"""The scope of an action is a column of its table. Keys of every scope ask for every action over HTTP.
+
+Which scope each write needs is written here once more, by hand: a slip in the tables does not test itself.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from kasuwa.api_methods import methods_of
+from kasuwa.core.action import AdminCommand, Write, only_shows, scope_of, title_of
+from kasuwa.core.callers import KEY_SCOPES
+from tests.merchant_client import MerchantClient
+from tests.walk.rows import ACTION_ROWS, ActionRow
+
+METHODS = {method.name: method for method in methods_of("test")}
+OF_SCOPE = {
+    "collect": {
+        "payment charge account",
+        "payment charge bank_transfer",
+        "payment charge card",
+        "payment charge mobile_money",
+        "payment charge phone",
+        "payment charge qrpay",
+        "payment charge token",
+        "payment charge ussd",
+        "payment initiate card",
+        "payment validate",
+        "resources customer",
+        "resources installments cancel",
+        "resources installments pause",
+        "resources installments resume",
+        "resources personalized-accounts",
+        "resources personalized_account",
+        "resources recurrent",
+    },
+    "payout": {
+        "bills pay",
+        "cashcode cancel",
+        "cashcode generate",
+        "disburse transfer",
+        "disburse transfer bulk",
+        "payment refund",
+    },
+    "approve": {"disburse approve", "disburse reject"},
+    "all": {"resources resend"},
+}
+# Every write of these paths has this scope.
+OF_PATH = {"clients": "lend", "investments": "lend", "loans": "lend", "sandbox": "all", "virtualcard": "issue"}
+
+
+def scope_of_row(row: ActionRow) -> str:
+    return scope_of(METHODS[row.method], row.action)
+
+
+def named(row: ActionRow) -> str:
+    return f"{row.method} {title_of(row.action)}"
+
+
+def test_every_path_and_every_write_has_the_scope_that_is_meant() -> None:
+    expected = {name: scope for scope, names in OF_SCOPE.items() for name in names}
+    writes = [row for row in ACTION_ROWS if isinstance(row.action, Write | AdminCommand)]
+    found = {named(row): scope_of_row(row) for row in writes}
+    assert found == {name: expected.get(name) or OF_PATH[name.split()[0]] for name in found}
+    assert set(expected) <= set(found)
+
+
+def test_no_write_is_open_to_keys_that_only_read() -> None:
+    for row in ACTION_ROWS:
+        scope = scope_of_row(row)
+        assert scope in (*KEY_SCOPES, "any"), row.title
+        if not only_shows(row.action):
+            assert scope not in ("read", "any"), row.title
+
+
+@pytest.mark.parametrize("scope", [scope for scope in KEY_SCOPES if scope != "all"])
+def test_a_key_is_refused_every_action_beyond_its_scope(open_shop: Callable[..., MerchantClient], scope: str) -> None:
+    shop = open_shop()
+    main, shop.key = shop.key, shop.put("sandbox", action="new_key", name="walker", scopes=[scope]).body["key"]
+    allowed = 0
+    for row in ACTION_ROWS:
+        body = {row.selector: row.action.name} | dict([row.action.variant] if row.action.variant else [])
+        answered = shop.send_fields(row.method, body)
+        http, reply = answered.http, answered.body
+        needed = scope_of_row(row)
+        is_within = needed in ("any", scope) or (scope == "read" and only_shows(row.action))
+        is_refused = isinstance(reply, dict) and reply.get("status") == 101
+        assert is_refused is not is_within, (row.title, reply)
+        allowed += is_within
+        if is_refused:
+            assert http == 401
+            assert f"needs a key of scope {needed}" in reply["message"], row.title
+            assert f"has {scope}" in reply["message"]
+    assert allowed >= 1
+    shop.key = main
+    assert [key["scopes"] for key in shop.put("resources", inquire="keys").body["data"]] == [[scope], ["all"]]
