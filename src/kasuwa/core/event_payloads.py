@@ -151,6 +151,20 @@ class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the movement, if the request had one."
 
 
+class AccountClosedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
+
+    kind: Literal["account_closed"]
+    account_reference: str = field(name="accountReference")
+    "Your reference of the personalized account."
+    account: str
+    "Number of the account that was closed."
+    account_details: str = field(name="accountDetails")
+    "Name of the account."
+    bankname: str
+    "Bank of the account."
+
+
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -178,6 +192,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
+    "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
 }
 
 

@@ -217,12 +217,17 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
         **({"order_ref": row.order_ref} if event_fields is None else event_fields),
     }
     event = Event(row.txn_ref, row.kind, msgspec.json.encode(build_event(row.kind, payload)))
+    return FinalTransaction(ended, event, make_delivery_jobs(context, row, event, outcome.scenario))
+
+
+def make_delivery_jobs(context: Context, row: Row, event: Event, scenario: Scenario) -> tuple[Job, ...]:
+    """Returns the job that delivers an event about a row, or none if the merchant has no webhook."""
     if not context.has_webhook:
-        return FinalTransaction(ended, event, ())
-    work = encode_text(outcome.scenario)
-    job = make_job(context, DELIVER_EVENT, "webhook", row, row.txn_ref, context.now, work)
-    job.due += webhook_delay(outcome.scenario)
-    return FinalTransaction(ended, event, (job,))
+        return ()
+    work = encode_text(scenario)
+    job = make_job(context, DELIVER_EVENT, "webhook", row, event.reference, context.now, work)
+    job.due += webhook_delay(scenario)
+    return (job,)
 
 
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:

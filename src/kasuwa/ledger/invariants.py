@@ -152,7 +152,7 @@ INVARIANTS = (
     Invariant(
         "a personalized account that was opened is in the directory",
         f"""select p.merchant_id, p.reference as place from personalized_account p where {merchant_filter("p")}
-            and p.state in ('open', 'closed')
+            and p.state in ('open', 'closing', 'closed')
             and not exists (select 1 from token_index d where d.merchant_id = p.merchant_id
                 and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
     ),

@@ -3291,6 +3291,81 @@ class Resources(AsyncGroup):
             idempotency_key,
         )
 
+    async def close_personalized_account(
+        self, *, reference: str, idempotency_key: str | None = None
+    ) -> types.CloseAccountReply:
+        """Close the account of a reference, so that nobody can pay into it any more.
+
+        Names the account to close. Closing it again changes nothing.
+
+        reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.close_personalized_account(reference="customer-18")
+
+            {
+              "status": 200,
+              "message": "The account is closed",
+              "data": {
+                "reference": "customer-18",
+                "state": "closed",
+                "accountNumber": "<accountNumber>",
+                "accountName": "Bola Ade",
+                "bankName": "Wema Bank",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateClosed": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_CLOSE_PERSONALIZED_ACCOUNT, {"reference": reference}, idempotency_key)
+
+    def accounts(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["closed", "closing", "failed", "open", "opening"] | None = None,
+        reference: str | None = None,
+    ) -> AsyncPager[types.AccountLine]:
+        """Personalized accounts and their states, newest first.
+
+        Lists personalized accounts, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists accounts in this state.
+        reference: Lists only the account with this reference. 1 to 100 characters, not only spaces.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.accounts(state="open")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "reference": "customer-17",
+                  "state": "open",
+                  "accountNumber": "<accountNumber>",
+                  "accountName": "Ada Obi",
+                  "bankName": "Wema Bank",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_ACCOUNTS, {"offset": offset, "limit": limit, "state": state, "reference": reference}
+        )
+
     async def wallet(self) -> types.WalletReply:
         """The merchant's balances.
 
@@ -3341,27 +3416,27 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 12,
                   "txnRef": "<txnRef>",
-                  "kind": "cashcode",
+                  "kind": "account_closed",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "object": "<reference>",
                   "object_sequence": 1,
                   "payload": {
                     "status": 200,
-                    "txnStatus": "failed",
+                    "txnStatus": "successful",
                     "txnRef": "<txnRef>",
                     "chargedAmount": "0.00",
-                    "paymentMethod": "cashcode",
+                    "paymentMethod": "bank_transfer",
                     "endpoint": "test",
-                    "kind": "cashcode",
+                    "kind": "account_closed",
                     "currency": "NGN",
-                    "orderRef": "cash-1042"
+                    "accountReference": "customer-18",
+                    "account": "8234163221",
+                    "accountDetails": "Bola Ade",
+                    "bankname": "Wema Bank"
                   },
-                  "attempts": []
-                },
-                {
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})

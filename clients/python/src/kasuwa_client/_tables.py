@@ -14,6 +14,15 @@ SECRET_FIELDS = frozenset(
 )
 
 TYPES: Mapping[str, FieldTable] = {
+    "AccountLine": {
+        "reference": ("reference", "text"),
+        "state": ("state", "choice"),
+        "account_number": ("accountNumber", "text"),
+        "account_name": ("accountName", "text"),
+        "bank_name": ("bankName", "text"),
+        "date_created": ("dateCreated", "time"),
+        "date_closed": ("dateClosed", "text"),
+    },
     "AccountNameFacts": {"account_name": ("account_name", "text")},
     "AccountNameReply": {
         "status": ("status", "choice"),
@@ -21,6 +30,13 @@ TYPES: Mapping[str, FieldTable] = {
         "data": ("data", "AccountNameFacts"),
         "error": ("error", "text"),
         "message": ("message", "text"),
+    },
+    "AccountsReply": {
+        "status": ("status", "integer"),
+        "data": ("data", "[AccountLine]"),
+        "total": ("total", "integer"),
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
     },
     "AdvanceReply": {
         "status": ("status", "integer"),
@@ -306,6 +322,11 @@ TYPES: Mapping[str, FieldTable] = {
         "dry_run": ("dry_run", "boolean"),
     },
     "ClockReply": {"status": ("status", "integer"), "now": ("now", "time")},
+    "CloseAccountReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "AccountLine"),
+    },
     "CustomerCard": {
         "card": ("card", "text"),
         "brand": ("brand", "text"),
@@ -1216,6 +1237,20 @@ EVENTS: Mapping[str, FieldTable] = {
         "currency": ("currency", "text"),
         "savings_id": ("savings_id", "text"),
         "customer_txnref": ("customer_txnref", "text"),
+    },
+    "AccountClosedEvent": {
+        "status": ("status", "integer"),
+        "txn_status": ("txnStatus", "choice"),
+        "txn_ref": ("txnRef", "text"),
+        "charged_amount": ("chargedAmount", "amount"),
+        "payment_method": ("paymentMethod", "text"),
+        "endpoint": ("endpoint", "choice"),
+        "kind": ("kind", "choice"),
+        "currency": ("currency", "text"),
+        "account_reference": ("accountReference", "text"),
+        "account": ("account", "text"),
+        "account_details": ("accountDetails", "text"),
+        "bankname": ("bankname", "text"),
     },
     "EndpointTestEvent": {
         "status": ("status", "integer"),

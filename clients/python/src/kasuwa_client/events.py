@@ -510,6 +510,60 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class AccountClosedEvent(EventBase):
+    """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["account_closed"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    account_reference: str
+    """Your reference of the personalized account."""
+    account: str
+    """Number of the account that was closed."""
+    account_details: str
+    """Name of the account."""
+    bankname: str
+    """Bank of the account."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "account_reference": "accountReference",
+        "account": "account",
+        "account_details": "accountDetails",
+        "bankname": "bankname",
+    }
+
+
+@dataclass(frozen=True)
 class EndpointTestEvent(EventBase):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -599,6 +653,7 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
+    AccountClosedEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -615,5 +670,6 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
+    "account_closed": AccountClosedEvent,
     "test": EndpointTestEvent,
 }

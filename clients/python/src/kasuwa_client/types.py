@@ -295,6 +295,39 @@ class TransferOrder(_TransferOrderRequired, total=False):
 
 
 @dataclass(frozen=True)
+class AccountLine(Result):
+    """A personalized account and its state."""
+
+    reference: str
+    """Your reference of the account."""
+    state: Literal["closed", "closing", "failed", "open", "opening"]
+    """`opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
+    `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
+    """
+    account_name: str
+    """Name of the account."""
+    date_created: dt.datetime
+    """Time at which the account was requested, in UTC."""
+    account_number: str | None = None
+    """The number that payers transfer to. Absent until the account was opened."""
+    bank_name: str | None = None
+    """Bank of the account. Absent until the account was opened."""
+    date_closed: str | None = None
+    """Time at which the bank confirmed that the account is closed, in UTC. Absent before."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reference": "reference",
+        "state": "state",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "date_created": "dateCreated",
+        "date_closed": "dateClosed",
+    }
+
+
+@dataclass(frozen=True)
 class AccountNameFacts(Result):
     """The holder of a bank account."""
 
@@ -1157,6 +1190,21 @@ class ClockReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "now": "now"}
+
+
+@dataclass(frozen=True)
+class CloseAccountReply(Result):
+    """The account after the request."""
+
+    status: int
+    """200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event."""
+    message: str
+    """The outcome in words."""
+    data: AccountLine
+    """The account."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,22 @@ export interface SavingsMovementEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
+/** A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank. */
+export interface AccountClosedEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "account_closed";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** Your reference of the personalized account. */
+  readonly accountReference: string;
+  /** Number of the account that was closed. */
+  readonly account: string;
+  /** Name of the account. */
+  readonly accountDetails: string;
+  /** Bank of the account. */
+  readonly bankname: string;
+}
+
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
 export interface EndpointTestEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -189,6 +205,7 @@ export type KasuwaEvent =
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
+  | AccountClosedEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -204,5 +221,6 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "repayment",
   "deposit",
   "cashout",
+  "account_closed",
   "test",
 ]);

@@ -37,9 +37,9 @@ export class KasuwaPaths {
   /** `PUT /cashcode`: generate, verify, cancel. */
   readonly cashcode: CashcodeMethods;
   /**
-   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
-   * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
+   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, closePersonalizedAccount, accounts, wallet,
+   * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
+   * pauseInstallments, cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
    */
   readonly resources: ResourcesMethods;
   /**

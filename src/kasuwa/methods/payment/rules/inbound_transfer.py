@@ -28,7 +28,14 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT, PERSONALIZED, PersonalizedAccountRow, personalized_key
+from kasuwa.core.inbound_accounts import (
+    ACCOUNT,
+    PAYABLE,
+    PAYMENT,
+    PERSONALIZED,
+    PersonalizedAccountRow,
+    personalized_key,
+)
 from kasuwa.core.pricing import price_collection
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
@@ -55,6 +62,7 @@ from kasuwa.methods.payment.wire_reply import InboundReply
 from kasuwa.rails.ports import TRANSACTION_FACT
 
 UNKNOWN_ACCOUNT = refuse_fields(FieldError("accountNumber", "no customer was shown this account"))
+ACCOUNT_CLOSED = refuse_fields(FieldError("accountNumber", "the account is closed: the bank returns the transfer"))
 RETURNED = "The payment is over; the money goes back to the payer"
 PAID = PaymentOutcome(SUCCESSFUL, "00", "Approved or completed successfully")
 
@@ -164,13 +172,15 @@ class ArrivedTransfer(msgspec.Struct, frozen=True):
 
 def receive_personalized(
     reference: str, arrived: ArrivedTransfer, context: Context, seen: LoadedRows
-) -> Decision[InboundReply] | NeedsMore:
-    """Books a transfer into a personalized account as a successful payment."""
+) -> Decision[InboundReply] | Refusal | NeedsMore:
+    """Books a transfer into a personalized account as a successful payment. One that is closed takes no transfers."""
     key = personalized_key(context.merchant.merchant_id, reference)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((PersonalizedAccountRow, key),), accounts_of_transfer()))
     account = seen.get(PersonalizedAccountRow, key)
     assert account is not None, "the token index entry and the account are written together"
+    if account.state not in PAYABLE:
+        return ACCOUNT_CLOSED
     order = build_personalized_order(account, arrived, context)
     row = make_transaction(order, context.number, context)
     payment = msgspec.structs.replace(make_payment(order, row, CHARGE, context), session=arrived.rail_reference)
