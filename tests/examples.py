@@ -35,7 +35,7 @@ VOLATILE = frozenset(
 )
 VOLATILE_OF = {
     "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
-    "resources": frozenset({"id"}),
+    "resources": frozenset({"id", "account"}),
     "cashcode": frozenset({"cashcode"}),
     "investments": frozenset({"cashcode", "pin"}),
 }

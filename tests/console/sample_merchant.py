@@ -85,7 +85,7 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
     savers.join(shop, thrift, savings)
     split = shop.put("sandbox", action="beneficiary", name="Bola Ade", bankcode="058", accountnumber="0000000000").body
     shop.put("cashcode", action="generate", amount="5000.00", pin="2580", channel="ATM", orderRef="cash-1")
-    payee = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
+    payee: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
     shop.put("resources", request="personalized-accounts", **payee)
     bill: dict[str, Any] = {"paycode": PREPAID, "reference": "45012345678", "amount": "5000.00", "orderRef": "bill-1"}
     return {

@@ -99,6 +99,7 @@ class AccountTwins:
             "KASUWA_RAIL_LOOPBACK": "on",
             "KASUWA_RAIL_BANK": "paystack",
             "KASUWA_RAIL_ACCOUNTS": accounts,
+            "KASUWA_RAIL_IDENTITY": "monnify",
             "KASUWA_PAYSTACK_BASE_URL": self.paystack.url,
             "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1",
             "KASUWA_PAYSTACK_PHONE": "08031234567",

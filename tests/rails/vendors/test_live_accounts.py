@@ -355,6 +355,17 @@ def test_transfer_that_waits_for_an_otp_is_a_notice_at_once_and_stays_open(harne
     )
 
 
+def test_client_is_verified_by_a_register_that_only_compares(harness: AccountHarness) -> None:
+    person = {"firstname": "Adaeze", "lastname": "Okafor", "middlename": "Chioma", "bvn": BVN}
+    refused = harness.shop.put("clients", action="create", verify_bvn=True, data={**person, "email": "a@b.co"}).body
+    assert [error["field"] for error in refused["errors"]] == ["data.dob", "data.phone"]
+    person |= {"dob": "1990-06-28", "phone": "08031234567"}
+    made = harness.shop.put("clients", action="create", verify_bvn=True, data=person).body["data"]
+    assert (made["bvn_verified"], made["bvn_verification"]["score"]) == (True, 100)
+    looked_up = harness.shop.put("resources", inquire="bvn", bvn=BVN).body
+    assert (looked_up["status"], "tells nothing" in looked_up["message"]) == (204, True)
+
+
 def test_no_secret_or_bvn_is_logged(harness: AccountHarness) -> None:
     harness.request_account("logged")
     text = harness.deployment.out.read_text() + harness.deployment.err.read_text()

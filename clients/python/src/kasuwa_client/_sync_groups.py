@@ -1290,7 +1290,8 @@ class Clients(SyncGroup):
 
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
-            if they differ. It requires `data.bvn`. Default false.
+            if they differ. It requires `data.bvn`, and `data.dob` and `data.phone` where the register compares
+            them. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1331,6 +1332,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "pending_approval",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1345,11 +1351,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(
@@ -1394,6 +1395,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1408,11 +1414,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(
@@ -1457,6 +1458,11 @@ class Clients(SyncGroup):
                   "client_id": "<client_id>",
                   "status": "active",
                   "bvn_verified": true,
+                  "bvn_verification": {
+                    "method": "register",
+                    "state": "verified",
+                    "at": "2026-01-05T08:30:00.000Z"
+                  },
                   "firstname": "Ada",
                   "lastname": "Obi",
                   "middlename": "Grace",
@@ -1471,11 +1477,6 @@ class Clients(SyncGroup):
                       "line2": "Flat 3",
                       "city": "Lagos",
                       "region": "Lagos",
-                      "postcode": "101241",
-                      "country": "NG"
-                    }
-                  ],
-                  "bankAccount": {
             …
         """
         return self._list(
@@ -1501,6 +1502,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1515,11 +1521,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
@@ -3423,7 +3424,7 @@ class Resources(SyncGroup):
                     "kind": "account_closed",
                     "currency": "NGN",
                     "accountReference": "customer-18",
-                    "account": "8234163221",
+                    "account": "<account>",
                     "accountDetails": "Bola Ade",
                     "bankname": "Wema Bank"
                   },

@@ -21,7 +21,7 @@ TYPES: Mapping[str, FieldTable] = {
         "account_name": ("accountName", "text"),
         "bank_name": ("bankName", "text"),
         "date_created": ("dateCreated", "time"),
-        "date_closed": ("dateClosed", "text"),
+        "date_closed": ("dateClosed", "time"),
     },
     "AccountNameFacts": {"account_name": ("account_name", "text")},
     "AccountNameReply": {
@@ -140,6 +140,13 @@ TYPES: Mapping[str, FieldTable] = {
         "resolved": ("resolved", "boolean"),
         "error": ("error", "text"),
         "message": ("message", "text"),
+    },
+    "BvnVerification": {
+        "method": ("method", "choice"),
+        "state": ("state", "choice"),
+        "consent_url": ("consent_url", "text"),
+        "score": ("score", "integer"),
+        "at": ("at", "time"),
     },
     "CardBilling": {
         "address": ("address", "text"),
@@ -301,6 +308,7 @@ TYPES: Mapping[str, FieldTable] = {
         "client_id": ("client_id", "text"),
         "status": ("status", "choice"),
         "bvn_verified": ("bvn_verified", "boolean"),
+        "bvn_verification": ("bvn_verification", "BvnVerification"),
         "firstname": ("firstname", "text"),
         "lastname": ("lastname", "text"),
         "middlename": ("middlename", "text"),

@@ -312,7 +312,7 @@ class AccountLine(Result):
     """The number that payers transfer to. Absent until the account was opened."""
     bank_name: str | None = None
     """Bank of the account. Absent until the account was opened."""
-    date_closed: str | None = None
+    date_closed: dt.datetime | None = None
     """Time at which the bank confirmed that the account is closed, in UTC. Absent before."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
@@ -769,6 +769,33 @@ class BvnReply(Result):
 
 
 @dataclass(frozen=True)
+class BvnVerification(Result):
+    """How a client's BVN was verified, or what is awaited."""
+
+    method: Literal["consent", "match", "register"]
+    """`register`: the register told the person, who was compared. `match`: the register compared the client and told
+    nothing of the person. `consent`: the person consents to the look-up on a page first.
+    """
+    state: Literal["awaiting_consent", "verified"]
+    """`awaiting_consent`: the person has not agreed yet. `verified`: names and date of birth agreed."""
+    at: dt.datetime
+    """Time of the verification, or of the newest answer that the consent is awaited, in UTC."""
+    consent_url: str | None = None
+    """Page on which the person consents: send the client there. Absent unless it is awaited."""
+    score: int | None = None
+    """How far the names agree by the register's own comparison, 0 to 100. Absent if it gave none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "method": "method",
+        "state": "state",
+        "consent_url": "consent_url",
+        "score": "score",
+        "at": "at",
+    }
+
+
+@dataclass(frozen=True)
 class CardFacts(Result):
     """The known facts of a card. If its issuer is unknown, only `bin` and perhaps `brand` have a value."""
 
@@ -1111,6 +1138,8 @@ class ClientRecord(Result):
     """Whether names and date of birth agreed with the BVN register, and have not changed since."""
     date_created: dt.datetime
     """Time at which the client was created, in UTC."""
+    bvn_verification: BvnVerification | None = None
+    """How the BVN was verified, or the consent that is awaited. Absent if it was not to be verified."""
     firstname: str | None = None
     """First name."""
     lastname: str | None = None
@@ -1141,6 +1170,7 @@ class ClientRecord(Result):
         "client_id": "client_id",
         "status": "status",
         "bvn_verified": "bvn_verified",
+        "bvn_verification": "bvn_verification",
         "firstname": "firstname",
         "lastname": "lastname",
         "middlename": "middlename",
@@ -1162,7 +1192,9 @@ class ClientReply(Result):
     """One client, after a change if the request had one."""
 
     status: int
-    """200."""
+    """200. 202: the person must consent to the look-up of the BVN, on the page that `bvn_verification` names; then
+    send `update` with `verify_bvn`.
+    """
     message: str
     """The outcome in words."""
     data: ClientRecord

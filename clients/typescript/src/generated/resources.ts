@@ -55,7 +55,7 @@ export interface AccountLine {
   /** Time at which the account was requested, in UTC. */
   readonly dateCreated: Time;
   /** Time at which the bank confirmed that the account is closed, in UTC. Absent before. */
-  readonly dateClosed?: string;
+  readonly dateClosed?: Time;
 }
 
 /** The holder of a bank account. */
@@ -1116,7 +1116,7 @@ export class ResourcesMethods {
    * //         kind: "account_closed",
    * //         currency: "NGN",
    * //         accountReference: "customer-18",
-   * //         account: "8234163221",
+   * //         account: "<account>",
    * //         accountDetails: "Bola Ade",
    * //         bankname: "Wema Bank",
    * //       },
