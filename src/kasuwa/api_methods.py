@@ -26,7 +26,7 @@ from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT
-from kasuwa.methods.payment.rules import rail_receipt
+from kasuwa.methods.payment.rules import rail_receipt, reject_transfer
 from kasuwa.methods.payment.rules.refund import REFUND
 from kasuwa.methods.references import actions as references
 from kasuwa.methods.resources.actions import RESOURCES
@@ -38,6 +38,7 @@ from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
+from kasuwa.work.rail_callbacks import RejectionRules
 from kasuwa.work.rail_inbox import ReceiptRules
 
 # Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
@@ -80,6 +81,8 @@ ISSUER_RULES = IssuerRules(
 
 # The rule that books money which a rail received on an account, and the jobs that open accounts.
 RECEIPT_RULES = ReceiptRules(rail_receipt.need_receipt_rows, rail_receipt.decide_receipt)
+# The rule that records a payer's transfer which a vendor sent back.
+REJECTION_RULES = RejectionRules(reject_transfer.need_rejection, reject_transfer.decide_rejection)
 ACCOUNT_JOB_KINDS = (OPEN_ACCOUNT, QUERY_ACCOUNT)
 
 # Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.

@@ -27,6 +27,7 @@ from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, 
 from kasuwa.methods.customers.store import find_customer
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import (
+    FOLLOWING_JOBS,
     ErasablePayment,
     ErasablePaymentTransaction,
     erase_customer,
@@ -105,7 +106,9 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = tuple(
-            RowErasure(kind, key, erase) for name, (kind, erase) in ERASURES.items() for key in found.keys[name]
+            RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name))
+            for name, (kind, erase) in ERASURES.items()
+            for key in found.keys[name]
         )
         key = bytes(customer.key)
         rule = with_audit_entry(

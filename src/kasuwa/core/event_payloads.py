@@ -151,6 +151,25 @@ class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the movement, if the request had one."
 
 
+class PaymentRejectedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked.
+
+    Its `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+    """
+
+    kind: Literal["payment_rejected"]
+    payment_ref: str = field(name="paymentRef")
+    "The `txnRef` of the payment that the transfer was meant for."
+    customer_txnref: str | None = None
+    "Your reference of the payment, if the request had one."
+    expected_amount: str = field(name="expectedAmount")
+    "Amount that the payer must transfer, in major units of the currency."
+    rejected_amount: str | None = field(name="rejectedAmount", default=None)
+    "Amount that the payer transferred, in major units. Absent if the bank did not say."
+    reason: str | None = None
+    "The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."
+
+
 class AccountClosedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
 
@@ -192,6 +211,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
+    "payment_rejected": EventKind(PaymentRejectedEvent, "A payer's transfer for a payment was sent back"),
     "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
 }
 

@@ -221,12 +221,17 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
 
 
 def make_delivery_jobs(context: Context, row: Row, event: Event, scenario: Scenario) -> tuple[Job, ...]:
-    """Returns the job that delivers an event about a row, or none if the merchant has no webhook."""
+    """Returns the job that delivers an event about a row, or none if the merchant has no webhook.
+
+    A row other than a transaction may have several events at one moment: their jobs are keyed by their references."""
     if not context.has_webhook:
         return ()
     work = encode_text(scenario)
     job = make_job(context, DELIVER_EVENT, "webhook", row, event.reference, context.now, work)
     job.due += webhook_delay(scenario)
+    if not isinstance(row, Transaction):
+        event_key = row_key(row.merchant_id, "event", event.reference)
+        job.key = ordered_key(max(0, int(context.now.timestamp() * 1000)), DELIVER_EVENT, event_key)
     return (job,)
 
 

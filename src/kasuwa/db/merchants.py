@@ -26,6 +26,16 @@ KEYS_OF = """
     select sealed, verifier, expires_at from merchant_key
     where merchant_id = $1 and (expires_at is null or expires_at > now()) order by key_id
 """
+# A key that does not decrypt authenticates all the same, by its verifier: it is kept as it is, with a notice.
+UNREADABLE_KEY = "a key of this merchant does not decrypt, so that its events cannot be signed with it: roll the key"
+KEEP_SEALED_KEY = """
+    with kept as (
+        insert into merchant_key (merchant_id, key_id, verifier, sealed, expires_at)
+        select $2, (select coalesce(max(n.key_id), 0) + 1 from merchant_key n where n.merchant_id = $2),
+            k.verifier, k.sealed, k.expires_at
+        from merchant_key k where k.merchant_id = $1 and k.verifier = $3)
+    insert into operator_notice (merchant_id, reference, message, at) values ($2::bigint, 'key', $4::text, now())
+"""
 MAX_KEY_OVERLAP = timedelta(days=7)  # Contract: #authentication
 
 # A cached merchant is reloaded in the background after the first time, and not used any more after the second, which is
@@ -126,7 +136,12 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             merchant_state_key(new),
         )
         for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
-            await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)
+            try:
+                key = unseal_key(vault, old, sealed, verifier).decode()
+            except UnsealError:
+                await connection.execute(KEEP_SEALED_KEY, old, new, verifier, UNREADABLE_KEY)
+                continue
+            await add_key(connection, vault, new, key, expires_at)
         # Jobs of the archived books must not run any more.
         await connection.execute("update scheduled_job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)

@@ -52,7 +52,7 @@ class Consent(msgspec.Struct, frozen=True):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """How far a claim agrees with the register. A field that the rail does not compare is absent."""
+    """The agreement of a claim with the register. A field that the rail does not compare is absent."""
 
     fields: Mapping[str, str]  # by `name`, `firstname`, `lastname`, `dob` and `phone`: FULL, PARTIAL or NO_MATCH
     score: int | None = None  # of the names, 0 to 100

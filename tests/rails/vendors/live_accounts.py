@@ -7,6 +7,7 @@ from typing import Any
 
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.paystack import PaystackRules
+from kasuwa.twins.paystack_collection import PaystackCollectionRules
 from kasuwa.twins.server import Twin, TwinThread
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
@@ -90,7 +91,8 @@ class AccountTwins:
 
     def __init__(self) -> None:
         self.bank, self.reserving = PaystackRules("sk_live_1"), MonnifyRules("MK_PROD_1")
-        self.paystack, self.monnify = Twin(self.bank), Twin(self.reserving)
+        self.collections = PaystackCollectionRules(self.bank)
+        self.paystack, self.monnify = Twin(self.bank, self.collections), Twin(self.reserving)
 
     def settings(self, accounts: str) -> dict[str, str]:
         return {

@@ -239,6 +239,29 @@ def read_closed(reply: Any) -> Any:
     return reply if reply["status"] == 200 else None
 
 
+def test_money_that_came_into_an_account_is_refunded_to_its_sender(harness: AccountHarness) -> None:
+    rules, number = harness.twins.bank.accounts, harness.wait_for_account("refunded")
+    harness.call_back("paystack", rules.pay_into(number, 640_000))
+    harness.wait_for_booking(number, 640_000)
+    [(txn_ref,)] = harness.deployment.fetch("select txn_ref from inbound_receipt where account_number = $1", number)
+    asked: dict[str, Any] = {"action": "refund", "txnRef": txn_ref, "amount": "6000.00"}
+    harness.twins.paystack.add_fault("lose", "/refund", method="POST")
+    begun = harness.shop.put("payment", **asked).body
+    assert begun.get("txnStatus") == "pending", begun
+    collections = harness.twins.collections
+    [refund] = [found for found in collections.refunds if found.reference == list(rules.payments)[-1]]
+    assert refund.amount == 600_000
+    harness.call_back("paystack", collections.end_refund(refund.id))
+    harness.deployment.fetch("update scheduled_job set run_at = now() where reference = $1", begun["refundRef"])
+
+    def look() -> bool:
+        verified = harness.shop.put("payment", action="verify", txnRef=txn_ref).body
+        return bool(verified["refunds"][0]["txnStatus"] == "successful")
+
+    wait_until("it is refunded", look)
+    assert len([found for found in collections.refunds if found.reference == refund.reference]) == 1
+
+
 def test_two_processes_book_the_same_receipts_once(harness: AccountHarness) -> None:
     number = harness.wait_for_account("raced")
     rules = harness.twins.bank.accounts

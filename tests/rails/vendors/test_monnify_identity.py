@@ -109,7 +109,7 @@ def test_faults(fault: FaultKind) -> None:
         (replace(ADA, bvn="33312345678"), None),
     ],
 )
-def test_dojah_compares_if_it_is_told_to(claim: IdentityClaim, match: Match | None) -> None:
+def test_dojah_compares_if_the_operator_chooses_so(claim: IdentityClaim, match: Match | None) -> None:
     assert asyncio.run(compare_at_dojah(claim)) == match
 
 

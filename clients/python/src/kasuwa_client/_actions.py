@@ -1084,6 +1084,7 @@ SANDBOX_PAY_ACCOUNT: Action[types.InboundPaymentReply] = Action(
         "account_number": ("accountNumber", "text"),
         "amount": ("amount", "amount"),
         "sender_name": ("sender_name", "text"),
+        "rejected": ("rejected", "boolean"),
     },
     reply="InboundPaymentReply",
     writes=True,

@@ -1589,7 +1589,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1658,7 +1658,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1856,7 +1856,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1920,7 +1920,7 @@ class Loans(SyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": 7.5,
+                  "tax_rate": "7.5",
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
@@ -4236,6 +4236,7 @@ class Sandbox(SyncGroup):
         account_number: str,
         amount: types.Amount,
         sender_name: str | None = None,
+        rejected: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.InboundPaymentReply:
         """A customer's bank transfer into an account that was shown.
@@ -4247,6 +4248,8 @@ class Sandbox(SyncGroup):
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         sender_name: Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200
             characters.
+        rejected: If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an
+            event is sent. Only of an account that `charge` returned. Default false.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4263,7 +4266,7 @@ class Sandbox(SyncGroup):
         """
         return self._call(
             actions.SANDBOX_PAY_ACCOUNT,
-            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name, "rejected": rejected},
             idempotency_key,
         )
 

@@ -510,6 +510,65 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class PaymentRejectedEvent(EventBase):
+    """A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked.
+    Its `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["payment_rejected"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    payment_ref: str
+    """The `txnRef` of the payment that the transfer was meant for."""
+    expected_amount: str
+    """Amount that the payer must transfer, in major units of the currency."""
+    customer_txnref: str | None = None
+    """Your reference of the payment, if the request had one."""
+    rejected_amount: str | None = None
+    """Amount that the payer transferred, in major units. Absent if the bank did not say."""
+    reason: str | None = None
+    """The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "payment_ref": "paymentRef",
+        "customer_txnref": "customer_txnref",
+        "expected_amount": "expectedAmount",
+        "rejected_amount": "rejectedAmount",
+        "reason": "reason",
+    }
+
+
+@dataclass(frozen=True)
 class AccountClosedEvent(EventBase):
     """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
 
@@ -653,6 +712,7 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
+    PaymentRejectedEvent,
     AccountClosedEvent,
     EndpointTestEvent,
     UnknownEvent,
@@ -670,6 +730,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
+    "payment_rejected": PaymentRejectedEvent,
     "account_closed": AccountClosedEvent,
     "test": EndpointTestEvent,
 }

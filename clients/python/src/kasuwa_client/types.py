@@ -197,12 +197,10 @@ class Payer(TypedDict, total=False):
     email: str
     """E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters."""
     ip: str
-    """IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`. At most 200
-    characters.
-    """
+    """IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters."""
     fingerprint: str
-    """Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`. At
-    most 200 characters.
+    """Fingerprint of the payer's device. Kept with the payment; `verify` and lists do not show it. At most 200
+    characters.
     """
 
 
@@ -2055,7 +2053,7 @@ class LoanRecord(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. 0 if none was agreed."""
+    """Tax in percent of the interest. `0` if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2239,7 +2237,7 @@ class LoanSummary(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. 0 if none was agreed."""
+    """Tax in percent of the interest. `0` if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2516,6 +2514,8 @@ class PaymentState(Result):
     """Amount of the payment that can still be refunded. Present if a refund was asked for."""
     refunds: tuple[RefundLine, ...] | None = None
     """The newest 200 refunds of the payment, newest first, in any status. Absent if there are none."""
+    rejections: tuple[RejectionLine, ...] | None = None
+    """Transfers for the payment that were sent back, newest first. Absent if there are none."""
     apply_auth: str | None = None
     """While the payment waits for `charge`: the authentication that the card's bank wants."""
     auth_type: str | None = None
@@ -2569,6 +2569,7 @@ class PaymentState(Result):
         "refund_ref": "refundRef",
         "refundable_amount": "refundableAmount",
         "refunds": "refunds",
+        "rejections": "rejections",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -2852,6 +2853,21 @@ class RefundReply(Result):
         "message": "message",
         "dry_run": "dry_run",
     }
+
+
+@dataclass(frozen=True)
+class RejectionLine(Result):
+    """A transfer for a payment that was sent back. Nothing was booked."""
+
+    reason: str
+    """The bank's word for the reason, such as `UNDER_PAYMENT`. Empty if it gave none."""
+    at: dt.datetime
+    """Time at which the bank announced it, in UTC."""
+    amount: Decimal | None = None
+    """Amount that the payer transferred. Null if the bank did not say."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"amount": "amount", "reason": "reason", "at": "at"}
 
 
 @dataclass(frozen=True)

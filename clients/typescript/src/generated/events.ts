@@ -158,6 +158,27 @@ export interface SavingsMovementEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
+/**
+ * A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked. Its
+ * `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+ */
+export interface PaymentRejectedEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "payment_rejected";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The `txnRef` of the payment that the transfer was meant for. */
+  readonly paymentRef: string;
+  /** Your reference of the payment, if the request had one. */
+  readonly customer_txnref?: string;
+  /** Amount that the payer must transfer, in major units of the currency. */
+  readonly expectedAmount: string;
+  /** Amount that the payer transferred, in major units. Absent if the bank did not say. */
+  readonly rejectedAmount?: string;
+  /** The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none. */
+  readonly reason?: string;
+}
+
 /** A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank. */
 export interface AccountClosedEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -205,6 +226,7 @@ export type KasuwaEvent =
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
+  | PaymentRejectedEvent
   | AccountClosedEvent
   | EndpointTestEvent
   | UnknownEvent;
@@ -221,6 +243,7 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "repayment",
   "deposit",
   "cashout",
+  "payment_rejected",
   "account_closed",
   "test",
 ]);

@@ -116,7 +116,7 @@ export interface LoanRecord {
   readonly period: number;
   /** Whether tax on the interest is added to the installments. */
   readonly tax_applied: boolean;
-  /** Tax in percent of the interest. 0 if none was agreed. */
+  /** Tax in percent of the interest. `0` if none was agreed. */
   readonly tax_rate: Decimal;
   /**
    * Penalty in percent of the overdue principal for each day late: your lending setting when the loan was requested.
@@ -251,7 +251,7 @@ export interface LoanSummary {
   readonly period: number;
   /** Whether tax on the interest is added to the installments. */
   readonly tax_applied: boolean;
-  /** Tax in percent of the interest. 0 if none was agreed. */
+  /** Tax in percent of the interest. `0` if none was agreed. */
   readonly tax_rate: Decimal;
   /**
    * Penalty in percent of the overdue principal for each day late: your lending setting when the loan was requested.
@@ -774,7 +774,7 @@ export class LoansMethods {
    * //     method: "declining_equal_instalments",
    * //     period: 12,
    * //     tax_applied: true,
-   * //     tax_rate: 7.5,
+   * //     tax_rate: "7.5",
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
@@ -837,7 +837,7 @@ export class LoansMethods {
    * //     method: "declining_equal_instalments",
    * //     period: 12,
    * //     tax_applied: true,
-   * //     tax_rate: 7.5,
+   * //     tax_rate: "7.5",
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
@@ -956,7 +956,7 @@ export class LoansMethods {
    * //     method: "declining_equal_instalments",
    * //     period: 12,
    * //     tax_applied: true,
-   * //     tax_rate: 7.5,
+   * //     tax_rate: "7.5",
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
@@ -1016,7 +1016,7 @@ export class LoansMethods {
    * //       method: "declining_equal_instalments",
    * //       period: 12,
    * //       tax_applied: true,
-   * //       tax_rate: 7.5,
+   * //       tax_rate: "7.5",
    * //       penalty_rate: "0",
    * //       tolerance_days: 0,
    * //       outstanding: {

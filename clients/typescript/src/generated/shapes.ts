@@ -126,9 +126,14 @@ export const PAYMENT_REPLY_SHAPE: Shape = {
 
 export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
+export const REJECTION_LINE_SHAPE: Shape = { amounts: ["amount"] };
+
 export const PAYMENT_STATE_SHAPE: Shape = {
   amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
-  inside: { refunds: REFUND_LINE_SHAPE },
+  inside: {
+    refunds: REFUND_LINE_SHAPE,
+    rejections: REJECTION_LINE_SHAPE,
+  },
 };
 
 export const PLAN_RECORD_SHAPE: Shape = { amounts: ["amount"] };

@@ -184,7 +184,7 @@ class ViewRequest(msgspec.Struct, kw_only=True):
 
 
 class BvnVerification(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How a client's BVN was verified, or what is awaited."""
+    """The verification of a client's BVN, or the consent that is awaited."""
 
     method: Literal["register", "match", "consent"]
     """`register`: the register told the person, who was compared. `match`: the register compared the client and told

@@ -40,6 +40,7 @@ from kasuwa.core.decision import LoadedRows, Refusal, Row
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import row_key
+from kasuwa.core.rejections import RecordedRejection
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.splits import SplitShare
 from kasuwa.ledger import chart
@@ -218,6 +219,8 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     returns: int = 0
     # The part that the payment's purpose could not use: the loan was repaid or the savings were closed meanwhile.
     surplus: int = 0
+    # Transfers for the payment that were sent back.
+    rejections: tuple[RecordedRejection, ...] = ()
 
 
 FACTS_DECODER: "msgspec.json.Decoder[PaymentFacts]" = msgspec.json.Decoder(PaymentFacts)

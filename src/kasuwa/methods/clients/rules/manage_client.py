@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
-from kasuwa.core.erasure import RowErasure
+from kasuwa.core.erasure import RowErasure, erase_rows
 from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id
 from kasuwa.core.vault import Vault, derive
@@ -382,16 +382,11 @@ def decide_erase(
     needs = Needs(bvn_guard_keys(client))
     if not all(seen.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
-    erased_rows: list[Row] = []
-    for trace in traces:
-        row = seen.get(trace.kind, trace.key)
-        erased_row = None if row is None else trace.erase(row)
-        if isinstance(erased_row, Refusal):
-            return erased_row
-        if erased_row is not None and erased_row != row:
-            erased_rows.append(erased_row)
+    others = erase_rows(traces, context, seen)
+    if isinstance(others, Refusal):
+        return others
     if client.erased_at is not None:
-        return Decision(reply=show_client(client, context.vault.unseal), rows=tuple(erased_rows))
+        return Decision(reply=show_client(client, context.vault.unseal), rows=others.rows, jobs=others.jobs)
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STATUS_TRANSITIONS else client.status,
@@ -408,7 +403,9 @@ def decide_erase(
         email_hash=None,
     )
     return Decision(
-        reply=show_client(erased, context.vault.unseal), rows=(erased, *release_guards(client, seen), *erased_rows)
+        reply=show_client(erased, context.vault.unseal),
+        rows=(erased, *release_guards(client, seen), *others.rows),
+        jobs=others.jobs,
     )
 
 

@@ -35,7 +35,7 @@ Detail = dict[str, Any]
 
 
 class BvnQuestion(msgspec.Struct, frozen=True):
-    """What the register is asked: a BVN, the client as the merchant describes it, and a consent that was begun."""
+    """A question to the register: a BVN, the client as the merchant describes it, and a consent that was begun."""
 
     bvn: str
     claimed: ClaimedIdentity
@@ -55,7 +55,7 @@ class RegistryAnswer(msgspec.Struct, frozen=True):
 
 
 class BvnCheck(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a client's BVN was verified, or the consent that is awaited."""
+    """The verification of a client's BVN, or the consent that is awaited."""
 
     method: str  # register, match or consent
     at: datetime
