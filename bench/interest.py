@@ -25,6 +25,16 @@ BALANCE = 10_000_000
 ANNUAL = 12_000_000
 PERIOD = 12
 
+SAVINGS_COLUMNS = (
+    *("key", "merchant_id", "savings_id", "number", "client_id", "name", "rate", "frequency", "annual", "tax_applied"),
+    *("tax_rate", "period", "opened_at", "opened_on", "matures_on", "state", "accrued", "accrued_rest", "counted_to"),
+    *("months", "due_interest", "due_tax", "detail"),
+)
+JOB_COLUMNS = (
+    *("key", "merchant_id", "kind", "lane", "reference", "subject", "due", "run_at"),
+    *("leased_until", "claims", "attempt", "idempotency_claim", "work"),
+)
+
 POLL_SECONDS = 0.02
 TIMEOUT_SECONDS = 120.0
 
@@ -65,6 +75,7 @@ def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on
     copy(
         dsn,
         "savings",
+        SAVINGS_COLUMNS,
         (
             (hexed(savings_key(merchant_id, one)), merchant_id, one, 10**6 + n, "CLbench", "Bench", *fixed, *counted)
             for n, one in enumerate(references)
@@ -74,6 +85,7 @@ def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on
     copy(
         dsn,
         "account",
+        ("key", "merchant_id", "name", "currency", "posted", "held", "floor"),
         ((hexed(account_key(merchant_id, name)), merchant_id, name, "NGN", BALANCE, 0, 0) for name in names),
     )
     starts = range(0, len(references), MAX_SAVINGS_PER_BATCH)
@@ -81,7 +93,8 @@ def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on
     keys = [interest_batch_key(merchant_id, opened_on, sheet) for sheet, _ in sheets]
     copy(
         dsn,
-        "savings_round",
+        "interest_batch",
+        ("key", "merchant_id", "opened_on", "sheet", "opened", "members"),
         (
             (hexed(keys[sheet]), merchant_id, opened_on, sheet, len(references), ",".join(members))
             for sheet, members in sheets
@@ -91,7 +104,8 @@ def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on
     due = f"{posting_date(opened_on, 1)} 00:00+01"
     copy(
         dsn,
-        "job",
+        "scheduled_job",
+        JOB_COLUMNS,
         (
             (hexed(job_key(key)), merchant_id, POST_INTEREST, LANES[n % 2], "bench", hexed(key), due, "infinity", *work)
             for n, key in enumerate(keys)
@@ -103,7 +117,7 @@ def hexed(key: bytes) -> str:
     return f"\\x{key.hex()}"
 
 
-def copy(dsn: str, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Inserts rows with COPY in its text format."""
+def copy(dsn: str, table: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Inserts rows with COPY in its text format. Columns that are not named get their defaults."""
     lines = ("\t".join("\\N" if v is None else str(v).replace("\\", "\\\\") for v in row) for row in rows)
-    postgres.query(dsn, f"copy {table} from stdin;\n" + "\n".join(lines) + "\n\\.\n")
+    postgres.query(dsn, f"copy {table} ({', '.join(columns)}) from stdin;\n" + "\n".join(lines) + "\n\\.\n")

@@ -36,7 +36,7 @@ VOLATILE = frozenset(
 )
 VOLATILE_OF = {
     "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
-    "resources": frozenset({"id", "made_at", "last_used_at", "last_used_from"}),
+    "resources": frozenset({"id", "account", "made_at", "last_used_at", "last_used_from"}),
     "cashcode": frozenset({"cashcode"}),
     "investments": frozenset({"cashcode", "pin"}),
     "sandbox": frozenset({"close_number", "closed_at", "root", "public_key"}),

@@ -21,7 +21,10 @@ MAY_IMPORT = {
     "ledger": {"ledger", "core"},
     "rails": {"rails", "core"},
     "db": {"db", "core", "ledger"},
-    "methods": {"core", "ledger.chart", "rails.ports", "rails.all_rails", "rails.account_port", "rails.issuer_port"},
+    "methods": {
+        *("core", "ledger.chart", "rails.ports", "rails.all_rails"),
+        *("rails.account_port", "rails.identity_port", "rails.issuer_port", "rails.token_port"),
+    },
     "web": {"web", "core", "db", "observe", "owners"},
     "owners": {"owners", "observe"},
     "work": {

@@ -1,8 +1,7 @@
 """docs/going-live.md, followed as it is printed: a PostgreSQL 15 with its logins, TLS by nginx, people, the first naira
 in and out, backup, an outage of the rail, and an upgrade.
 
-The environment has the variables that the page exports, with free ports. What the page asks of people in the console is
-done over HTTP.
+The environment has the variables that the page exports, with free ports. A person's link is opened over HTTP.
 """
 
 import contextlib
@@ -20,7 +19,6 @@ import psutil
 import pytest
 
 from kasuwa.db import embedded
-from tests.console.test_operator_pages import propose
 from tests.console.test_signing_in import PASSWORD, set_up_codes
 from tests.console.visitor import Visitor
 from tests.printed_page import Block, Reader, Values, read_blocks
@@ -39,7 +37,7 @@ from tests.source_rules import REPOSITORY
 PAGE = REPOSITORY / "docs" / "going-live.md"
 BLOCKS = read_blocks(PAGE)
 EXPORTS = dict(re.findall(r"(\w+)=(\S+)", "\n".join(BLOCKS[0].lines)))
-DEPOSITED = "The first naira in"
+FIRST_IN = "The first naira in"
 PID_FILES = ("serve.pid", "twin.pid", "nginx.pid")
 
 
@@ -96,15 +94,6 @@ class LivePage:
         set_up_codes(visitor)
         return visitor
 
-    def post_deposit(self) -> None:
-        """Obi proposes the deposit and Ada approves it, as the page says."""
-        ada, obi = self.sign_in("ada"), self.sign_in("obi")
-        mid = (self.directory / "merchant").read_text().split()[1]
-        posting = {"debit": "outside:funding:NGN", "credit": "wallet:main:NGN", "amount": "5000.00"}
-        number = propose(obi, "posting", mid=mid, **posting)
-        ada.get("/operator/approvals")
-        assert ada.post(f"/operator/approvals/{number}/approve").http == 303
-
     def stop_all(self) -> None:
         self.deployment.close()
         for name in PID_FILES:
@@ -144,8 +133,8 @@ def sections() -> dict[str, list[Block]]:
 def test_every_step_of_the_page_works_as_printed(page: LivePage) -> None:
     values = Values()
     for name, blocks in sections().items():
-        if name == DEPOSITED:
-            page.post_deposit()
+        if name == FIRST_IN:
+            page.sign_in("ada")
         with Reader(page.directory, page.environ, values, frozenset()) as reader:
             reader.follow(blocks)
     assert "secrets" in os.listdir(page.directory)
@@ -167,7 +156,7 @@ def test_the_page_has_the_settings_that_live_needs() -> None:
         "Start",
         "TLS",
         "People and the first merchant",
-        DEPOSITED,
+        FIRST_IN,
         "The first naira out",
         "Backup",
         "Monitoring",

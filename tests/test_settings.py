@@ -99,6 +99,7 @@ EVERY_SETTING = {
     "vtpass_callback_secret": "x" * 24,
     "dojah_app_id": "app",
     "dojah_secret_key": "sk",
+    "dojah_lookup": "match",
     "dojah_base_url": "https://dojah.example",
     "remote_base_url": "https://rail.example",
     "remote_methods": "card,ussd",
@@ -179,7 +180,7 @@ VTPASS = {
     ("environ", "refusal"),
     [
         ({"KASUWA_RAIL_BILLS": "dojah"}, "KASUWA_RAIL_BILLS must be sandbox or vtpass or remote, not 'dojah'"),
-        ({"KASUWA_RAIL_IDENTITY": "x"}, "KASUWA_RAIL_IDENTITY must be sandbox or dojah or remote, not 'x'"),
+        ({"KASUWA_RAIL_IDENTITY": "x"}, "KASUWA_RAIL_IDENTITY must be sandbox or dojah or monnify or remote, not 'x'"),
         (
             {"KASUWA_RAIL_BILLS": "vtpass", "KASUWA_VTPASS_API_KEY": "a"},
             "KASUWA_RAIL_BILLS is vtpass, which needs KASUWA_VTPASS_PUBLIC_KEY, KASUWA_VTPASS_SECRET_KEY, "

@@ -71,7 +71,16 @@ AMOUNT_FIELDS = frozenset(
 DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount"})
 TIME_FIELDS = frozenset(
     {
-        *("dateCreated", "dateErased", "expires_at", "opened_at", "matures_at", "created_at", "disbursed_at"),
+        *(
+            "dateCreated",
+            "dateErased",
+            "dateClosed",
+            "expires_at",
+            "opened_at",
+            "matures_at",
+            "created_at",
+            "disbursed_at",
+        ),
         *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "datePaid"),
     }
 )

@@ -31,7 +31,7 @@ from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT
-from kasuwa.methods.payment.rules import rail_receipt
+from kasuwa.methods.payment.rules import rail_receipt, reject_transfer
 from kasuwa.methods.payment.rules.refund import REFUND
 from kasuwa.methods.payouts import actions as payouts
 from kasuwa.methods.references import actions as references
@@ -45,14 +45,15 @@ from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
 from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
+from kasuwa.work.rail_callbacks import RejectionRules
 from kasuwa.work.rail_feeds import DisputeRules
 from kasuwa.work.rail_inbox import ReceiptRules
 
 # Rows of a slice on a path that is not its own: checkouts, look-ups, and simulations of the test environment.
 ALL_PAYMENT = msgspec.structs.replace(
     payment.PAYMENT,
-    actions=(*payment.PAYMENT.actions, *checkout.PAYMENT),
-    steps=(*payment.PAYMENT.steps, *checkout.STEPS),
+    actions=(*payment.PAYMENT.actions, *checkout.PAYMENT, *disputes.PAYMENT),
+    steps=(*payment.PAYMENT.steps, *checkout.STEPS, *disputes.STEPS),
 )
 ALL_RESOURCES = msgspec.structs.replace(
     RESOURCES,
@@ -69,11 +70,6 @@ ALL_RESOURCES = msgspec.structs.replace(
         *keys.RESOURCES,
     ),
     steps=(*RESOURCES.steps, *payouts.STEPS),
-)
-ALL_PAYMENT = msgspec.structs.replace(
-    payment.PAYMENT,
-    actions=(*payment.PAYMENT.actions, *disputes.PAYMENT),
-    steps=(*payment.PAYMENT.steps, *disputes.STEPS),
 )
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX,
@@ -108,6 +104,8 @@ ISSUER_RULES = IssuerRules(
 # The rule that books money which a rail received on an account, and the jobs that open accounts.
 RECEIPT_RULES = ReceiptRules(rail_receipt.need_receipt_rows, rail_receipt.decide_receipt)
 DISPUTE_RULES = DisputeRules(rail_dispute.need_announced, rail_dispute.decide_announced)
+# The rule that records a payer's transfer which a vendor sent back.
+REJECTION_RULES = RejectionRules(reject_transfer.need_rejection, reject_transfer.decide_rejection)
 ACCOUNT_JOB_KINDS = (OPEN_ACCOUNT, QUERY_ACCOUNT)
 
 # Queries of the rail for transactions that have ended, by kind: a call-back may say otherwise.

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from kasuwa import __version__
-from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, steps_of
+from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, steps_of
 from kasuwa.composition import Services, make_closer
 from kasuwa.db import reading
 from kasuwa.db.connection_pool import Pool
@@ -15,6 +15,7 @@ from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.pages.statements import StatementPages
+from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.readiness import Readiness
 from kasuwa.settings import (
     Settings,
@@ -70,6 +71,8 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
         rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
         query_ended=QUERY_ENDED,
         account_job_kinds=ACCOUNT_JOB_KINDS,
+        read_rejection=read_rejection,
+        rejection_rules=REJECTION_RULES,
     )
     return RailCallbacks(used, services.rail_choice.callback_sources(), services.rail_choice.callback_hints())
 

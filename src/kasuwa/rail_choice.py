@@ -15,6 +15,7 @@ from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
+from kasuwa.rails.identity_routing import RoutedIdentity
 from kasuwa.rails.item_lists import ItemList
 from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.remote import client as remote
@@ -31,7 +32,6 @@ from kasuwa.rails.routing import (
     RailSet,
     RoutedBank,
     RoutedBiller,
-    RoutedIdentity,
     Router,
 )
 from kasuwa.rails.sandbox.accounts import SandboxAccounts
@@ -53,6 +53,7 @@ from kasuwa.rails.vendors import (
 from kasuwa.rails.vendors.client import VendorClient, VendorLimits, VendorMonitor
 from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
 from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
+from kasuwa.rails.vendors.monnify_identity import MonnifyIdentity
 from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.settings import (
@@ -116,6 +117,7 @@ class RailChoice:
             {
                 "sandbox": SandboxIdentity,
                 dojah.NAME: self.make_dojah,
+                monnify.NAME: self.make_monnify_identity,
                 remote.NAME: lambda: RemoteIdentity(self.make_remote()),
             },
         )
@@ -170,12 +172,17 @@ class RailChoice:
             settings.monnify_contract_code or "",
         )
 
-    def make_identity(self) -> IdentityRail:
+    def make_identity(self) -> RoutedIdentity:
         return RoutedIdentity(self._identities)
 
     def make_dojah(self) -> dojah.DojahIdentity:
         keys = dojah.DojahKeys(self._settings.dojah_app_id or "", self._settings.dojah_secret_key or "")
-        return dojah.DojahIdentity(self._transport, self._base_url(dojah.NAME), keys, self._monitor(dojah.NAME))
+        make = dojah.DojahMatching if self._settings.dojah_lookup == "match" else dojah.DojahIdentity
+        return make(self._transport, self._base_url(dojah.NAME), keys, self._monitor(dojah.NAME))
+
+    def make_monnify_identity(self) -> MonnifyIdentity:
+        base_url, monitor = self._base_url(monnify.NAME), self._monitor(monnify.NAME)
+        return MonnifyIdentity(self._transport, base_url, self._monnify_keys(), monitor)
 
     def make_biller(self) -> BillerRail:
         return RoutedBiller(self._billers)

@@ -68,7 +68,7 @@ class Settings(msgspec.Struct, kw_only=True):
     # The rails of a purpose, separated by commas, the first choice first. None: the sandbox in test, no rail in live.
     rail_bank: str | None = None  # paystack, monnify, remote or, in test, sandbox
     rail_bills: str | None = None  # vtpass, remote or, in test, sandbox
-    rail_identity: str | None = None  # dojah, remote or, in test, sandbox
+    rail_identity: str | None = None  # dojah, monnify, remote or, in test, sandbox
     rail_card: str | None = None  # paystack, monnify, remote or, in test, sandbox: cards and saved cards
     rail_collect: str | None = None  # paystack, monnify, remote or, in test, sandbox: all other payments
     rail_accounts: str | None = None  # paystack, monnify, remote or, in test, sandbox: accounts to pay into
@@ -97,6 +97,7 @@ class Settings(msgspec.Struct, kw_only=True):
     vtpass_callback_secret: str | None = None  # part of the path where the vendor's call-backs arrive
     dojah_app_id: str | None = None
     dojah_secret_key: str | None = None
+    dojah_lookup: str = "find"  # find: the vendor tells the person; match: it only compares
     dojah_base_url: str | None = None  # None: the vendor's address for the environment
     remote_base_url: str | None = None  # the address of a rail that speaks the rail protocol, without /v1
     remote_key_id: str | None = None  # the name of the secret
@@ -369,7 +370,11 @@ RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone"),
         "remote": REMOTE_NEEDS,
     },
-    "identity": {"dojah": ("dojah_app_id", "dojah_secret_key"), "remote": REMOTE_NEEDS},
+    "identity": {
+        "dojah": ("dojah_app_id", "dojah_secret_key"),
+        "monnify": ("monnify_api_key", "monnify_secret_key"),
+        "remote": REMOTE_NEEDS,
+    },
     "card": COLLECTION_VENDORS,
     "collect": COLLECTION_VENDORS,
     "accounts": {
@@ -387,6 +392,7 @@ RAIL_FORMS = {
     "vtpass_phone": PHONE_FORM,
     "paystack_phone": PHONE_FORM,
     "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
+    "dojah_lookup": ("find|match", "be find or match"),
     "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
 }
 MIXED_WITH_SANDBOX = "the sandbox beside a vendor: the one takes card numbers, the other shows a page"

@@ -108,6 +108,8 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
     savers.join(shop, thrift, savings)
     split = shop.put("sandbox", action="beneficiary", name="Bola Ade", bankcode="058", accountnumber="0000000000").body
     shop.put("cashcode", action="generate", amount="5000.00", pin="2580", channel="ATM", orderRef="cash-1")
+    payee: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
+    shop.put("resources", request="personalized-accounts", **payee)
     bill: dict[str, Any] = {"paycode": PREPAID, "reference": "45012345678", "amount": "5000.00", "orderRef": "bill-1"}
     return {
         "clients": other,
@@ -117,6 +119,7 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
         "cards": CardClient(shop).reference,
         "cashcodes": "cash-1",
         "bills": str(shop.put("bills", action="pay", **bill).body["txnRef"]),
+        "accounts": "customer-17",
         "beneficiaries": str(split["ref_code"]),
         "recurrents": newest(shop, "recurrents"),
         "instalments": newest(shop, "installments"),

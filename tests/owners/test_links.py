@@ -304,3 +304,27 @@ def test_no_directory_for_sockets_means_no_owners(tmp_path: Path, monkeypatch: p
     assert found.directory.parent == tmp_path
     found.remove()
     assert [found.number_of(name) for name in ("api-1", "api-2", "worker", "console")] == [0, 1, None, None]
+
+
+def test_a_directory_of_a_killed_supervisor_is_removed_and_one_in_use_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    data = tmp_path / "data"
+    killed = os.fork()
+    if not killed:
+        made = make_sockets(2, data)
+        os._exit(0 if made is not None else 1)
+    assert os.waitpid(killed, 0)[1] == 0
+    [left] = tmp_path.glob("kasuwa-*")
+    others = make_sockets(2, tmp_path / "other data")
+    assert others is not None
+    first = make_sockets(2, data)
+    assert first is not None
+    assert not left.exists()
+    second = make_sockets(2, data)
+    assert second is not None
+    assert {first.directory, second.directory, others.directory} == set(tmp_path.glob("kasuwa-*"))
+    for sockets in (first, second, others):
+        sockets.remove()
+    assert list(tmp_path.glob("kasuwa-*")) == []

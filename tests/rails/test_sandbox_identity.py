@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kasuwa.core.people import is_telephone
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
+from kasuwa.rails.identity_routing import RoutedIdentity
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
-from kasuwa.rails.routing import RoutedIdentity
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.rails.no_rails import no_rails

@@ -124,6 +124,9 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     for method, fields in FROM_THE_WALLET:
         received = shop.send_fields(method, resolve_references(fields, played))
         assert received.body["status"] == 200, received.body
+    begun = shop.put("payment", action="charge", paymentType="bank_transfer", amount="1000.00").body
+    rejected = {"action": "pay_account", "accountNumber": begun["accountNumber"], "amount": "900.00", "rejected": True}
+    assert shop.put("sandbox", **rejected).body["status"] == 200
     events = events_of(shop, limit=200)
     for event in events:
         webhook = ACTIONS["webhooks"][event["kind"]]["post"]

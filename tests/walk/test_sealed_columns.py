@@ -17,7 +17,7 @@ from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT, unseal_key
 from kasuwa.db.migrate import open_vault
 from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
-from kasuwa.methods.clients.rules import manage_client
+from kasuwa.methods.clients.rules import manage_client, verify_bvn
 from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.resources import model as personalized
@@ -25,7 +25,7 @@ from kasuwa.methods.virtualcard.model import pan_aad
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
-from tests.methods.clients.enrollment import BVN, OTHER_BVN, enroll
+from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
 from tests.methods.disputes.dispute_client import file_of, open_dispute
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
@@ -47,6 +47,7 @@ def at(place: Callable[[Any], str]) -> Callable[[Vault, int, Any, bytes], bytes]
 
 PLACES = {
     "client.bvn_sealed": Sealed("client_id", at(manage_client.bvn_aad)),
+    "client.bvn_check_sealed": Sealed("client_id", at(verify_bvn.check_aad)),
     "client.detail_sealed": Sealed("client_id", at(detail_aad)),
     "customer.detail_sealed": Sealed("customer_id", at(customers.detail_aad)),
     "dispute.evidence_sealed": Sealed("dispute_id", at(evidence_aad)),
@@ -67,6 +68,7 @@ ELSEWHERE = {"payment.sealed_card", "saved_card.sealed", "console_user.totp_seal
 def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
     for number, bvn in enumerate((BVN, OTHER_BVN)):
         enroll(shop, bvn=bvn, phone=f"0803123456{number}")
+        create(shop, bvn="22222222241", verify=True)
         payee: dict[str, Any] = {
             "name": "Ada Obi",
             "reference": f"payee-{number}",

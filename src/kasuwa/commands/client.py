@@ -31,6 +31,7 @@ from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import (
+    FOLLOWING_JOBS,
     ErasablePayment,
     ErasablePaymentTransaction,
     erase_customer,
@@ -118,7 +119,9 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
             found = await subject_access.find_erasable_keys(connection, merchant_id, client_id)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = tuple(
-            RowErasure(kind, key, erase) for name, (kind, erase) in ERASURES.items() for key in found[name]
+            RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name))
+            for name, (kind, erase) in ERASURES.items()
+            for key in found[name]
         )
         needs = need_erase(client_id, erasures, merchant)
         rule = with_audit_entry(

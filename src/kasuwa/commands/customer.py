@@ -29,6 +29,7 @@ from kasuwa.methods.disputes.model import Dispute, DisputeFile, evidence_aad
 from kasuwa.methods.disputes.rules.erase import erase_evidence, erase_file
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import (
+    FOLLOWING_JOBS,
     ErasablePayment,
     ErasablePaymentTransaction,
     erase_customer,
@@ -114,7 +115,9 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = tuple(
-            RowErasure(kind, key, erase) for name, (kind, erase) in ERASURES.items() for key in found.keys[name]
+            RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name))
+            for name, (kind, erase) in ERASURES.items()
+            for key in found.keys[name]
         )
         key = bytes(customer.key)
         rule = with_audit_entry(

@@ -21,6 +21,7 @@ class RecordKind(msgspec.Struct, frozen=True):
     key_field: str  # reply field that identifies a record
     columns: tuple[str, ...]  # reply fields that the list shows
     selector: str = "action"  # request field that selects the action
+    form_selector: str = ""  # the same for the actions of forms, if it is another one
     list_action: str = ""  # empty if records are only found by their reference
     list_method: str = ""  # API method of list_action, if it is another one
     view_action: str = ""  # empty if a record is shown as its list row
@@ -29,6 +30,11 @@ class RecordKind(msgspec.Struct, frozen=True):
     update_forms: tuple[ActionForm, ...] = ()
     related_lists: tuple[tuple[str, str], ...] = ()  # title and action of further lists on a record's page
     empty_text: str = ""
+
+    @property
+    def action_selector(self) -> str:
+        """Returns the request field that selects the action of a form."""
+        return self.form_selector or self.selector
 
     @property
     def required_action(self) -> tuple[str, str]:
@@ -354,6 +360,33 @@ BENEFICIARIES = RecordKind(
     ),
 )
 
+ACCOUNTS = RecordKind(
+    name="accounts",
+    label="Accounts",
+    singular="Account",
+    method="resources",
+    selector="inquire",
+    form_selector="request",
+    key_field="reference",
+    columns=("reference", "accountNumber", "bankName", "accountName", "state", "dateCreated"),
+    list_action="accounts",
+    empty_text="A personalized account is an account number for one customer: every transfer into it is a payment.",
+    create_forms=(
+        ActionForm(
+            "open",
+            "Open an account",
+            "personalized-accounts",
+            (
+                FormField("name", "Name", required=True),
+                FormField("reference", "Your reference", required=True),
+                FormField("email", "Email", input_type="email", required=True),
+                FormField("bvn", "BVN", "Of the account's owner.", "numeric"),
+            ),
+        ),
+    ),
+    update_forms=(ActionForm("close", "Close", "close_personalized_account", allowed_states=("open",)),),
+)
+
 BILLS = RecordKind(
     name="bills",
     label="Bills",
@@ -431,6 +464,6 @@ SETTLEMENTS = RecordKind(
 )
 
 RECORD_KINDS = (
-    *(DISPUTES, SETTLEMENTS, CARDS, BILLS, CASHCODES, RECURRENTS, INSTALLMENTS, BENEFICIARIES),
+    *(DISPUTES, SETTLEMENTS, CARDS, BILLS, CASHCODES, RECURRENTS, INSTALLMENTS, ACCOUNTS, BENEFICIARIES),
     *(CLIENTS, LOANS, SAVINGS, THRIFT),
 )

@@ -322,6 +322,8 @@ class Decision(msgspec.Struct, Generic[ReplyT]):
     # Recorded instead of a sub-decision that an account's minimum balance refuses. Has no posting groups.
     fallback: Callable[[], "Decision"] | None = None
     sandbox: SandboxEffects | None = None
+    # The reply says that the outcome is awaited: it is not stored, and a repeat is decided anew. Contract: #repeats
+    is_provisional: bool = False
     # Stored for replays in place of a reply that shows a secret once. Contract: #repeats
     replay_reply: Any = None
     # What a rail must be asked first (core.action.RailQuestion). Such a decision changes nothing: it is made again with

@@ -4,13 +4,13 @@ Slices do not import each other, so the erasing slice is given a list of rows, e
 that erases it. What the books need stays: amounts, references, postings and events.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Refusal, Row
+from kasuwa.core.decision import Context, Job, LoadedRows, Refusal, Row
 
 TRANSACTION_IN_PROGRESS = Refusal(
     INVALID_REQUEST, "A payment or transfer of the client is still under way; wait for its end"
@@ -23,3 +23,27 @@ class RowErasure(msgspec.Struct, frozen=True):
     kind: type[Row]
     key: bytes
     erase: Callable[[Any], Row | Refusal]  # returns the row without personal data, or why it cannot be erased yet
+    # Returns the jobs that have the data erased elsewhere, of the row as it was.
+    make_jobs: Callable[[Any, Context], tuple[Job, ...]] | None = None
+
+
+class ErasedRows(msgspec.Struct, frozen=True):
+    """The rows that an erasure changes, and the jobs that have data erased elsewhere."""
+
+    rows: tuple[Row, ...]
+    jobs: tuple[Job, ...]
+
+
+def erase_rows(erasures: Iterable[RowErasure], context: Context, seen: LoadedRows) -> ErasedRows | Refusal:
+    """Erases rows of other slices. Returns the first refusal. Rows that are erased already are left alone."""
+    rows: list[Row] = []
+    jobs: list[Job] = []
+    for erasure in erasures:
+        row = seen.get(erasure.kind, erasure.key)
+        erased = None if row is None else erasure.erase(row)
+        if isinstance(erased, Refusal):
+            return erased
+        if erased is not None and erased != row:
+            rows.append(erased)
+            jobs += () if erasure.make_jobs is None else erasure.make_jobs(row, context)
+    return ErasedRows(tuple(rows), tuple(jobs))

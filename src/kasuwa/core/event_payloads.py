@@ -240,6 +240,39 @@ class CheckoutEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the checkout, if the request had one."
 
 
+class PaymentRejectedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked.
+
+    Its `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+    """
+
+    kind: Literal["payment_rejected"]
+    payment_ref: str = field(name="paymentRef")
+    "The `txnRef` of the payment that the transfer was meant for."
+    customer_txnref: str | None = None
+    "Your reference of the payment, if the request had one."
+    expected_amount: str = field(name="expectedAmount")
+    "Amount that the payer must transfer, in major units of the currency."
+    rejected_amount: str | None = field(name="rejectedAmount", default=None)
+    "Amount that the payer transferred, in major units. Absent if the bank did not say."
+    reason: str | None = None
+    "The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."
+
+
+class AccountClosedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
+
+    kind: Literal["account_closed"]
+    account_reference: str = field(name="accountReference")
+    "Your reference of the personalized account."
+    account: str
+    "Number of the account that was closed."
+    account_details: str = field(name="accountDetails")
+    "Name of the account."
+    bankname: str
+    "Bank of the account."
+
+
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -271,6 +304,8 @@ EVENT_KINDS: dict[str, EventKind] = {
     "settlement": EventKind(SettlementEvent, "Collected money was settled, released or paid out"),
     "checkout": EventKind(CheckoutEvent, "A checkout was paid, or has expired"),
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
+    "payment_rejected": EventKind(PaymentRejectedEvent, "A payer's transfer for a payment was sent back"),
+    "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
 }
 
 

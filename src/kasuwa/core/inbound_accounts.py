@@ -22,7 +22,9 @@ PAYMENT = "payment"
 PERSONALIZED = "personalized"
 
 # States of an account.
-OPENING, OPEN, FAILED, CLOSED = "opening", "open", "failed", "closed"
+OPENING, OPEN, FAILED, CLOSING, CLOSED = "opening", "open", "failed", "closing", "closed"
+# States in which money that comes in is a payment. The bank takes it until it has closed the account.
+PAYABLE = (OPEN, CLOSING)
 
 SERIALS = 10**9
 # Numbers tried to find a free one. Of a billion numbers, three taken in a row are practically impossible.
@@ -62,7 +64,7 @@ class PersonalizedAccountRow(Row):
     table: ClassVar[str] = "personalized_account"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("account_number", "bank_code", "bank_name", "account_name", "email", "bvn_sealed"),
-        *("state", "rail", "rail_reference", "facts", "message"),
+        *("state", "rail", "rail_reference", "facts", "message", "closed_at"),
     )
 
     reference: str
@@ -77,11 +79,12 @@ class PersonalizedAccountRow(Row):
     rail: str = SANDBOX_RAIL  # that opened the account
     rail_reference: str = ""  # ours, by which the rail knows the account
     facts: str = "{}"  # the rail's identifiers of the account, as JSON
-    message: str = ""  # the rail's words, if it did not open the account
+    message: str = ""  # the rail's words, if it did not open or close the account
+    closed_at: datetime | None = None
 
     @property
     def is_open(self) -> bool:
-        return self.state == OPENING
+        return self.state in (OPENING, CLOSING)
 
 
 class ArrivedReceipt(msgspec.Struct, frozen=True):

@@ -217,12 +217,22 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
         **({"order_ref": row.order_ref} if event_fields is None else event_fields),
     }
     event = Event(row.txn_ref, row.kind, msgspec.json.encode(build_event(row.kind, payload)))
+    return FinalTransaction(ended, event, make_delivery_jobs(context, row, event, outcome.scenario))
+
+
+def make_delivery_jobs(context: Context, row: Row, event: Event, scenario: Scenario) -> tuple[Job, ...]:
+    """Returns the job that delivers an event about a row, or none if the merchant has no webhook.
+
+    A row other than a transaction may have several events at one moment: their jobs are keyed by their references."""
     if not context.has_webhook:
-        return FinalTransaction(ended, event, ())
-    work = encode_text(outcome.scenario)
-    job = make_job(context, DELIVER_EVENT, "webhook", row, row.txn_ref, context.now, work)
-    job.due += webhook_delay(outcome.scenario)
-    return FinalTransaction(ended, event, (job,))
+        return ()
+    work = encode_text(scenario)
+    job = make_job(context, DELIVER_EVENT, "webhook", row, event.reference, context.now, work)
+    job.due += webhook_delay(scenario)
+    if not isinstance(row, Transaction):
+        event_key = row_key(row.merchant_id, "event", event.reference)
+        job.key = ordered_key(max(0, int(context.now.timestamp() * 1000)), DELIVER_EVENT, event_key)
+    return (job,)
 
 
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:

@@ -1,8 +1,9 @@
 """Replies stored under an Idempotency-Key: the record, the claim that a submission makes, and the rules for both.
 
 A record is written in the same commit as the decision it belongs to. A request whose follow-up still calls a rail
-leaves an open record with its pending reply; the step that ends it replaces the reply and closes the record. Pure:
-no I/O and no clock.
+leaves an open record with its pending reply; the step that ends it replaces the reply and closes the record. If the
+rail's answer is still awaited then, the record keeps the key for its request and has no reply. Pure: no I/O and no
+clock.
 
 Contract: #repeats
 """
@@ -27,7 +28,9 @@ IDEMPOTENCY_MISMATCH = Refusal(INVALID_REQUEST, "This Idempotency-Key was used w
 
 
 class IdempotencyRecord(Row):
-    """The reply stored under an Idempotency-Key. `is_in_progress` while its request is still waiting for a rail."""
+    """The reply stored under an Idempotency-Key. `is_in_progress` while its request is still waiting for a rail.
+
+    `sealed_reply` is None if the reply was provisional: a repeat is decided anew."""
 
     table: ClassVar[str] = "idempotency_record"
     mutable_columns: ClassVar[tuple[str, ...]] = ("request_digest", "sealed_reply", "is_in_progress", "expires_at")
@@ -72,12 +75,13 @@ def read_stored_reply(
     record: Row | None, claim: IdempotencyClaim, merchant_id: int, vault: Vault, earliest_time: datetime
 ) -> Decision | Refusal | None:
     """Returns the stored reply as a decision, IDEMPOTENCY_MISMATCH if the key was used with another request, or None
-    if the key is free. A record counts as expired only if it is expired at `earliest_time`."""
+    if the request is to be decided. A record counts as expired only if it is expired at `earliest_time`."""
     if not isinstance(record, IdempotencyRecord) or record.expires_at <= earliest_time:
         return None
     if record.request_digest != claim.request_digest:
         return IDEMPOTENCY_MISMATCH
-    assert record.sealed_reply is not None
+    if record.sealed_reply is None:
+        return None
     reply = vault.unseal(merchant_id, f"repeat {claim.key.hex()}", record.sealed_reply)
     return Decision(reply=msgspec.Raw(reply), in_progress=record.is_in_progress)
 
@@ -109,6 +113,9 @@ def make_idempotency_record(
         if claim.is_original_request:
             return None
         return IdempotencyRecord(claim.key, merchant_id, claim.request_digest, b"", False, ALREADY_EXPIRED)
+    if decision.is_provisional:
+        expires_at = reply_to_store.wall_time + IDEMPOTENCY_KEY_TTL
+        return IdempotencyRecord(claim.key, merchant_id, claim.request_digest, None, True, expires_at)
     # A reply that shows a secret once is stored without it. Contract: #repeats
     reply = msgspec.json.encode(decision.reply if decision.replay_reply is None else decision.replay_reply)
     nonce = derive(reply_to_store.entropy, "kept reply" if claim.is_original_request else "kept last reply")

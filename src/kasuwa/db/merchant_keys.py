@@ -213,6 +213,10 @@ COPY_KEY = """
         created_by, lineage, replaced_by, signs_until, last_used_at, last_used_from, refused_at, refused_from
     from merchant_key where merchant_id = $1 and key_id = $3
 """
+UNREADABLE_KEY = "a key of this merchant does not decrypt, so that its events cannot be signed with it: roll the key"
+NOTE_UNREADABLE = """
+    insert into operator_notice (merchant_id, reference, message, at) values ($1::bigint, 'key', $2::text, now())
+"""
 COPY_SECRET = """
     insert into signing_secret (merchant_id, secret_id, verifier, sealed, created_by, created_at, expires_at)
     select $2, secret_id, verifier, $4, created_by, created_at, expires_at
@@ -230,7 +234,13 @@ async def copy_keys(connection: Connection, vault: Vault, old: int, new: int) ->
             f"select {number}, sealed, verifier from {table} where merchant_id = $1 and {IS_VALID}", old
         )
         for row_id, sealed, verifier in rows:
-            plain = unseal_key(vault, old, sealed, verifier, place)
+            try:
+                plain = unseal_key(vault, old, sealed, verifier, place)
+            except UnsealError:
+                # It authenticates all the same, by its verifier.
+                await connection.execute(copy, old, new, row_id, sealed)
+                await connection.execute(NOTE_UNREADABLE, new, UNREADABLE_KEY)
+                continue
             await connection.execute(copy, old, new, row_id, vault.seal(new, place, plain, secrets.token_bytes(12)))
 
 

@@ -28,7 +28,7 @@ CLAIM_LISTING = """
         from personalized_account a
         join merchant m on m.merchant_id = a.merchant_id and m.current
         left join account_listing l on l.key = a.key
-        where a.rail = any($1) and a.state in ('open', 'closed')
+        where a.rail = any($1) and a.state in ('open', 'closing', 'closed')
           and (l.key is null or (coalesce(l.listed_at, '-infinity') < now() - $2::interval and l.leased_until < now()))
         order by l.listed_at nulls first, a.key limit $4),
     taken as (

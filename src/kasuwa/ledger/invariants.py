@@ -127,7 +127,8 @@ INVARIANTS = (
         "of an erased client nothing tells who it was, and no account is open",
         f"""select merchant_id, client_id as place from client where {merchant_filter()} and erased_at is not null
             and (detail::text <> '{{}}' or open_accounts > 0 or bvn_verified
-                or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed, detail_sealed, phone_hash, email_hash) > 0)""",
+                or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed, bvn_check_sealed) > 0
+                or num_nonnulls(detail_sealed, phone_hash, email_hash) > 0)""",
     ),
     Invariant(
         "whoever has an open loan or savings is active",
@@ -137,7 +138,7 @@ INVARIANTS = (
     Invariant(
         "a personalized account that was opened is in the directory",
         f"""select p.merchant_id, p.reference as place from personalized_account p where {merchant_filter("p")}
-            and p.state in ('open', 'closed')
+            and p.state in ('open', 'closing', 'closed')
             and not exists (select 1 from token_index d where d.merchant_id = p.merchant_id
                 and d.kind = 'account' and d.reference = 'personalized ' || p.reference)""",
     ),

@@ -104,7 +104,7 @@ def explain_rejection(reply: Any, view: CheckoutView) -> str:
 def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_url: str) -> CheckoutView | None:
     """Builds the CheckoutView of a payment, or returns None if it has no page."""
     kind, detail = PAGE_BY_METHOD.get(payment.method), DETAIL_DECODER.decode(payment.detail)
-    if kind == "challenge" and detail.vendor:
+    if kind in ("challenge", "qr") and detail.vendor:
         kind = "hosted"
     if kind is None or (kind == "challenge" and payment.auth != THREE_D_SECURE):
         return None

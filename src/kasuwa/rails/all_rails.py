@@ -7,8 +7,9 @@ import msgspec
 
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.rails.account_port import AccountRail
+from kasuwa.rails.identity_port import DeploymentIdentity
 from kasuwa.rails.issuer_port import IssuerRail
-from kasuwa.rails.ports import BankRail, BillerRail, CatalogueCache, CollectionRail, IdentityRail
+from kasuwa.rails.ports import BankRail, BillerRail, CatalogueCache, CollectionRail
 
 # A deployment has all rails (composition.py). A test passes only those that it uses.
 NOT_CONFIGURED: Any = None
@@ -21,7 +22,7 @@ class Rails(msgspec.Struct, frozen=True):
     card: CollectionRail = NOT_CONFIGURED
     debit: CollectionRail = NOT_CONFIGURED
     mobile: CollectionRail = NOT_CONFIGURED
-    identity: IdentityRail = NOT_CONFIGURED
+    identity: DeploymentIdentity = NOT_CONFIGURED
     biller: BillerRail = NOT_CONFIGURED
     catalogue_cache: CatalogueCache = NOT_CONFIGURED
     issuer: IssuerRail = NOT_CONFIGURED

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Unavailable
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Unavailable, VendorToken
+from kasuwa.rails.token_port import TokenRail
 
 VENDOR_GONE = Answer(ports.FAILED, "91", "The processor of this payment is not in use any more")
 
@@ -38,6 +39,16 @@ class RoutedCollection:
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
         return await self._require(order).query_refund(order)
+
+    async def deactivate_token(self, token: VendorToken) -> Answer:
+        """Has a vendor deactivate a saved card. A vendor that cannot is answered for with FAILED."""
+        vendor = self._vendors.get(token.vendor)
+        if vendor is None:
+            notice = f"{token.vendor} keeps a saved card that must be erased, and its keys are not set: set them"
+            raise Unavailable(f"{token.vendor} is not configured", notice=notice)
+        if isinstance(vendor, TokenRail):
+            return await vendor.deactivate_token(token)
+        return Answer(ports.FAILED, None, "its API does not deactivate saved cards")
 
     def _find(self, order: CollectionOrder) -> CollectionRail | None:
         return self._vendors.get(order.vendor) if order.vendor else self._own

@@ -18,7 +18,8 @@ from kasuwa.core.issuing import CardIssuingSettings
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.issuer_port import IssuerRail, PurchaseOrder, RefundOrder
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer, Unavailable
+from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer, Unavailable, VendorToken
+from kasuwa.rails.token_port import TokenRail
 
 SESSION = "issued"
 AUTH = "PIN"
@@ -78,6 +79,11 @@ class IssuedCardRail:
     async def query_refund(self, order: CollectionOrder) -> Answer:
         found = await self._query_issuer(order, None)
         return found or await self._card_rail.query_refund(order)
+
+    async def deactivate_token(self, token: VendorToken) -> Answer:
+        if isinstance(self._card_rail, TokenRail):
+            return await self._card_rail.deactivate_token(token)
+        return Answer(ports.FAILED, None, "this rail keeps no cards")
 
     def _is_issued_here(self, order: CollectionOrder, card: CardSecrets | None) -> bool:
         return (

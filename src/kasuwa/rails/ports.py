@@ -425,6 +425,7 @@ class IdentityQuery(msgspec.Struct, frozen=True):
     bvn: str
     scenario: Scenario = NO_SCENARIO
     rails: tuple[str, ...] = ()
+    consent: str = ""  # reference of the person's consent, if the rail needs it (identity_port.py)
 
 
 class Person(msgspec.Struct, frozen=True):

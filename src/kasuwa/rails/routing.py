@@ -30,14 +30,11 @@ from kasuwa.rails.ports import (
     CustomerAnswer,
     CustomerQuery,
     FloatShort,
-    IdentityQuery,
-    IdentityRail,
     LookupDeclined,
     NameAnswer,
     NameEnquiry,
     NoAnswer,
     NothingSent,
-    Person,
     TransferOrder,
     Unavailable,
 )
@@ -312,14 +309,3 @@ class RoutedBiller:
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
         return await self._rails.get(order.rail).reprint(order)
-
-
-class RoutedIdentity:
-    """The identity rail of a deployment."""
-
-    def __init__(self, rails: RailSet[IdentityRail]) -> None:
-        self._rails = rails
-
-    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
-        _, person = await self._rails.ask_in_turn(enquiry.rails, "", lambda rail: rail.find_person(enquiry))
-        return person

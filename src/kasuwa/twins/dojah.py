@@ -1,4 +1,4 @@
-"""The twin of Dojah: look-ups of BVNs.
+"""The twin of Dojah: look-ups and comparisons of BVNs.
 
 A BVN that begins with 222 belongs to somebody, any other to nobody. The last digits choose special answers:
 
@@ -31,6 +31,7 @@ class DojahRules:
     def routes(self) -> Iterable[web.RouteDef]:
         return [
             web.get("/api/v1/kyc/bvn/full", self.look_up),
+            web.get("/api/v1/kyc/bvn", self.compare),
             web.get("/api/v1/balance", self.tell_balance),
         ]
 
@@ -44,6 +45,23 @@ class DojahRules:
         return self.refuse(request) or web.json_response({"entity": {"wallet_balance": self.balance}})
 
     async def look_up(self, request: web.Request) -> web.Response:
+        bvn = request.query.get("bvn", "")
+        return self.refuse_bvn(request) or web.json_response({"entity": describe_person(bvn)})
+
+    async def compare(self, request: web.Request) -> web.Response:
+        refusal = self.refuse_bvn(request)
+        if refusal is not None:
+            return refusal
+        asked, person = request.query, describe_person(request.query["bvn"])
+        compared: dict[str, Any] = {"bvn": {"value": asked["bvn"], "status": True}}
+        for name in ("first_name", "last_name"):
+            is_same = asked.get(name, "").upper() == person[name]
+            compared[name] = {"confidence_value": 100 if is_same else 0, "status": is_same}
+        if asked.get("dob"):
+            compared["dob"] = {"value": asked["dob"], "status": asked["dob"] == "1990-06-28"}
+        return web.json_response({"entity": compared})
+
+    def refuse_bvn(self, request: web.Request) -> web.Response | None:
         refusal = self.refuse(request)
         if refusal is not None:
             return refusal
@@ -53,9 +71,7 @@ class DojahRules:
         special = SPECIAL.get(bvn[-3:])
         if special is not None:
             return web.json_response({"error": special[1]}, status=special[0])
-        if not bvn.startswith("222"):
-            return web.json_response({"entity": {}})
-        return web.json_response({"entity": describe_person(bvn)})
+        return None if bvn.startswith("222") else web.json_response({"entity": {}})
 
 
 def describe_person(bvn: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The twin of Monnify: transfers from a wallet, with tokens that expire, and signed call-backs.
 
-monnify_accounts.py has its reserved accounts.
+monnify_accounts.py has its reserved accounts, monnify_identity.py its comparison of persons.
 
 It is as strict as the vendor: a token before every call, references that are used once, amounts of two decimals, the
 wallet's own number, and no two transfers of one amount to one account within two minutes. The last digits of the
@@ -27,6 +27,7 @@ from aiohttp import web
 
 from kasuwa.twins.monnify_accounts import MonnifyAccountRules
 from kasuwa.twins.monnify_envelope import good, refused
+from kasuwa.twins.monnify_identity import compare_person
 
 AMOUNT = re.compile(r'"amount":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
 BANKS = (
@@ -79,6 +80,7 @@ class MonnifyRules:
             web.get("/api/v2/disbursements/wallet-balance", self.tell_balance),
             web.post("/api/v2/disbursements/single", self.transfer),
             web.get("/api/v2/disbursements/single/summary", self.summarize),
+            web.post("/api/v1/vas/bvn-details-match", self.compare_bvn),
             *self.accounts.routes(),
         ]
 
@@ -122,6 +124,9 @@ class MonnifyRules:
     async def tell_balance(self, request: web.Request) -> web.Response:
         balances = {"availableBalance": float(self.balance), "ledgerBalance": float(self.balance)}
         return self.refuse(request) or good(balances)
+
+    async def compare_bvn(self, request: web.Request) -> web.Response:
+        return self.refuse(request) or compare_person(await request.json())
 
     async def transfer(self, request: web.Request) -> web.Response:
         refusal = self.refuse(request)

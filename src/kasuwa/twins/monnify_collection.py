@@ -94,6 +94,8 @@ class MonnifyCollectionRules:
         if paid < payment.amount:
             data = {
                 "paymentReference": reference,
+                "transactionReference": f"{payment.vendor_reference}|R",
+                "amountPaid": str(paid),
                 "expectedAmount": str(payment.amount),
                 "paymentRejectionInformation": {"rejectionReason": "UNDER_PAYMENT"},
             }

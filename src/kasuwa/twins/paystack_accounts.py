@@ -80,6 +80,7 @@ class PaystackAccountRules:
         self.refuse = refuse
         self.sign = sign
         self.holds_assignments = False
+        self.keeps_accounts = False  # refuses to close them
         # Answers for transactions that are no payments into accounts, if another part of the API has them.
         self.verify_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
         self.customers: dict[str, Customer] = {}  # by e-mail address
@@ -220,6 +221,8 @@ class PaystackAccountRules:
         refusal = self.refuse(request)
         if refusal is not None:
             return refusal
+        if self.keeps_accounts:
+            return refused(400, "Dedicated account cannot be deactivated", type="api_error")
         for customer in self.customers.values():
             if customer.account is not None and str(customer.account.id) == request.match_info["id"]:
                 customer.account.is_active = False

@@ -83,15 +83,18 @@ class PaystackCollectionRules:
         access.accounts.verify_other = self.verify
         self.payments: dict[str, CollectedPayment] = {}
         self.refunds: list[PaidRefund] = []
+        self.refunded_receipts: dict[str, CollectedPayment] = {}  # payments into accounts
         self.saved_cards: dict[str, str] = {}  # the address that each authorization is bound to
         self.refund_status = "pending"  # of a refund that was accepted
         self.token_status = "success"  # of the next charges of saved cards
+        self.card_country = "NG"  # of the issuer of the cards that payers enter
         self.base_url = "https://checkout.paystack.com"
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
             web.post("/transaction/initialize", self.initialize),
             web.post("/transaction/charge_authorization", self.charge_authorization),
+            web.post("/customer/authorization/deactivate", self.deactivate),
             web.post("/charge", self.charge),
             web.post("/charge/submit_otp", self.submit_otp),
             web.get("/charge/{reference}", self.show_charge),
@@ -129,7 +132,9 @@ class PaystackCollectionRules:
         refund = next(refund for refund in self.refunds if refund.id == refund_id)
         if status == "failed" and refund.status != "failed":
             self.access.balance += refund.amount
-            self.payments[refund.reference].refunded -= refund.amount
+            refunded = self.find_refundable(refund.reference)
+            assert refunded is not None
+            refunded.refunded -= refund.amount
         refund.status = status
         data = {"status": status, "transaction_reference": refund.reference, "amount": str(refund.amount)}
         return self.access.sign({"event": f"refund.{status}", "data": data})
@@ -328,20 +333,38 @@ class PaystackCollectionRules:
             "channel": "card",
             "card_type": "visa ",
             "bank": "TEST BANK",
-            "country_code": "NG",
+            "country_code": self.card_country,
             "brand": "visa",
             "reusable": True,
             "signature": "SIG_yEXu7dLBeqG0kU7g95Ke",
         }
 
+    async def deactivate(self, request: web.Request) -> web.Response:
+        refusal = self.access.refuse(request)
+        if refusal is not None:
+            return refusal
+        code = (await request.json()).get("authorization_code")
+        if self.saved_cards.pop(code, None) is None:
+            return refused(404, "Authorization code not found", type="validation_error")
+        return good("Authorization has been deactivated", {})
+
     # --- refunds ---------------------------------------------------------------------------------------------------
+
+    def find_refundable(self, reference: str) -> CollectedPayment | None:
+        """Returns a payment, or money that came into an account as one."""
+        arrived = self.access.accounts.payments.get(reference)
+        if arrived is None:
+            return self.payments.get(reference)
+        paid = CollectedPayment(0, reference, "", arrived.amount, arrived.currency, arrived.channel, arrived.status)
+        paid.paid = arrived.amount
+        return self.refunded_receipts.setdefault(reference, paid)
 
     async def refund(self, request: web.Request) -> web.Response:
         refusal = self.access.refuse(request)
         if refusal is not None:
             return refusal
         body = await request.json()
-        payment = self.payments.get(str(body.get("transaction")))
+        payment = self.find_refundable(str(body.get("transaction")))
         if payment is None or payment.status not in ("success", "reversed"):
             return refused(404, "Transaction not found", type="validation_error", code="transaction_not_found")
         amount = body.get("amount", payment.paid)

@@ -45,7 +45,6 @@ ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET")
 INCOMPLETE = "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done"
 TOO_SLOW = refusal_reply(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
 INCOMPLETE_BODY_REPLY = refusal_reply(Refusal(INVALID_JSON, INCOMPLETE), strict=False, http=400)
-STOPPING = refusal_reply(Refusal(ERROR, "The service is stopping; try again"), strict=False, http=503)
 BODY_MEMORY_REPLY = refusal_reply(
     Refusal(ERROR, "Too many large requests at once; nothing was done, try again"), strict=False, http=503
 )
@@ -126,7 +125,6 @@ class Server:
         self._ids = RequestIds()
         self._in_flight = 0
         self._bodies = BodyResources()
-        self.stopping = False
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         started = time.perf_counter()
@@ -186,8 +184,6 @@ class Server:
             return await self._answer_plain(scope.method, path, headers)
         if scope.method not in ("PUT", "POST"):
             return USE_PUT_REPLY
-        if self.stopping:
-            return STOPPING
         merchant = await self._dispatch.authenticate(asked, headers, partial(self._address, scope))
         if isinstance(merchant, HttpReply):
             merchant.must_close = not await self._bodies.discard(protocol, headers)
@@ -205,8 +201,6 @@ class Server:
             body.release()
 
     async def _answer_page(self, scope: Any, path: str, protocol: Any) -> HttpReply:
-        if self.stopping:
-            return STOPPING
         method, headers = scope.method, scope.headers
         try:
             form = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers) if method == "POST" else b""
@@ -216,8 +210,6 @@ class Server:
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
 
     async def _answer_file(self, method: str, path: str) -> HttpReply:
-        if self.stopping:
-            return STOPPING
         file = await self._files.serve(method, path)
         if isinstance(file, StreamedPage):
             return HttpReply(file.http, b"", file.http, action="file", headers=file.headers, pieces=file.pieces)
@@ -226,8 +218,6 @@ class Server:
     async def _answer_callback(self, method: str, path: str, protocol: Any, headers: Any) -> HttpReply:
         if method != "POST":
             return ONLY_POST
-        if self.stopping:
-            return STOPPING
         try:
             body = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers)
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
@@ -245,7 +235,7 @@ class Server:
             return document.reply(headers.get("accept-encoding"), headers.get("if-none-match"))
         if path == "/healthz":
             return HttpReply(200, b'{"status":200,"message":"up"}')
-        trouble = "stopping" if self.stopping else await self._check_readiness()
+        trouble = await self._check_readiness()
         if trouble is None:
             return HttpReply(200, self._ready)
         return refusal_reply(Refusal(ERROR, trouble), strict=False, http=503)

@@ -6,12 +6,14 @@ came into an account, a dispute) goes to the inbox of rails: work/rail_inbox.py.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 import msgspec
 import structlog
 
 from kasuwa.core.callback import CallbackReply
-from kasuwa.core.decision import Decision, Needs
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
+from kasuwa.core.rejections import Rejection
 from kasuwa.core.transactions import FAILED, FINAL, Transaction, contradiction_notices
 from kasuwa.db import billers, jobs, rail_accounts, rail_inbox
 from kasuwa.db.connection_pool import Pool
@@ -29,13 +31,22 @@ NO_SUCH_RAIL = CallbackReply(404, b'{"status":102,"message":"Invalid method call
 REFUSED = CallbackReply(401, b'{"status":101,"message":"Refused"}')
 
 HAS_NOTICE = "select exists (select 1 from operator_notice where merchant_id = $1 and reference = $2 and message = $3)"
+HAS_MERCHANT = "select exists (select 1 from merchant where merchant_id = $1 and current)"
 HAS_REFUND = """
     select exists (select 1 from transaction
         where merchant_id = $1 and kind = 'refund' and detail ->> 'payment' = $2 and status <> 'failed')
 """
 SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
 
+ReadRejection = Callable[[str, bytes], Rejection | None]
 QueryEnded = Callable[[Rails, Transaction], Awaitable[Answer]]
+
+
+class RejectionRules(msgspec.Struct, frozen=True):
+    """The rule that records that a payer's transfer was sent back. Nothing is booked from it."""
+
+    needs: Callable[[Rejection, Merchant], Needs]
+    decide: Callable[[Rejection, Context, LoadedRows], Outcome]
 
 
 class CallbackServices(msgspec.Struct, frozen=True):
@@ -48,6 +59,8 @@ class CallbackServices(msgspec.Struct, frozen=True):
     rail_job_kinds: list[str]
     query_ended: Mapping[str, QueryEnded]  # by kind of transaction: queries the rail for one that has ended
     account_job_kinds: tuple[str, ...] = ()  # of the jobs that open accounts
+    read_rejection: ReadRejection = lambda rail, body: None  # (rail, body) of a call-back whose sender was checked
+    rejection_rules: RejectionRules | None = None
 
 
 class RailCallbacks:
@@ -77,6 +90,9 @@ class RailCallbacks:
         hint = self._hints[name](body) if name in self._hints else None
         if hint is not None:
             await self._keep_hint(name, hint)
+        rejection = self._services.read_rejection(name, body)
+        if rejection is not None:
+            await self._record_rejection(rejection)
         return CallbackReply(200, source.accepted_body)
 
     async def _keep_hint(self, rail: str, hint: Hint) -> None:
@@ -88,6 +104,15 @@ class RailCallbacks:
                 await rail_accounts.run_opening_now(connection, int(merchant_id), reference, kinds)
             else:
                 await rail_inbox.announce(connection, rail, hint.kind, hint.reference)
+
+    async def _record_rejection(self, rejection: Rejection) -> None:
+        merchant_id = int(rejection.order_key.partition(" ")[0])
+        rules = self._services.rejection_rules
+        if rules is None or not await self._services.operators.fetchval(HAS_MERCHANT, merchant_id):
+            return
+        merchant = await self._services.directory.get_by_id(merchant_id)
+        decide = partial(rules.decide, rejection)
+        await submit_rule(self._services.writer, merchant, rules.needs(rejection, merchant), decide)
 
     async def _query_soon(self, merchant_id: int, reference: str) -> None:
         services = self._services

@@ -250,3 +250,36 @@ def test_a_bvn_is_nowhere_in_the_database_or_the_log(shop: MerchantClient, deplo
         assert bvn not in kept
         assert bvn.encode().hex() not in kept
     assert bvn.encode() not in deployment.out.read_bytes() + deployment.err.read_bytes()
+
+
+# --- registers that compare, or need consent ------------------------------------------------------------------------
+
+
+def test_a_register_that_only_compares_verifies_and_tells_nothing(shop: MerchantClient) -> None:
+    made = enroll(shop, verify=True, bvn="22222222230", dob="1990-04-17")
+    assert (made["bvn_verified"], made["bvn_verification"]["method"]) == (True, "match")
+    refused = create(shop, verify=True, bvn="22222222235")
+    assert [error["field"] for error in refused["errors"]] == ["data.firstname", "data.lastname"]
+    assert "66 of 100" in refused["message"]
+    looked_up = shop.put("resources", inquire="bvn", bvn="22222222230").body
+    assert (looked_up["status"], "verify_bvn" in looked_up["message"]) == (204, True)
+
+
+def test_a_person_consents_on_a_page_before_the_look_up(shop: MerchantClient) -> None:
+    begun = create(shop, verify=True, bvn="22222222240", status="active")
+    made = begun["data"]
+    assert (begun["status"], made["status"], made["bvn_verified"]) == (202, "pending_approval", False)
+    assert made["bvn_verification"]["consent_url"].startswith("https://")
+    assert view(shop, made["client_id"])["data"]["bvn_verification"] == made["bvn_verification"]
+    verified = update(shop, made["client_id"], verify_bvn=True, status="active")
+    assert (verified["status"], verified["data"]["status"], verified["data"]["bvn_verified"]) == (200, "active", True)
+
+
+def test_a_person_who_waits_or_refuses_is_not_verified(shop: MerchantClient) -> None:
+    waits = create(shop, verify=True, bvn="22222222241")["data"]
+    again = update(shop, waits["client_id"], verify_bvn=True)
+    assert (again["status"], again["data"]["bvn_verification"]["state"]) == (202, "awaiting_consent")
+    refuses = create(shop, verify=True, bvn="22222222242")["data"]
+    refused = update(shop, refuses["client_id"], verify_bvn=True)
+    assert [error["field"] for error in refused["errors"]] == ["data.bvn"]
+    assert "bvn_verification" not in view(shop, refuses["client_id"])["data"]

@@ -119,7 +119,7 @@ def test_payment_begins_at_the_vendor_that_is_written_with_it() -> None:
 @pytest.mark.parametrize(
     ("vendors", "variant", "body", "field"),
     [
-        (PAYSTACK, "qrpay", {}, "paymentType"),
+        (MONNIFY, "qrpay", {}, "paymentType"),
         (PAYSTACK, "phone", {"phonenumber": "08031234567"}, "paymentType"),
         (PAYSTACK, "mobile_money", {"type": "paga", "redirect_url": "https://shop.example"}, "paymentType"),
         (MONNIFY, "account", {"account": {"accountnumber": "0000000000", "bankcode": "058"}}, "paymentType"),

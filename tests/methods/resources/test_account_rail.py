@@ -11,7 +11,7 @@ from kasuwa.core.inbound_accounts import PersonalizedAccountRow, personalized_ke
 from kasuwa.core.references import job_key
 from kasuwa.core.routing import RailDemand
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER
-from kasuwa.methods.resources.rules import BVN_REQUIRED, decide_account_answer, decide_personalized
+from kasuwa.methods.resources.rules.open_account import BVN_REQUIRED, decide_account_answer, decide_personalized
 from kasuwa.methods.resources.wire import PersonalizedRequest
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer

@@ -112,3 +112,57 @@ def test_money_paid_into_an_account_of_a_preferred_bank_arrives_and_names_it(sho
 @pytest.mark.parametrize("request_word", ["personalized", "personalised-accounts", "", "Personalized-Accounts"])
 def test_an_unknown_request_is_status_102(shop: MerchantClient, request_word: str) -> None:
     assert ask(shop, "one", request=request_word)["status"] == 102
+
+
+# --- closing -------------------------------------------------------------------------------------------------------
+
+
+def close(shop: MerchantClient, reference: str, **fields: Any) -> Any:
+    return shop.put("resources", request="close_personalized_account", reference=reference, **fields).body
+
+
+def test_a_closed_account_takes_no_money_and_its_reference_opens_no_other(shop: MerchantClient) -> None:
+    number = ask(shop, "one")["data"]["accountNumber"]
+    kept = ask(shop, "two")["data"]["accountNumber"]
+    pay = {"action": "pay_account", "accountNumber": number, "amount": "500.00"}
+    assert shop.put("sandbox", **pay).body["txnStatus"] == "successful"
+    closed = close(shop, "one")
+    assert (closed["status"], closed["data"]["state"], closed["data"]["accountNumber"]) == (200, "closed", number)
+    assert close(shop, "one") == closed
+    refused = shop.put("sandbox", **pay).body
+    assert refused["errors"] == [
+        {"field": "accountNumber", "reason": "the account is closed: the bank returns the transfer"}
+    ]
+    assert ask(shop, "one")["errors"][0]["field"] == "reference"
+    assert shop.put("sandbox", **{**pay, "accountNumber": kept}).body["txnStatus"] == "successful"
+    events = [event["payload"] for event in shop.put("resources", inquire="events").body["data"]]
+    [closing] = [event for event in events if event["kind"] == "account_closed"]
+    assert (closing["accountReference"], closing["account"], closing["txnStatus"]) == ("one", number, "successful")
+
+
+def test_accounts_are_listed_with_their_states(shop: MerchantClient) -> None:
+    for reference in ("one", "two", "three"):
+        ask(shop, reference)
+    close(shop, "two")
+    shown = shop.put("resources", inquire="transaction", reference="two").body["data"]
+    assert (shown["kind"], shown["state"]) == ("personalized_account", "closed")
+
+    def listed(**filters: Any) -> list[tuple[str, str]]:
+        page = shop.put("resources", inquire="accounts", **filters).body
+        assert page["total"] >= len(page["data"])
+        return [(line["reference"], line["state"]) for line in page["data"]]
+
+    assert set(listed()) == {("one", "open"), ("two", "closed"), ("three", "open")}
+    assert listed(state="closed") == listed(reference="two") == [("two", "closed")]
+    assert len(listed(limit=1, offset=1)) == 1
+    assert listed(reference="four") == []
+
+
+def test_what_cannot_be_closed_is_refused(shop: MerchantClient, open_shop: Callable[..., MerchantClient]) -> None:
+    ask(open_shop(), "theirs")
+    for reference in ("theirs", "nobody's"):
+        refused = close(shop, reference)
+        assert refused["errors"] == [{"field": "reference", "reason": "you have no account with this reference"}]
+    ask(shop, "one")
+    assert close(shop, "one", dry_run=True)["errors"][0]["field"] == "dry_run"
+    assert shop.put("resources", inquire="accounts").body["data"][0]["state"] == "open"

@@ -85,3 +85,15 @@ def test_transactions_of_the_old_books_cannot_be_settled_and_never_end(
     assert shop.advance(days=3)["ran"] == {}
     assert shop.wallets() == OPENING
     assert shop.put("resources", inquire="events").body["total"] == 0
+
+
+def test_a_key_that_does_not_decrypt_does_not_stand_in_the_way_of_a_reset(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    """The key authenticates by its verifier, before and after."""
+    owner = "select merchant_id from merchant where mid = $1"
+    deployment.fetch(f"update merchant_key set sealed = 'x' where merchant_id in ({owner})", shop.mid)
+    assert shop.put("sandbox", action="reset").body["status"] == 200
+    assert shop.wallet().balance > 0
+    query = "select n.message from operator_notice n join merchant m using (merchant_id) where m.mid = $1 and m.current"
+    assert ["does not decrypt" in message for (message,) in deployment.fetch(query, shop.mid)] == [True]

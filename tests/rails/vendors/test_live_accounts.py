@@ -4,8 +4,6 @@ The twins keep what strangers paid; the books must have booked exactly that, onc
 """
 
 import asyncio
-import base64
-import contextlib
 import signal
 import urllib.request
 from collections.abc import Iterator
@@ -20,124 +18,17 @@ from kasuwa.composition import Services
 from kasuwa.db import connections
 from kasuwa.db.rail_inbox import InboxEntry
 from kasuwa.settings import read_settings
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import Twin, TwinThread
 from kasuwa.work.rail_inbox import InboxServices, RailInbox
-from tests.merchant_client import MerchantClient
 from tests.rails.live_merchant import fund
+from tests.rails.vendors.live_accounts import BVN, AccountHarness, running
 from tests.rails.vendors.test_live import kill_service
-from tests.running import Deployment, Deployments, stop, terminated_with_us
+from tests.running import Deployments, stop, terminated_with_us
 from tests.work.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("live rails")
 
-SECRET = base64.b64encode(bytes(range(32))).decode()
-BVN = "22212345678"
 # An account of bank 058, whose transfers wait for an OTP at the twin.
 OTP_ACCOUNT = "0123400403"
-
-
-class AccountHarness:
-    """A live deployment, the twins behind it, and a merchant with money."""
-
-    def __init__(self, deployment: Deployment, settings: dict[str, str], twins: "AccountTwins") -> None:
-        self.deployment, self.settings, self.twins = deployment, settings, twins
-        lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
-        mid, key = (line.split()[1] for line in lines)
-        self.shop = MerchantClient(deployment.connect(), mid, key)
-        [(self.merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
-
-    def request_account(self, reference: str, name: str = "Ada Obi") -> Any:
-        fields: dict[str, Any] = {"name": name, "reference": reference, "email": "ada@example.com", "bvn": BVN}
-        return self.shop.put("resources", request="personalized-accounts", **fields).body
-
-    def wait_for_account(self, reference: str) -> str:
-        def look() -> Any:
-            return self.request_account(reference).get("data")
-
-        found = wait_until(f"{reference} is open", look)
-        return str(found["accountNumber"])
-
-    def call_back(self, rail: str, event: tuple[bytes, dict[str, str]]) -> int:
-        body, headers = event
-        with self.deployment.connect() as wire:
-            return int(wire.send("POST", f"/rails/{rail}", body, headers).http)
-
-    def booked(self, number: str) -> list[int]:
-        """Returns the amounts of the payments that were booked for an account, oldest first."""
-        query = """
-            select t.amount from inbound_receipt r
-            join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
-            where r.account_number = $1 order by t.amount
-        """
-        return [row[0] for row in self.deployment.fetch(query, number)]
-
-    def wait_for_booking(self, number: str, *amounts: int) -> None:
-        wait_until(f"{amounts} are booked", lambda: self.booked(number) == sorted(amounts))
-
-    def notices(self) -> list[str]:
-        return [row[0] for row in self.deployment.fetch("select message from operator_notice order by notice_id")]
-
-    def retry_inbox(self) -> None:
-        """Makes what waits in the inbox due now."""
-        self.deployment.fetch("update rail_inbox set due_at = now() where done_at is null")
-
-    def list_again(self) -> None:
-        """Makes the daily lists due now."""
-        self.deployment.fetch("update account_listing set listed_at = '2000-01-01', leased_until = '2000-01-01'")
-        self.deployment.fetch("update rail_listing set listed_at = '2000-01-01', leased_until = '2000-01-01'")
-
-    def compare_books(self) -> None:
-        """Compares what the twins received with what was booked, one to one."""
-        paid = [
-            *(payment.amount for payment in self.twins.bank.accounts.payments.values() if payment.status == "success"),
-            *(int(payment.amount * 100) for payment in self.twins.reserving.accounts.payments.values()),
-        ]
-        booked = self.deployment.fetch("select amount from inbound_receipt")
-        unclaimed = self.deployment.fetch(
-            "select (detail ->> 'amount')::bigint from rail_inbox where outcome = 'unclaimed'"
-        )
-        assert sorted(row[0] for row in (*booked, *unclaimed)) == sorted(paid)
-        query = "select sum(amount)::bigint from posting where debit = 'rail:debit:NGN'"
-        assert self.deployment.fetch(query)[0][0] == sum(row[0] for row in booked)
-        assert self.deployment.broken_invariants([self.shop.mid]) == []
-
-
-class AccountTwins:
-    """Both vendors, and the rules that each plays by."""
-
-    def __init__(self) -> None:
-        self.bank, self.reserving = PaystackRules("sk_live_1"), MonnifyRules("MK_PROD_1")
-        self.paystack, self.monnify = Twin(self.bank), Twin(self.reserving)
-
-    def settings(self, accounts: str) -> dict[str, str]:
-        return {
-            "KASUWA_ENVIRONMENT": "live",
-            "KASUWA_SECRET_KEY": SECRET,
-            "KASUWA_RAIL_LOOPBACK": "on",
-            "KASUWA_RAIL_BANK": "paystack",
-            "KASUWA_RAIL_ACCOUNTS": accounts,
-            "KASUWA_PAYSTACK_BASE_URL": self.paystack.url,
-            "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1",
-            "KASUWA_PAYSTACK_PHONE": "08031234567",
-            "KASUWA_RAIL_EMAIL_DOMAIN": "pay.example.com",
-            "KASUWA_MONNIFY_BASE_URL": self.monnify.url,
-            "KASUWA_MONNIFY_API_KEY": "MK_PROD_1",
-            "KASUWA_MONNIFY_SECRET_KEY": "secret-1",
-            "KASUWA_MONNIFY_CONTRACT_CODE": "4934121686",
-        }
-
-
-@contextlib.contextmanager
-def running(deployments: Deployments, name: str, accounts: str) -> Iterator[AccountHarness]:
-    twins = AccountTwins()
-    with TwinThread(twins.paystack), TwinThread(twins.monnify):
-        settings = twins.settings(accounts)
-        with deployments.fresh(name, **settings) as deployment:
-            harness = AccountHarness(deployment, settings, twins)
-            with contextlib.closing(harness.shop.connection):
-                yield harness
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +63,23 @@ def test_account_that_is_assigned_later_says_so_and_opens_by_its_call_back(harne
     account = rules.customers[email].account
     assert account is not None
     assert account.number == number
+
+
+def test_repeat_under_one_idempotency_key_answers_the_account_once_it_is_open(harness: AccountHarness) -> None:
+    rules = harness.twins.bank.accounts
+    fields: dict[str, Any] = {"request": "personalized-accounts", "name": "Ada Obi", "reference": "repeated"}
+    fields |= {"email": "ada@example.com", "bvn": BVN}
+
+    def ask(**changes: str) -> Any:
+        return harness.shop.put("resources", headers={"idempotency-key": "account-1"}, **{**fields, **changes}).body
+
+    rules.holds_assignments = True
+    assert [ask()["status"] for _ in range(2)] == [202, 202]
+    assert "another request" in ask(reference="other")["message"]
+    rules.holds_assignments = False
+    assert harness.call_back("paystack", rules.assign(list(rules.customers)[-1])) == 200
+    opened = wait_until("it is open", lambda: read_closed(ask()))
+    assert (opened["data"]["reference"], ask()) == ("repeated", opened)
 
 
 def test_lost_answer_to_the_opening_is_asked_after_and_one_account_is_opened(harness: AccountHarness) -> None:
@@ -290,14 +198,68 @@ def test_money_for_an_unknown_account_is_shown_and_booked_nowhere(harness: Accou
     assert harness.booked("9900000009") == []
 
 
-def test_money_for_a_closed_account_is_in_suspense(harness: AccountHarness) -> None:
-    number = harness.wait_for_account("closed")
-    harness.deployment.fetch("update personalized_account set state = 'closed' where reference = 'closed'")
+def test_account_is_closed_at_its_bank_and_money_that_still_comes_is_in_suspense(harness: AccountHarness) -> None:
+    number, rules = harness.wait_for_account("closed"), harness.twins.bank.accounts
+    [account] = [customer.account for customer in rules.customers.values() if number_of(customer) == number]
+    assert account is not None
+    harness.twins.paystack.add_fault("lose", "/dedicated_account/", method="DELETE")
+    pending = harness.close_account("closed")
+    assert (pending["status"], pending["data"]["state"]) == (202, "closing")
+    assert (harness.close_account("closed")["status"], account.is_active) == (202, False)
+    harness.deployment.fetch("update scheduled_job set run_at = now() where kind = 'account.close'")
+    closed = wait_until("it is closed", lambda: read_closed(harness.close_account("closed")))
+    assert harness.close_account("closed") == closed
+    assert harness.request_account("closed")["errors"][0]["field"] == "reference"
+    events = [found["payload"] for found in harness.shop.put("resources", inquire="events").body["data"]]
+    assert [found["account"] for found in events if found["kind"] == "account_closed"] == [number]
     harness.call_back("paystack", harness.twins.bank.accounts.pay_into(number, 12_300))
     query = "select posted from account where name = 'suspense:inbound:NGN'"
     wait_until("the money is in suspense", lambda: harness.deployment.fetch(query))
     assert harness.deployment.fetch(query)[0][0] == 12_300
     assert any("it is in suspense:inbound" in message for message in harness.notices())
+
+
+def test_account_that_the_bank_does_not_close_stays_open(harness: AccountHarness) -> None:
+    number = harness.wait_for_account("kept")
+    harness.twins.bank.accounts.keeps_accounts = True
+    refused = harness.close_account("kept")
+    harness.twins.bank.accounts.keeps_accounts = False
+    assert (refused["status"], "stays open" in refused["message"]) == (204, True)
+    assert any(f"does not close account {number}" in message for message in harness.notices())
+    harness.call_back("paystack", harness.twins.bank.accounts.pay_into(number, 1_700))
+    harness.wait_for_booking(number, 1_700)
+    assert harness.close_account("kept")["status"] == 200
+
+
+def number_of(customer: Any) -> str:
+    return "" if customer.account is None else str(customer.account.number)
+
+
+def read_closed(reply: Any) -> Any:
+    return reply if reply["status"] == 200 else None
+
+
+def test_money_that_came_into_an_account_is_refunded_to_its_sender(harness: AccountHarness) -> None:
+    rules, number = harness.twins.bank.accounts, harness.wait_for_account("refunded")
+    harness.call_back("paystack", rules.pay_into(number, 640_000))
+    harness.wait_for_booking(number, 640_000)
+    [(txn_ref,)] = harness.deployment.fetch("select txn_ref from inbound_receipt where account_number = $1", number)
+    asked: dict[str, Any] = {"action": "refund", "txnRef": txn_ref, "amount": "6000.00"}
+    harness.twins.paystack.add_fault("lose", "/refund", method="POST")
+    begun = harness.shop.put("payment", **asked).body
+    assert begun.get("txnStatus") == "pending", begun
+    collections = harness.twins.collections
+    [refund] = [found for found in collections.refunds if found.reference == list(rules.payments)[-1]]
+    assert refund.amount == 600_000
+    harness.call_back("paystack", collections.end_refund(refund.id))
+    harness.deployment.fetch("update scheduled_job set run_at = now() where reference = $1", begun["refundRef"])
+
+    def look() -> bool:
+        verified = harness.shop.put("payment", action="verify", txnRef=txn_ref).body
+        return bool(verified["refunds"][0]["txnStatus"] == "successful")
+
+    wait_until("it is refunded", look)
+    assert len([found for found in collections.refunds if found.reference == refund.reference]) == 1
 
 
 def test_two_processes_book_the_same_receipts_once(harness: AccountHarness) -> None:
@@ -436,6 +398,17 @@ def test_transfer_that_waits_for_an_otp_is_a_notice_at_once_and_stays_open(harne
         "the transfer ends",
         lambda: harness.shop.put("disburse", action="verify", txnRef=order).body["txnStatus"] == "successful",
     )
+
+
+def test_client_is_verified_by_a_register_that_only_compares(harness: AccountHarness) -> None:
+    person = {"firstname": "Adaeze", "lastname": "Okafor", "middlename": "Chioma", "bvn": BVN}
+    refused = harness.shop.put("clients", action="create", verify_bvn=True, data={**person, "email": "a@b.co"}).body
+    assert [error["field"] for error in refused["errors"]] == ["data.dob", "data.phone"]
+    person |= {"dob": "1990-06-28", "phone": "08031234567"}
+    made = harness.shop.put("clients", action="create", verify_bvn=True, data=person).body["data"]
+    assert (made["bvn_verified"], made["bvn_verification"]["score"]) == (True, 100)
+    looked_up = harness.shop.put("resources", inquire="bvn", bvn=BVN).body
+    assert (looked_up["status"], "tells nothing" in looked_up["message"]) == (204, True)
 
 
 def test_no_secret_or_bvn_is_logged(harness: AccountHarness) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.methods.checkout.payer import Payer
-from tests.rails.vendors.live_collection import CollectionHarness, collecting
+from tests.rails.vendors.live_collection import CollectionHarness, collecting, to_minor
 from tests.running import Deployments
 from tests.work.event_log import wait_until
 
@@ -77,6 +77,36 @@ def test_saved_card_is_charged_by_its_token_with_the_address_it_was_made_with(ha
     declined = harness.put(action="charge", paymentType="token", token=token, amount="700.00")
     harness.paystack.token_status = "success"
     assert (declined["txnStatus"], declined["bank_message"]) == ("failed", "Insufficient Funds")
+
+
+def test_fee_is_that_of_the_card_that_paid(harness: CollectionHarness) -> None:
+    harness.paystack.card_country = "US"
+    before = harness.shop.wallet().balance
+    paid = harness.pay_card("10000.00")
+    harness.paystack.card_country = "NG"
+    local = harness.shop.put("resources", inquire="charges", amount="10000.00", type="card").body["data"]
+    [(fee, vat)] = harness.deployment.fetch(
+        "select fee, vat from transaction where merchant_id = $1 and txn_ref = $2", harness.merchant_id, paid["txnRef"]
+    )
+    assert (paid["card"]["country"], fee > to_minor(Decimal(local["fee"]))) == ("US", True)
+    assert harness.shop.wallet().balance == before + 10_000_00 - fee - vat
+
+
+def test_saved_card_is_deactivated_at_its_vendor_when_its_payer_is_erased(harness: CollectionHarness) -> None:
+    email = "erased@example.com"
+    made = harness.shop.put("resources", request="customer", name="Ada Obi", email=email).body["data"]
+    token = harness.pay_card(user={"email": email})["cardToken"]
+    [code] = [code for code, address in harness.paystack.saved_cards.items() if address == email]
+    harness.vendors.paystack.add_fault("lose", "/customer/authorization/deactivate")
+    harness.deployment.run_command("customer", "erase", harness.shop.mid, made["customer_id"], "--yes")
+    jobs = "select count(*) from scheduled_job where kind = 'payment.forget_card'"
+    asked = "/customer/authorization/deactivate"
+    wait_until("the vendor is asked", lambda: harness.vendors.paystack.count(asked))
+    assert code not in harness.paystack.saved_cards  # it was done, and its answer lost
+    harness.run_open_jobs()
+    wait_until("the vendor has answered", lambda: harness.deployment.fetch(jobs) == [(0,)])
+    refused = harness.put(action="charge", paymentType="token", token=token, amount="700.00")
+    assert fields_of(refused) == ["token"]
 
 
 def test_lost_charge_of_a_saved_card_is_charged_once(harness: CollectionHarness) -> None:
@@ -149,8 +179,20 @@ def test_one_time_account_is_paid(harness: CollectionHarness) -> None:
     shown = harness.put(action="charge", paymentType="bank_transfer", amount="2500.00")
     account = harness.monnify.payments[harness.wire(shown["txnRef"])].account_number
     assert (shown["accountNumber"], shown["bankName"], shown["amount"]) == (account, "Wema bank", "2500.00")
-    harness.call_back("monnify", harness.monnify.pay(harness.wire(shown["txnRef"]), Decimal("2499.00")))
-    assert harness.verify(shown["txnRef"])["accountNumber"] == account
+    rejected = harness.monnify.pay(harness.wire(shown["txnRef"]), Decimal("2499.00"))
+    for _ in range(2):
+        harness.call_back("monnify", rejected)
+    verified = harness.verify(shown["txnRef"])
+    assert (verified["accountNumber"], verified["txnStatus"]) == (account, "pending")
+    [line] = verified["rejections"]
+    assert (line["amount"], line["reason"]) == ("2499.00", "UNDER_PAYMENT")
+    found = [event["payload"] for event in harness.shop.put("resources", inquire="events").body["data"]]
+    [event] = [payload for payload in found if payload.get("paymentRef") == shown["txnRef"]]
+    assert (event["kind"], event["expectedAmount"], event["rejectedAmount"]) == (
+        "payment_rejected",
+        "2500.00",
+        "2499.00",
+    )
     event = harness.monnify.pay(harness.wire(shown["txnRef"]))
     for _ in range(2):
         harness.call_back("monnify", event)
@@ -185,6 +227,13 @@ def test_too_much_is_booked_and_returned(harness: CollectionHarness) -> None:
         "250.00",
         "Paid more than was asked for",
     )
+
+
+def test_phone_payment_is_paid_on_the_vendors_page(harness: CollectionHarness) -> None:
+    begun = harness.put(action="charge", paymentType="phone", amount="1900.00", phonenumber="08031234567")
+    assert (begun["status"], begun["authURL"].startswith("http")) == (202, True)
+    harness.call_back("monnify", harness.monnify.pay(harness.wire(begun["txnRef"])))
+    harness.wait_for(begun["txnRef"], "successful")
 
 
 def test_methods_and_amounts_that_the_vendor_does_not_serve_are_refused(harness: CollectionHarness) -> None:

@@ -896,6 +896,31 @@ RESOURCES_PERSONALIZED_ACCOUNT: Action[types.PersonalizedReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_CLOSE_PERSONALIZED_ACCOUNT: Action[types.CloseAccountReply] = Action(
+    name="resources.close_personalized_account",
+    path="resources",
+    selectors={"request": "close_personalized_account"},
+    fields={"reference": ("reference", "text")},
+    reply="CloseAccountReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_ACCOUNTS: Action[types.AccountLine] = Action(
+    name="resources.accounts",
+    path="resources",
+    selectors={"inquire": "accounts"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "state": ("state", "choice"),
+        "reference": ("reference", "text"),
+    },
+    reply="AccountsReply",
+    record="AccountLine",
+    paging="offset",
+    newest_first=True,
+)
 RESOURCES_WALLET: Action[types.WalletReply] = Action(
     name="resources.wallet", path="resources", selectors={"inquire": "wallet"}, fields={}, reply="WalletReply"
 )
@@ -1168,6 +1193,7 @@ SANDBOX_PAY_ACCOUNT: Action[types.InboundPaymentReply] = Action(
         "account_number": ("accountNumber", "text"),
         "amount": ("amount", "amount"),
         "sender_name": ("sender_name", "text"),
+        "rejected": ("rejected", "boolean"),
     },
     reply="InboundPaymentReply",
     writes=True,

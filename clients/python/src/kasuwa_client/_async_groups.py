@@ -1384,7 +1384,8 @@ class Clients(AsyncGroup):
 
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
-            if they differ. It requires `data.bvn`. Default false.
+            if they differ. It requires `data.bvn`, and `data.dob` and `data.phone` where the register compares
+            them. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1425,6 +1426,11 @@ class Clients(AsyncGroup):
                 "client_id": "<client_id>",
                 "status": "pending_approval",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1439,11 +1445,6 @@ class Clients(AsyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return await self._call(
@@ -1490,6 +1491,11 @@ class Clients(AsyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1504,11 +1510,6 @@ class Clients(AsyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return await self._call(
@@ -1555,6 +1556,11 @@ class Clients(AsyncGroup):
                   "client_id": "<client_id>",
                   "status": "active",
                   "bvn_verified": true,
+                  "bvn_verification": {
+                    "method": "register",
+                    "state": "verified",
+                    "at": "2026-01-05T08:30:00.000Z"
+                  },
                   "firstname": "Ada",
                   "lastname": "Obi",
                   "middlename": "Grace",
@@ -1569,11 +1575,6 @@ class Clients(AsyncGroup):
                       "line2": "Flat 3",
                       "city": "Lagos",
                       "region": "Lagos",
-                      "postcode": "101241",
-                      "country": "NG"
-                    }
-                  ],
-                  "bankAccount": {
             …
         """
         return self._list(
@@ -1601,6 +1602,11 @@ class Clients(AsyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1615,11 +1621,6 @@ class Clients(AsyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return await self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
@@ -1690,7 +1691,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1761,7 +1762,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1965,7 +1966,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2031,7 +2032,7 @@ class Loans(AsyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": 7.5,
+                  "tax_rate": "7.5",
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
@@ -3461,6 +3462,81 @@ class Resources(AsyncGroup):
             idempotency_key,
         )
 
+    async def close_personalized_account(
+        self, *, reference: str, idempotency_key: str | None = None
+    ) -> types.CloseAccountReply:
+        """Close the account of a reference, so that nobody can pay into it any more.
+
+        Names the account to close. Closing it again changes nothing.
+
+        reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.close_personalized_account(reference="customer-18")
+
+            {
+              "status": 200,
+              "message": "The account is closed",
+              "data": {
+                "reference": "customer-18",
+                "state": "closed",
+                "accountNumber": "<accountNumber>",
+                "accountName": "Bola Ade",
+                "bankName": "Wema Bank",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateClosed": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_CLOSE_PERSONALIZED_ACCOUNT, {"reference": reference}, idempotency_key)
+
+    def accounts(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["closed", "closing", "failed", "open", "opening"] | None = None,
+        reference: str | None = None,
+    ) -> AsyncPager[types.AccountLine]:
+        """Personalized accounts and their states, newest first.
+
+        Lists personalized accounts, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists accounts in this state.
+        reference: Lists only the account with this reference. 1 to 100 characters, not only spaces.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.accounts(state="open")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "reference": "customer-17",
+                  "state": "open",
+                  "accountNumber": "<accountNumber>",
+                  "accountName": "Ada Obi",
+                  "bankName": "Wema Bank",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_ACCOUNTS, {"offset": offset, "limit": limit, "state": state, "reference": reference}
+        )
+
     async def wallet(self) -> types.WalletReply:
         """The merchant's balances.
 
@@ -3515,27 +3591,27 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 12,
                   "txnRef": "<txnRef>",
-                  "kind": "cashcode",
+                  "kind": "account_closed",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "object": "<reference>",
                   "object_sequence": 1,
                   "payload": {
                     "status": 200,
-                    "txnStatus": "failed",
+                    "txnStatus": "successful",
                     "txnRef": "<txnRef>",
                     "chargedAmount": "0.00",
-                    "paymentMethod": "cashcode",
+                    "paymentMethod": "bank_transfer",
                     "endpoint": "test",
-                    "kind": "cashcode",
+                    "kind": "account_closed",
                     "currency": "NGN",
-                    "orderRef": "cash-1042"
+                    "accountReference": "customer-18",
+                    "account": "<account>",
+                    "accountDetails": "Bola Ade",
+                    "bankname": "Wema Bank"
                   },
-                  "attempts": []
-                },
-                {
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
@@ -4413,6 +4489,7 @@ class Sandbox(AsyncGroup):
         account_number: str,
         amount: types.Amount,
         sender_name: str | None = None,
+        rejected: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.InboundPaymentReply:
         """A customer's bank transfer into an account that was shown.
@@ -4426,6 +4503,8 @@ class Sandbox(AsyncGroup):
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         sender_name: Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200
             characters.
+        rejected: If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an
+            event is sent. Only of an account that `charge` returned. Default false.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4442,7 +4521,7 @@ class Sandbox(AsyncGroup):
         """
         return await self._call(
             actions.SANDBOX_PAY_ACCOUNT,
-            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name, "rejected": rejected},
             idempotency_key,
         )
 

@@ -1380,7 +1380,8 @@ class Clients(SyncGroup):
 
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
-            if they differ. It requires `data.bvn`. Default false.
+            if they differ. It requires `data.bvn`, and `data.dob` and `data.phone` where the register compares
+            them. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1421,6 +1422,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "pending_approval",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1435,11 +1441,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(
@@ -1486,6 +1487,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1500,11 +1506,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(
@@ -1551,6 +1552,11 @@ class Clients(SyncGroup):
                   "client_id": "<client_id>",
                   "status": "active",
                   "bvn_verified": true,
+                  "bvn_verification": {
+                    "method": "register",
+                    "state": "verified",
+                    "at": "2026-01-05T08:30:00.000Z"
+                  },
                   "firstname": "Ada",
                   "lastname": "Obi",
                   "middlename": "Grace",
@@ -1565,11 +1571,6 @@ class Clients(SyncGroup):
                       "line2": "Flat 3",
                       "city": "Lagos",
                       "region": "Lagos",
-                      "postcode": "101241",
-                      "country": "NG"
-                    }
-                  ],
-                  "bankAccount": {
             …
         """
         return self._list(
@@ -1597,6 +1598,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1611,11 +1617,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
@@ -1686,7 +1687,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1757,7 +1758,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1961,7 +1962,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2027,7 +2028,7 @@ class Loans(SyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": 7.5,
+                  "tax_rate": "7.5",
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
@@ -3451,6 +3452,81 @@ class Resources(SyncGroup):
             idempotency_key,
         )
 
+    def close_personalized_account(
+        self, *, reference: str, idempotency_key: str | None = None
+    ) -> types.CloseAccountReply:
+        """Close the account of a reference, so that nobody can pay into it any more.
+
+        Names the account to close. Closing it again changes nothing.
+
+        reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.close_personalized_account(reference="customer-18")
+
+            {
+              "status": 200,
+              "message": "The account is closed",
+              "data": {
+                "reference": "customer-18",
+                "state": "closed",
+                "accountNumber": "<accountNumber>",
+                "accountName": "Bola Ade",
+                "bankName": "Wema Bank",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateClosed": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_CLOSE_PERSONALIZED_ACCOUNT, {"reference": reference}, idempotency_key)
+
+    def accounts(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["closed", "closing", "failed", "open", "opening"] | None = None,
+        reference: str | None = None,
+    ) -> Page[types.AccountLine]:
+        """Personalized accounts and their states, newest first.
+
+        Lists personalized accounts, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists accounts in this state.
+        reference: Lists only the account with this reference. 1 to 100 characters, not only spaces.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.accounts(state="open")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "reference": "customer-17",
+                  "state": "open",
+                  "accountNumber": "<accountNumber>",
+                  "accountName": "Ada Obi",
+                  "bankName": "Wema Bank",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_ACCOUNTS, {"offset": offset, "limit": limit, "state": state, "reference": reference}
+        )
+
     def wallet(self) -> types.WalletReply:
         """The merchant's balances.
 
@@ -3505,27 +3581,27 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 12,
                   "txnRef": "<txnRef>",
-                  "kind": "cashcode",
+                  "kind": "account_closed",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "object": "<reference>",
                   "object_sequence": 1,
                   "payload": {
                     "status": 200,
-                    "txnStatus": "failed",
+                    "txnStatus": "successful",
                     "txnRef": "<txnRef>",
                     "chargedAmount": "0.00",
-                    "paymentMethod": "cashcode",
+                    "paymentMethod": "bank_transfer",
                     "endpoint": "test",
-                    "kind": "cashcode",
+                    "kind": "account_closed",
                     "currency": "NGN",
-                    "orderRef": "cash-1042"
+                    "accountReference": "customer-18",
+                    "account": "<account>",
+                    "accountDetails": "Bola Ade",
+                    "bankname": "Wema Bank"
                   },
-                  "attempts": []
-                },
-                {
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
@@ -4403,6 +4479,7 @@ class Sandbox(SyncGroup):
         account_number: str,
         amount: types.Amount,
         sender_name: str | None = None,
+        rejected: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.InboundPaymentReply:
         """A customer's bank transfer into an account that was shown.
@@ -4416,6 +4493,8 @@ class Sandbox(SyncGroup):
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         sender_name: Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200
             characters.
+        rejected: If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an
+            event is sent. Only of an account that `charge` returned. Default false.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4432,7 +4511,7 @@ class Sandbox(SyncGroup):
         """
         return self._call(
             actions.SANDBOX_PAY_ACCOUNT,
-            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name, "rejected": rejected},
             idempotency_key,
         )
 

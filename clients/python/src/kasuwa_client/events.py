@@ -27,10 +27,8 @@ class EventBase(Result):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -39,8 +37,7 @@ class EventBase(Result):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -60,10 +57,8 @@ class PaymentEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -72,8 +67,7 @@ class PaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -87,10 +81,6 @@ class PaymentEvent(EventBase):
     """The loan that the payment repays. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the payment was deposited into. Absent for other payments."""
-    checkout_ref: str | None = None
-    """The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has
-    an event of its own. Absent for other payments.
-    """
     account_reference: str | None = None
     """Your reference of the personalized account that received the money. Absent for other payments."""
     account: str | None = None
@@ -117,7 +107,6 @@ class PaymentEvent(EventBase):
         "customer_txnref": "customer_txnref",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "account_reference": "accountReference",
         "account": "account",
         "account_details": "accountDetails",
@@ -136,10 +125,8 @@ class TransferEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -148,8 +135,7 @@ class TransferEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -181,70 +167,6 @@ class TransferEvent(EventBase):
 
 
 @dataclass(frozen=True)
-class TransferApprovalEvent(EventBase):
-    """A transfer waits for approval, or was approved, rejected, or not decided in time. It is not about the outcome
-    of the transfer, which has an event of its own.
-    """
-
-    event_id: str | None
-    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
-    sent_at: dt.datetime | None
-    """The time of this delivery. None if it has no `webhook-timestamp`."""
-    status: int
-    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
-    txn_ref: str
-    """Reference of the transaction, made by the service. Verify it before you act on the event."""
-    charged_amount: Decimal
-    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
-    0.00 if the transaction failed.
-    """
-    payment_method: str
-    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
-    """
-    endpoint: Literal["live", "test"]
-    """The environment that sent the event. Ignore events of the test environment in production."""
-    kind: Literal["transfer_approval"]
-    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
-    currency: str
-    """Currency of the amount, as its ISO 4217 code."""
-    order_ref: str
-    """Your reference of the transfer, or its `txnRef` if the request had none."""
-    approval: Literal["approved", "expired", "rejected", "waiting"]
-    """What became of the approval."""
-    amount: Decimal
-    """Amount of the transfer, in naira."""
-    reasons: tuple[str, ...]
-    """Why the transfer waits, or waited."""
-    requested_by: str
-    """The key or the person that made the transfer."""
-    decided_by: str | None = None
-    """The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "txn_status": "txnStatus",
-        "txn_ref": "txnRef",
-        "charged_amount": "chargedAmount",
-        "payment_method": "paymentMethod",
-        "endpoint": "endpoint",
-        "kind": "kind",
-        "currency": "currency",
-        "order_ref": "orderRef",
-        "approval": "approval",
-        "amount": "amount",
-        "reasons": "reasons",
-        "requested_by": "requestedBy",
-        "decided_by": "decidedBy",
-    }
-
-
-@dataclass(frozen=True)
 class BillEvent(EventBase):
     """A bill was paid or has failed."""
 
@@ -254,10 +176,8 @@ class BillEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -266,8 +186,7 @@ class BillEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -305,10 +224,8 @@ class RefundEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -317,8 +234,7 @@ class RefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -332,8 +248,6 @@ class RefundEvent(EventBase):
     """The loan that the refunded payment repaid. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the refunded payment was deposited into. Absent for other payments."""
-    checkout_ref: str | None = None
-    """The checkout that the refunded payment paid. Absent for other payments."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -348,7 +262,6 @@ class RefundEvent(EventBase):
         "refund_of": "refundOf",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
     }
 
 
@@ -364,10 +277,8 @@ class CashcodeEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -376,8 +287,7 @@ class CashcodeEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -415,10 +325,8 @@ class CardPurchaseEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -427,8 +335,7 @@ class CardPurchaseEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -463,10 +370,8 @@ class CardRefundEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -475,8 +380,7 @@ class CardRefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -514,10 +418,8 @@ class RepaymentEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -526,8 +428,7 @@ class RepaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -570,10 +471,8 @@ class SavingsMovementEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -582,8 +481,7 @@ class SavingsMovementEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -612,9 +510,9 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
-class CheckoutEvent(EventBase):
-    """A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and
-    so has each attempt that failed.
+class PaymentRejectedEvent(EventBase):
+    """A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked.
+    Its `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
     """
 
     event_id: str | None
@@ -633,23 +531,24 @@ class CheckoutEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
-    kind: Literal["checkout"]
+    kind: Literal["payment_rejected"]
     """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
     currency: str
     """Currency of the amount, as its ISO 4217 code."""
-    source: str
-    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
-    source_id: str | None = None
-    """Identifier of the link or other source. Absent if the API opened the checkout."""
-    payment_ref: str | None = None
-    """The `txnRef` of the payment that succeeded. Absent if none did."""
+    payment_ref: str
+    """The `txnRef` of the payment that the transfer was meant for."""
+    expected_amount: str
+    """Amount that the payer must transfer, in major units of the currency."""
     customer_txnref: str | None = None
-    """Your reference of the checkout, if the request had one."""
+    """Your reference of the payment, if the request had one."""
+    rejected_amount: str | None = None
+    """Amount that the payer transferred, in major units. Absent if the bank did not say."""
+    reason: str | None = None
+    """The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -661,10 +560,65 @@ class CheckoutEvent(EventBase):
         "endpoint": "endpoint",
         "kind": "kind",
         "currency": "currency",
-        "source": "source",
-        "source_id": "source_id",
         "payment_ref": "paymentRef",
         "customer_txnref": "customer_txnref",
+        "expected_amount": "expectedAmount",
+        "rejected_amount": "rejectedAmount",
+        "reason": "reason",
+    }
+
+
+@dataclass(frozen=True)
+class AccountClosedEvent(EventBase):
+    """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["account_closed"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    account_reference: str
+    """Your reference of the personalized account."""
+    account: str
+    """Number of the account that was closed."""
+    account_details: str
+    """Name of the account."""
+    bankname: str
+    """Bank of the account."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "account_reference": "accountReference",
+        "account": "account",
+        "account_details": "accountDetails",
+        "bankname": "bankname",
     }
 
 
@@ -678,10 +632,8 @@ class EndpointTestEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -690,8 +642,7 @@ class EndpointTestEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -720,10 +671,8 @@ class UnknownEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval.
-    """
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -732,8 +681,7 @@ class UnknownEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -757,7 +705,6 @@ class UnknownEvent(EventBase):
 Event = Union[
     PaymentEvent,
     TransferEvent,
-    TransferApprovalEvent,
     BillEvent,
     RefundEvent,
     CashcodeEvent,
@@ -765,7 +712,8 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
-    CheckoutEvent,
+    PaymentRejectedEvent,
+    AccountClosedEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -774,7 +722,6 @@ Event = Union[
 EVENT_KINDS: Mapping[str, type[Event]] = {
     "payment": PaymentEvent,
     "transfer": TransferEvent,
-    "transfer_approval": TransferApprovalEvent,
     "bill": BillEvent,
     "refund": RefundEvent,
     "cashcode": CashcodeEvent,
@@ -783,6 +730,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
-    "checkout": CheckoutEvent,
+    "payment_rejected": PaymentRejectedEvent,
+    "account_closed": AccountClosedEvent,
     "test": EndpointTestEvent,
 }

@@ -214,12 +214,10 @@ class Payer(TypedDict, total=False):
     email: str
     """E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters."""
     ip: str
-    """IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`. At most 200
-    characters.
-    """
+    """IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters."""
     fingerprint: str
-    """Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`. At
-    most 200 characters.
+    """Fingerprint of the payer's device. Kept with the payment; `verify` and lists do not show it. At most 200
+    characters.
     """
 
 
@@ -318,6 +316,39 @@ class TransferOrder(_TransferOrderRequired, total=False):
     """Your reference of the order. Sent again with the same content it returns the first transfer; with other
     content it is refused. If left out, the `txnRef` is used. 1 to 100 characters.
     """
+
+
+@dataclass(frozen=True)
+class AccountLine(Result):
+    """A personalized account and its state."""
+
+    reference: str
+    """Your reference of the account."""
+    state: Literal["closed", "closing", "failed", "open", "opening"]
+    """`opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
+    `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
+    """
+    account_name: str
+    """Name of the account."""
+    date_created: dt.datetime
+    """Time at which the account was requested, in UTC."""
+    account_number: str | None = None
+    """The number that payers transfer to. Absent until the account was opened."""
+    bank_name: str | None = None
+    """Bank of the account. Absent until the account was opened."""
+    date_closed: dt.datetime | None = None
+    """Time at which the bank confirmed that the account is closed, in UTC. Absent before."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reference": "reference",
+        "state": "state",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "date_created": "dateCreated",
+        "date_closed": "dateClosed",
+    }
 
 
 @dataclass(frozen=True)
@@ -821,6 +852,33 @@ class BvnReply(Result):
 
 
 @dataclass(frozen=True)
+class BvnVerification(Result):
+    """How a client's BVN was verified, or what is awaited."""
+
+    method: Literal["consent", "match", "register"]
+    """`register`: the register told the person, who was compared. `match`: the register compared the client and told
+    nothing of the person. `consent`: the person consents to the look-up on a page first.
+    """
+    state: Literal["awaiting_consent", "verified"]
+    """`awaiting_consent`: the person has not agreed yet. `verified`: names and date of birth agreed."""
+    at: dt.datetime
+    """Time of the verification, or of the newest answer that the consent is awaited, in UTC."""
+    consent_url: str | None = None
+    """Page on which the person consents: send the client there. Absent unless it is awaited."""
+    score: int | None = None
+    """How far the names agree by the register's own comparison, 0 to 100. Absent if it gave none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "method": "method",
+        "state": "state",
+        "consent_url": "consent_url",
+        "score": "score",
+        "at": "at",
+    }
+
+
+@dataclass(frozen=True)
 class CardFacts(Result):
     """The known facts of a card. If its issuer is unknown, only `bin` and perhaps `brand` have a value."""
 
@@ -1225,6 +1283,8 @@ class ClientRecord(Result):
     """Whether names and date of birth agreed with the BVN register, and have not changed since."""
     date_created: dt.datetime
     """Time at which the client was created, in UTC."""
+    bvn_verification: BvnVerification | None = None
+    """How the BVN was verified, or the consent that is awaited. Absent if it was not to be verified."""
     firstname: str | None = None
     """First name."""
     lastname: str | None = None
@@ -1255,6 +1315,7 @@ class ClientRecord(Result):
         "client_id": "client_id",
         "status": "status",
         "bvn_verified": "bvn_verified",
+        "bvn_verification": "bvn_verification",
         "firstname": "firstname",
         "lastname": "lastname",
         "middlename": "middlename",
@@ -1276,7 +1337,9 @@ class ClientReply(Result):
     """One client, after a change if the request had one."""
 
     status: int
-    """200."""
+    """200. 202: the person must consent to the look-up of the BVN, on the page that `bvn_verification` names; then
+    send `update` with `verify_bvn`.
+    """
     message: str
     """The outcome in words."""
     data: ClientRecord
@@ -1304,6 +1367,21 @@ class ClockReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "now": "now"}
+
+
+@dataclass(frozen=True)
+class CloseAccountReply(Result):
+    """The account after the request."""
+
+    status: int
+    """200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event."""
+    message: str
+    """The outcome in words."""
+    data: AccountLine
+    """The account."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -2193,7 +2271,7 @@ class LoanRecord(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. 0 if none was agreed."""
+    """Tax in percent of the interest. `0` if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2377,7 +2455,7 @@ class LoanSummary(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. 0 if none was agreed."""
+    """Tax in percent of the interest. `0` if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2839,6 +2917,8 @@ class PaymentState(Result):
     """Amount of the payment that can still be refunded. Present if a refund was asked for."""
     refunds: tuple[RefundLine, ...] | None = None
     """The newest 200 refunds of the payment, newest first, in any status. Absent if there are none."""
+    rejections: tuple[RejectionLine, ...] | None = None
+    """Transfers for the payment that were sent back, newest first. Absent if there are none."""
     apply_auth: str | None = None
     """While the payment waits for `charge`: the authentication that the card's bank wants."""
     auth_type: str | None = None
@@ -2894,6 +2974,7 @@ class PaymentState(Result):
         "refund_ref": "refundRef",
         "refundable_amount": "refundableAmount",
         "refunds": "refunds",
+        "rejections": "rejections",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3190,6 +3271,21 @@ class RefundReply(Result):
         "message": "message",
         "dry_run": "dry_run",
     }
+
+
+@dataclass(frozen=True)
+class RejectionLine(Result):
+    """A transfer for a payment that was sent back. Nothing was booked."""
+
+    reason: str
+    """The bank's word for the reason, such as `UNDER_PAYMENT`. Empty if it gave none."""
+    at: dt.datetime
+    """Time at which the bank announced it, in UTC."""
+    amount: Decimal | None = None
+    """Amount that the payer transferred. Null if the bank did not say."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"amount": "amount", "reason": "reason", "at": "at"}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,23 @@ import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
 
+/** How a client's BVN was verified, or what is awaited. */
+export interface BvnVerification {
+  /**
+   * `register`: the register told the person, who was compared. `match`: the register compared the client and told
+   * nothing of the person. `consent`: the person consents to the look-up on a page first.
+   */
+  readonly method: "consent" | "match" | "register";
+  /** `awaiting_consent`: the person has not agreed yet. `verified`: names and date of birth agreed. */
+  readonly state: "awaiting_consent" | "verified";
+  /** Page on which the person consents: send the client there. Absent unless it is awaited. */
+  readonly consent_url?: string;
+  /** How far the names agree by the register's own comparison, 0 to 100. Absent if it gave none. */
+  readonly score?: number;
+  /** Time of the verification, or of the newest answer that the consent is awaited, in UTC. */
+  readonly at: Time;
+}
+
 /** The fields of an address that are checked. Other fields are stored unchecked. */
 export interface ClientAddress {
   /** First line of the address: house and street. At most 200 characters. */
@@ -137,6 +154,8 @@ export interface ClientRecord {
   readonly status: "active" | "blacklisted" | "exited" | "inactive" | "pending_approval" | "rejected";
   /** Whether names and date of birth agreed with the BVN register, and have not changed since. */
   readonly bvn_verified: boolean;
+  /** How the BVN was verified, or the consent that is awaited. Absent if it was not to be verified. */
+  readonly bvn_verification?: BvnVerification;
   /** First name. */
   readonly firstname?: string;
   /** Last name. */
@@ -167,8 +186,11 @@ export interface ClientRecord {
 
 /** One client, after a change if the request had one. */
 export interface ClientReply {
-  /** 200. */
-  readonly status: 200;
+  /**
+   * 200. 202: the person must consent to the look-up of the BVN, on the page that `bvn_verification` names; then send
+   * `update` with `verify_bvn`.
+   */
+  readonly status: 200 | 202;
   /** The outcome in words. */
   readonly message: string;
   /** The client. */
@@ -183,7 +205,7 @@ export interface ClientsCreateRequest {
   readonly data: ClientFields;
   /**
    * If true, names and date of birth are compared with the BVN register, and the client is refused if they differ. It
-   * requires `data.bvn`. Default false.
+   * requires `data.bvn`, and `data.dob` and `data.phone` where the register compares them. Default false.
    */
   readonly verify_bvn?: boolean | null | undefined;
   /** Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save. */
@@ -342,6 +364,11 @@ export class ClientsMethods {
    * //     client_id: "<client_id>",
    * //     status: "pending_approval",
    * //     bvn_verified: true,
+   * //     bvn_verification: {
+   * //       method: "register",
+   * //       state: "verified",
+   * //       at: "2026-01-05T08:30:00.000Z",
+   * //     },
    * //     firstname: "Ada",
    * //     lastname: "Obi",
    * //     middlename: "Grace",
@@ -406,6 +433,11 @@ export class ClientsMethods {
    * //     client_id: "<client_id>",
    * //     status: "active",
    * //     bvn_verified: true,
+   * //     bvn_verification: {
+   * //       method: "register",
+   * //       state: "verified",
+   * //       at: "2026-01-05T08:30:00.000Z",
+   * //     },
    * //     firstname: "Ada",
    * //     lastname: "Obi",
    * //     middlename: "Grace",
@@ -434,10 +466,7 @@ export class ClientsMethods {
    * //       extra: {
    * //         branch: "Ikeja",
    * //       },
-   * //     },
-   * //     dateCreated: "2026-01-05T08:30:00.000Z",
-   * //   },
-   * // }
+   * // …
    * ```
    */
   update(request: ClientsUpdateRequest, options?: CallOptions): Promise<ClientReply> {
@@ -467,6 +496,11 @@ export class ClientsMethods {
    * //       client_id: "<client_id>",
    * //       status: "active",
    * //       bvn_verified: true,
+   * //       bvn_verification: {
+   * //         method: "register",
+   * //         state: "verified",
+   * //         at: "2026-01-05T08:30:00.000Z",
+   * //       },
    * //       firstname: "Ada",
    * //       lastname: "Obi",
    * //       middlename: "Grace",
@@ -495,11 +529,6 @@ export class ClientsMethods {
    * //         extra: {
    * //           branch: "Ikeja",
    * //         },
-   * //       },
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //     },
-   * //   ],
-   * //   total: 1,
    * // …
    * ```
    */
@@ -527,6 +556,11 @@ export class ClientsMethods {
    * //     client_id: "<client_id>",
    * //     status: "active",
    * //     bvn_verified: true,
+   * //     bvn_verification: {
+   * //       method: "register",
+   * //       state: "verified",
+   * //       at: "2026-01-05T08:30:00.000Z",
+   * //     },
    * //     firstname: "Ada",
    * //     lastname: "Obi",
    * //     middlename: "Grace",
@@ -555,10 +589,7 @@ export class ClientsMethods {
    * //       extra: {
    * //         branch: "Ikeja",
    * //       },
-   * //     },
-   * //     dateCreated: "2026-01-05T08:30:00.000Z",
-   * //   },
-   * // }
+   * // …
    * ```
    */
   view(request: ClientsViewRequest, options?: CallOptions): Promise<ClientReply> {

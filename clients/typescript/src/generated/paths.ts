@@ -14,7 +14,7 @@ import { VirtualcardMethods } from "./virtualcard.js";
 
 /** The paths of the API, each with one method per action. */
 export class KasuwaPaths {
-  /** `PUT /disburse`: transfer, transferBulk, approve, reject, verify. */
+  /** `PUT /disburse`: transfer, transferBulk, verify. */
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
@@ -37,15 +37,14 @@ export class KasuwaPaths {
   /** `PUT /cashcode`: generate, verify, cancel. */
   readonly cashcode: CashcodeMethods;
   /**
-   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
-   * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, keys.
+   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, closePersonalizedAccount, accounts, wallet,
+   * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
+   * pauseInstallments, cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
    */
   readonly resources: ResourcesMethods;
   /**
    * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
-   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset, newKey, payoutPolicy. The test environment
-   * alone has this path.
+   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 
@@ -65,7 +64,6 @@ export class KasuwaPaths {
 
 export * from "./core.js";
 export * from "./customers.js";
-export * from "./keys.js";
 export * from "./references.js";
 export * from "./statements.js";
 export * from "./transactions.js";

@@ -195,14 +195,11 @@ export interface Payer {
   readonly lastname?: string | null | undefined;
   /** E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters. */
   readonly email?: string | null | undefined;
-  /**
-   * IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`. At most 200
-   * characters.
-   */
+  /** IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters. */
   readonly ip?: string | null | undefined;
   /**
-   * Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`. At
-   * most 200 characters.
+   * Fingerprint of the payer's device. Kept with the payment; `verify` and lists do not show it. At most 200
+   * characters.
    */
   readonly fingerprint?: string | null | undefined;
 }
@@ -392,6 +389,8 @@ export interface PaymentState {
   readonly refundableAmount?: Amount;
   /** The newest 200 refunds of the payment, newest first, in any status. Absent if there are none. */
   readonly refunds?: readonly RefundLine[];
+  /** Transfers for the payment that were sent back, newest first. Absent if there are none. */
+  readonly rejections?: readonly RejectionLine[];
   /** While the payment waits for `charge`: the authentication that the card's bank wants. */
   readonly apply_auth?: string;
   /** While the payer must act: `OTP`, `ussd` or `device`, as in the reply of `charge`. */
@@ -529,6 +528,16 @@ export interface RefundReply {
   readonly message: string;
   /** True in a dry run: nothing was paid back. Else absent. */
   readonly dry_run?: true;
+}
+
+/** A transfer for a payment that was sent back. Nothing was booked. */
+export interface RejectionLine {
+  /** Amount that the payer transferred. Null if the bank did not say. */
+  readonly amount: Amount | null;
+  /** The bank's word for the reason, such as `UNDER_PAYMENT`. Empty if it gave none. */
+  readonly reason: string;
+  /** Time at which the bank announced it, in UTC. */
+  readonly at: Time;
 }
 
 /** One beneficiary's part: a percentage of the settled amount, or an amount (`share`, or its synonym `fixed`). */

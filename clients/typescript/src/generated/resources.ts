@@ -38,6 +38,27 @@ import {
 import { type Statement } from "./statements.js";
 import { type TransactionPage, type TransactionSummary } from "./transactions.js";
 
+/** A personalized account and its state. */
+export interface AccountLine {
+  /** Your reference of the account. */
+  readonly reference: string;
+  /**
+   * `opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
+   * `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
+   */
+  readonly state: "closed" | "closing" | "failed" | "open" | "opening";
+  /** The number that payers transfer to. Absent until the account was opened. */
+  readonly accountNumber?: string;
+  /** Name of the account. */
+  readonly accountName: string;
+  /** Bank of the account. Absent until the account was opened. */
+  readonly bankName?: string;
+  /** Time at which the account was requested, in UTC. */
+  readonly dateCreated: Time;
+  /** Time at which the bank confirmed that the account is closed, in UTC. Absent before. */
+  readonly dateClosed?: Time;
+}
+
 /** The holder of a bank account. */
 export interface AccountNameFacts {
   /** Name of the account's holder, as the bank has it. */
@@ -56,6 +77,20 @@ export interface AccountNameReply {
   readonly error?: string;
   /** The reason in words if the account was not found, or a remark of the bank. Else absent. */
   readonly message?: string;
+}
+
+/** One page of personalized accounts, newest first. */
+export interface AccountsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The accounts. */
+  readonly data: readonly AccountLine[];
+  /** Number of matching accounts on all pages. */
+  readonly total: number;
+  /** Number of accounts that were skipped. */
+  readonly offset: number;
+  /** Largest number of accounts on this page. The next page begins at `offset` + `limit`. */
+  readonly limit: number;
 }
 
 /** A person in the BVN register. */
@@ -106,6 +141,16 @@ export interface CardFactsReply {
   readonly status: 200;
   /** The facts. */
   readonly data: CardFacts;
+}
+
+/** The account after the request. */
+export interface CloseAccountReply {
+  /** 200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event. */
+  readonly status: 200 | 202;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The account. */
+  readonly data: AccountLine;
 }
 
 /** One attempt to deliver an event. */
@@ -277,6 +322,24 @@ export interface ResourcesPersonalizedAccountRequest {
   readonly bvn?: string | null | undefined;
   /** Preferred bank of the account, by name or code. If that bank cannot issue the number, your inbound bank does. */
   readonly bank?: unknown | undefined;
+}
+
+/** Request of resources closePersonalizedAccount. Names the account to close. Closing it again changes nothing. */
+export interface ResourcesClosePersonalizedAccountRequest {
+  /** Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces. */
+  readonly reference: string;
+}
+
+/** Request of resources accounts. Lists personalized accounts, newest first. */
+export interface ResourcesAccountsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists accounts in this state. */
+  readonly state?: "closed" | "closing" | "failed" | "open" | "opening" | null | undefined;
+  /** Lists only the account with this reference. 1 to 100 characters, not only spaces. */
+  readonly reference?: string | null | undefined;
 }
 
 /** Request of resources wallet. */
@@ -621,6 +684,22 @@ const PERSONALIZED_ACCOUNT: Operation = {
   acceptsIdempotencyKey: true,
 };
 
+const CLOSE_PERSONALIZED_ACCOUNT: Operation = {
+  name: "resources.closePersonalizedAccount",
+  path: "resources",
+  select: { request: "close_personalized_account" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const ACCOUNTS: Operation = {
+  name: "resources.accounts",
+  path: "resources",
+  select: { inquire: "accounts" },
+  repeat: "read",
+};
+
 const WALLET: Operation = {
   name: "resources.wallet",
   path: "resources",
@@ -927,6 +1006,75 @@ export class ResourcesMethods {
   }
 
   /**
+   * Close the account of a reference, so that nobody can pay into it any more.
+   *
+   * Names the account to close. Closing it again changes nothing.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.closePersonalizedAccount({
+   *   reference: "customer-18",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "The account is closed",
+   * //   data: {
+   * //     reference: "customer-18",
+   * //     state: "closed",
+   * //     accountNumber: "<accountNumber>",
+   * //     accountName: "Bola Ade",
+   * //     bankName: "Wema Bank",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     dateClosed: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  closePersonalizedAccount(
+    request: ResourcesClosePersonalizedAccountRequest,
+    options?: CallOptions,
+  ): Promise<CloseAccountReply> {
+    return callAction(this.#caller, CLOSE_PERSONALIZED_ACCOUNT, request, options);
+  }
+
+  /**
+   * Personalized accounts and their states, newest first.
+   *
+   * Lists personalized accounts, newest first.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.accounts({
+   *   state: "open",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       reference: "customer-17",
+   * //       state: "open",
+   * //       accountNumber: "<accountNumber>",
+   * //       accountName: "Ada Obi",
+   * //       bankName: "Wema Bank",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  accounts(request: ResourcesAccountsRequest = {}, options?: CallOptions): List<AccountsReply, AccountLine> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, ACCOUNTS, kind, request, options);
+  }
+
+  /**
    * The merchant's balances.
    *
    * Needs a key of scope `payout` or `read`.
@@ -976,6 +1124,31 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
+   * //       sequence: 12,
+   * //       txnRef: "<txnRef>",
+   * //       kind: "account_closed",
+   * //       state: "no_endpoint",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       object: "<reference>",
+   * //       object_sequence: 1,
+   * //       payload: {
+   * //         status: 200,
+   * //         txnStatus: "successful",
+   * //         txnRef: "<txnRef>",
+   * //         chargedAmount: "0.00",
+   * //         paymentMethod: "bank_transfer",
+   * //         endpoint: "test",
+   * //         kind: "account_closed",
+   * //         currency: "NGN",
+   * //         accountReference: "customer-18",
+   * //         account: "<account>",
+   * //         accountDetails: "Bola Ade",
+   * //         bankname: "Wema Bank",
+   * //       },
+   * //       attempts: [],
+   * //     },
+   * //     {
+   * //       event_id: "<event_id>",
    * //       sequence: 11,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
@@ -986,31 +1159,6 @@ export class ResourcesMethods {
    * //       payload: {
    * //         status: 200,
    * //         txnStatus: "failed",
-   * //         txnRef: "<txnRef>",
-   * //         chargedAmount: "0.00",
-   * //         paymentMethod: "cashcode",
-   * //         endpoint: "test",
-   * //         kind: "cashcode",
-   * //         currency: "NGN",
-   * //         orderRef: "cash-1042",
-   * //       },
-   * //       attempts: [],
-   * //     },
-   * //     {
-   * //       event_id: "<event_id>",
-   * //       sequence: 10,
-   * //       txnRef: "<txnRef>",
-   * //       kind: "cashout",
-   * //       state: "no_endpoint",
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       object: "<reference>",
-   * //       object_sequence: 1,
-   * //       payload: {
-   * //         status: 200,
-   * //         txnStatus: "successful",
-   * //         txnRef: "<txnRef>",
-   * //         chargedAmount: "2500.00",
-   * //         paymentMethod: "cash",
    * // …
    * ```
    */

@@ -113,6 +113,11 @@ export interface SandboxPayAccountRequest {
   readonly amount: Amount;
   /** Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200 characters. */
   readonly sender_name?: string | null | undefined;
+  /**
+   * If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an event is sent.
+   * Only of an account that `charge` returned. Default false.
+   */
+  readonly rejected?: boolean | null | undefined;
 }
 
 /** Request of sandbox cardPurchase. Simulates a shop that charges a card, in the test environment. */

@@ -37,8 +37,6 @@ export const CHARGES_SHAPE: Shape = {
 
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
-export const CHECKOUT_REPORT_SHAPE: Shape = { amounts: ["amount"] };
-
 export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
 
 export const CUSTOMER_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
@@ -62,16 +60,6 @@ export const DEPOSIT_VALIDATE_REPLY_SHAPE: Shape = {
   inside: { charges: CHARGES_SHAPE },
 };
 
-export const DISPUTE_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "held"] };
-
-export const DISPUTE_CHANGED_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
-
-export const DISPUTE_DETAIL_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "held"] };
-
-export const DISPUTE_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_DETAIL_SHAPE } };
-
-export const DISPUTES_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
-
 export const FOUND_RECORD_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 
 export const FOUND_REPLY_SHAPE: Shape = { inside: { data: FOUND_RECORD_SHAPE } };
@@ -90,8 +78,6 @@ export const INSTALLMENT_SCHEDULE_SHAPE: Shape = { amounts: ["total"], decimals:
 export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
 
 export const INTEREST_SETTINGS_SHAPE: Shape = { decimals: ["interestRate"] };
-
-export const LIMIT_FIELDS_SHAPE: Shape = { amounts: ["hourly_amount", "daily_amount"] };
 
 export const LOAN_NEXT_DUE_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -133,23 +119,6 @@ export const LOAN_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balance"]
 
 export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT_LINE_SHAPE } };
 
-export const PAYLINK_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
-
-export const PAYLINK_DETAIL_SHAPE: Shape = {
-  amounts: ["amount", "total"],
-  inside: { payments: PAYLINK_PAYMENT_SHAPE },
-};
-
-export const PAYLINK_DETAIL_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_DETAIL_SHAPE } };
-
-export const PAYLINK_RECORD_SHAPE: Shape = { amounts: ["amount"] };
-
-export const PAYLINK_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
-
-export const PAYLINKS_REPLY_SHAPE: Shape = {
-  inside: { data: PAYLINK_RECORD_SHAPE, data: PAYLINK_DETAIL_SHAPE },
-};
-
 export const PAYMENT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
@@ -157,11 +126,13 @@ export const PAYMENT_REPLY_SHAPE: Shape = {
 
 export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
+export const REJECTION_LINE_SHAPE: Shape = { amounts: ["amount"] };
+
 export const PAYMENT_STATE_SHAPE: Shape = {
   amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
   inside: {
-    checkout: CHECKOUT_REPORT_SHAPE,
     refunds: REFUND_LINE_SHAPE,
+    rejections: REJECTION_LINE_SHAPE,
   },
 };
 
@@ -223,19 +194,6 @@ export const SAVINGS_VIEW_REPLY_SHAPE: Shape = {
   inside: { data: SAVINGS_RECORD_SHAPE, moved: SAVINGS_TOTALS_SHAPE },
 };
 
-export const SETTLEMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
-
-export const SETTLEMENT_DETAIL_SHAPE: Shape = {
-  amounts: ["fee", "vat"],
-  inside: { lines: SETTLEMENT_LINE_SHAPE },
-};
-
-export const SETTLEMENT_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_DETAIL_SHAPE } };
-
-export const SETTLEMENT_SUMMARY_SHAPE: Shape = { amounts: ["fee", "vat"] };
-
-export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
-
 export const SPENDING_LIMITS_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
 
 export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
@@ -265,10 +223,6 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
     data: SUBSCRIPTION_RECORD_SHAPE,
     explained: DRY_RUN_FIGURE_SHAPE,
   },
-};
-
-export const TIER_FIELDS_SHAPE: Shape = {
-  inside: { tier_1: LIMIT_FIELDS_SHAPE, tier_2: LIMIT_FIELDS_SHAPE },
 };
 
 export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };

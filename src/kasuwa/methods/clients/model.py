@@ -48,7 +48,7 @@ class Client(Row):
     table: ClassVar[str] = "client"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("status", "bvn_verified", "open_accounts", "bvn_hash", "bvn_mask", "bvn_sealed"),
-        *("detail", "changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash"),
+        *("detail", "changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash", "bvn_check_sealed"),
     )
 
     client_id: str
@@ -67,6 +67,7 @@ class Client(Row):
     detail_sealed: bytes | None = None  # all personal data except the BVN: an encrypted JSON object
     phone_hash: bytes | None = None  # keyed hashes, to find a client by
     email_hash: bytes | None = None
+    bvn_check_sealed: bytes | None = None  # how the BVN was verified, or the consent that is awaited: encrypted
 
     @property
     def is_open(self) -> bool:

@@ -136,7 +136,7 @@ class CreateRequest(msgspec.Struct, kw_only=True):
     "The person."
     verify_bvn: bool | None = None
     """If true, names and date of birth are compared with the BVN register, and the client is refused if they differ. It
-    requires `data.bvn`. Default false."""
+    requires `data.bvn`, and `data.dob` and `data.phone` where the register compares them. Default false."""
     status: Literal["pending_approval", "inactive", "active"] | None = None
     "Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save."
     dry_run: bool | None = None
@@ -183,6 +183,22 @@ class ViewRequest(msgspec.Struct, kw_only=True):
     "The client to view."
 
 
+class BvnVerification(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The verification of a client's BVN, or the consent that is awaited."""
+
+    method: Literal["register", "match", "consent"]
+    """`register`: the register told the person, who was compared. `match`: the register compared the client and told
+    nothing of the person. `consent`: the person consents to the look-up on a page first."""
+    state: Literal["awaiting_consent", "verified"]
+    "`awaiting_consent`: the person has not agreed yet. `verified`: names and date of birth agreed."
+    consent_url: str | UnsetType = UNSET
+    "Page on which the person consents: send the client there. Absent unless it is awaited."
+    score: int | UnsetType = UNSET
+    "How far the names agree by the register's own comparison, 0 to 100. Absent if it gave none."
+    at: str
+    "Time of the verification, or of the newest answer that the consent is awaited, in UTC."
+
+
 class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
@@ -193,6 +209,8 @@ class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     may be submitted again. `exited` and `blacklisted` are final."""
     bvn_verified: bool
     "Whether names and date of birth agreed with the BVN register, and have not changed since."
+    bvn_verification: BvnVerification | UnsetType = UNSET
+    "How the BVN was verified, or the consent that is awaited. Absent if it was not to be verified."
     firstname: str | UnsetType = UNSET
     "First name."
     lastname: str | UnsetType = UNSET
@@ -224,8 +242,9 @@ class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
 class ClientReply(msgspec.Struct, kw_only=True):
     """One client, after a change if the request had one."""
 
-    status: Literal[200] = 200
-    "200."
+    status: Literal[200, 202] = 200
+    """200. 202: the person must consent to the look-up of the BVN, on the page that `bvn_verification` names; then send
+    `update` with `verify_bvn`."""
     message: str
     "The outcome in words."
     data: ClientRecord

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.erasure import RowErasure
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.erasure import RowErasure, erase_rows
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.references import opaque_id
 from kasuwa.methods.customers.model import (
@@ -116,16 +116,11 @@ def decide_erase(
     customer = seen.get(Customer, key)
     if customer is None:
         return UNKNOWN_CUSTOMER
-    erased_rows: list[Row] = []
-    for erasure in erasures:
-        row = seen.get(erasure.kind, erasure.key)
-        erased_row = None if row is None else erasure.erase(row)
-        if isinstance(erased_row, Refusal):
-            return erased_row
-        if erased_row is not None and erased_row != row:
-            erased_rows.append(erased_row)
+    others = erase_rows(erasures, context, seen)
+    if isinstance(others, Refusal):
+        return others
     if customer.erased_at is not None:
-        return Decision(reply=show_customer(customer, None), rows=tuple(erased_rows))
+        return Decision(reply=show_customer(customer, None), rows=others.rows, jobs=others.jobs)
     erased = msgspec.structs.replace(
         customer,
         detail_sealed=None,
@@ -135,4 +130,4 @@ def decide_erase(
         changed_at=context.now,
         erased_at=context.now,
     )
-    return Decision(reply=show_customer(erased, None), rows=(erased, *erased_rows))
+    return Decision(reply=show_customer(erased, None), rows=(erased, *others.rows), jobs=others.jobs)

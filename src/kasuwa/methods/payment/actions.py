@@ -15,6 +15,7 @@ from kasuwa.methods.payment.rules import (
     channels,
     charge_card,
     check_request,
+    forget_card,
     inbound_transfer,
     installments,
     late_money,
@@ -233,6 +234,12 @@ PAYMENT = ApiMethod(
             model.WATCH,
             *("card", steps.call_rail, late_money.need_watch, late_money.decide_watch),
             extra_lanes=OTHER_LANES,
+            accepts_callback=False,
+        ),
+        Step(
+            forget_card.DEACTIVATE,
+            *(forget_card.LANE, steps.deactivate_card, forget_card.need_deactivation, forget_card.decide_deactivation),
+            restore_secrets=steps.unseal_forgotten_card,
             accepts_callback=False,
         ),
         *(

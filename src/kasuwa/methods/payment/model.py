@@ -40,6 +40,7 @@ from kasuwa.core.decision import LoadedRows, Refusal, Row
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import row_key
+from kasuwa.core.rejections import RecordedRejection
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.splits import SplitShare
 from kasuwa.ledger import chart
@@ -222,6 +223,8 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     surplus: int = 0
     # Whether its payer wants to pay another way: it ends as soon as its rail says that it is not paid.
     is_abandoned: bool = False
+    # Transfers for the payment that were sent back.
+    rejections: tuple[RecordedRejection, ...] = ()
 
 
 FACTS_DECODER: "msgspec.json.Decoder[PaymentFacts]" = msgspec.json.Decoder(PaymentFacts)

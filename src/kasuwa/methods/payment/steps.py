@@ -31,10 +31,12 @@ from kasuwa.methods.payment.model import (
     saved_card_aad,
 )
 from kasuwa.methods.payment.rules.charge_card import PayerCode
+from kasuwa.methods.payment.rules.forget_card import FORGOTTEN_CARD_DECODER
 from kasuwa.methods.payment.rules.refund import QUERY_REFUND, REFUND_DETAIL_DECODER
 from kasuwa.rails import ports
 from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
+from kasuwa.rails.token_port import TokenRail
 
 
 def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | VendorToken | None:
@@ -196,3 +198,19 @@ async def query_ended_refund(rails: Rails, row: Transaction) -> Answer:
         sent_at=row.created_at,
     )
     return await getattr(rails, RAIL_ROUTES[detail.method].rail).query_refund(order)  # type: ignore[no-any-return]
+
+
+# --- saved cards ----------------------------------------------------------------------------------------------------
+
+
+def unseal_forgotten_card(job: Job, vault: Vault) -> VendorToken:
+    sealed = b64decode(FORGOTTEN_CARD_DECODER.decode(job.work).sealed)
+    card = SEALED_CARD_DECODER.decode(vault.unseal(job.merchant_id, saved_card_aad(job.reference), sealed))
+    return VendorToken(card.vendor, card.vendor_token, card.email)
+
+
+async def deactivate_card(rails: Rails, job: Job, now: datetime, token: VendorToken) -> Answer:
+    """Has the vendor of an erased card deactivate its token."""
+    if isinstance(rails.card, TokenRail):
+        return await rails.card.deactivate_token(token)
+    return Answer(ports.FAILED, None, "this rail keeps no cards")

@@ -16,6 +16,7 @@ from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, subject_in, subject_of
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader, Snapshot
+from kasuwa.core.rejections import RecordedRejection
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.payment.model import (
     DETAIL_DECODER,
@@ -48,6 +49,7 @@ from kasuwa.methods.payment.wire_reply import (
     InstallmentReply,
     RecurrentReply,
     RefundLine,
+    RejectionLine,
     VerifyReply,
 )
 
@@ -363,7 +365,14 @@ def reply_verify(payment: PaymentRecord, public_url: str) -> VerifyReply:
         add_next_step(reply, payment, detail, public_url)
     if refunds := refunds_of(payment):
         reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
+    if facts.rejections:
+        reply.rejections = [rejection_line(rejection) for rejection in reversed(facts.rejections)]
     return reply
+
+
+def rejection_line(rejection: RecordedRejection) -> RejectionLine:
+    amount = None if rejection.amount is None else format_minor(rejection.amount)
+    return RejectionLine(amount=amount, reason=rejection.reason, at=utc_text(rejection.at))
 
 
 def left_unapplied(surplus: int, payment: PaymentRecord) -> int:

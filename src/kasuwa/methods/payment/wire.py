@@ -59,9 +59,9 @@ class User(msgspec.Struct, kw_only=True):
     email: Email | None = None
     "E-mail address of the payer, returned as `email`."
     ip: ShortText | None = None
-    "IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`."
+    "IP address of the payer. Kept with the payment; `verify` and lists do not show it."
     fingerprint: ShortText | None = None
-    "Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`."
+    "Fingerprint of the payer's device. Kept with the payment; `verify` and lists do not show it."
 
 
 class Card(msgspec.Struct, kw_only=True):
@@ -358,6 +358,9 @@ class PayAccountRequest(msgspec.Struct, kw_only=True):
     "Amount that arrives, in naira."
     sender_name: ShortText | None = None
     "Name of the sender, shown as `fullname` of a payment into a personalized account."
+    rejected: bool | None = None
+    """If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an event is sent.
+    Only of an account that `charge` returned. Default false."""
 
 
 class BeneficiaryRequest(msgspec.Struct, kw_only=True):

@@ -173,6 +173,17 @@ class CheckoutReport(msgspec.Struct, kw_only=True):
     "Identifier of the link or other source. Null if the API opened it."
 
 
+class RejectionLine(msgspec.Struct, kw_only=True):
+    """A transfer for a payment that was sent back. Nothing was booked."""
+
+    amount: str | None
+    "Amount that the payer transferred. Null if the bank did not say."
+    reason: str
+    "The bank's word for the reason, such as `UNDER_PAYMENT`. Empty if it gave none."
+    at: str
+    "Time at which the bank announced it, in UTC."
+
+
 class VerifyReply(msgspec.Struct, kw_only=True):
     """A payment as `verify` shows it. `chargedAmount` is a number here.
 
@@ -234,6 +245,8 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     "Amount of the payment that can still be refunded. Present if a refund was asked for."
     refunds: list[RefundLine] | UnsetType = UNSET
     "The newest 200 refunds of the payment, newest first, in any status. Absent if there are none."
+    rejections: list[RejectionLine] | UnsetType = UNSET
+    "Transfers for the payment that were sent back, newest first. Absent if there are none."
     # The step that the payer must take.
     apply_auth: str | UnsetType = UNSET
     "While the payment waits for `charge`: the authentication that the card's bank wants."

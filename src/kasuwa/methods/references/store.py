@@ -255,7 +255,8 @@ RECORD = """
     where c.merchant_id = $1 and c.key = $7
     union all select 'beneficiary', ref_code, null, 'active', null, null, created_at, ref_code
     from beneficiary where merchant_id = $1 and key = $8
-    union all select 'personalized_account', account_number, reference, 'active', 'NGN', null, created_at, reference
+    union all select 'personalized_account', account_number, reference,
+        case state when 'open' then 'active' else state end, 'NGN', null, created_at, reference
     from personalized_account where merchant_id = $1 and key = $9
     union all select 'client', client_id, null, status, null, null, created_at, client_id
     from client where merchant_id = $1 and key = $10

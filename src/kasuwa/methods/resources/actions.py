@@ -17,10 +17,12 @@ from kasuwa.core.action import (
 from kasuwa.core.banks import check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.people import check_bvn
-from kasuwa.methods.resources import commands, lookups, model, rules, steps, store, wire
+from kasuwa.methods.resources import commands, lookups, model, steps, store, wire
+from kasuwa.methods.resources.rules import close_account, open_account
 
 PERSONALIZED_RULES = (FieldRule(("bvn",), check_bvn), REFUSE_DRY_RUN)
 
+EXAMPLE_CLOSED = {"name": "Bola Ade", "reference": "customer-18", "email": "bola.ade@example.com"}
 EXAMPLE_PAYEE = {"name": "Ada Obi", "reference": "customer-17", "email": "ada.obi@example.com"}
 
 RESOURCES = ApiMethod(
@@ -77,8 +79,8 @@ RESOURCES = ApiMethod(
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
             rules=PERSONALIZED_RULES,
-            needs=rules.need_personalized,
-            decide=rules.decide_personalized,
+            needs=open_account.need_personalized,
+            decide=open_account.decide_personalized,
             permission=COLLECT,
             summary="An account number for one reference, to receive money on",
             example={"request": "personalized-accounts", **EXAMPLE_PAYEE},
@@ -91,11 +93,31 @@ RESOURCES = ApiMethod(
             request=wire.PersonalizedRequest,
             reply=wire.PersonalizedReply,
             rules=PERSONALIZED_RULES,
-            needs=rules.need_personalized,
-            decide=rules.decide_personalized,
+            needs=open_account.need_personalized,
+            decide=open_account.decide_personalized,
             permission=COLLECT,
             summary="Same as personalized-accounts",
-            example={"request": "personalized_account", **EXAMPLE_PAYEE},
+            example={"request": "personalized_account", **EXAMPLE_CLOSED},
+        ),
+        Write(
+            name="close_personalized_account",
+            selector="request",
+            request=wire.CloseAccountRequest,
+            reply=wire.CloseAccountReply,
+            rules=(REFUSE_DRY_RUN,),
+            needs=close_account.need_close,
+            decide=close_account.decide_close,
+            permission=COLLECT,
+            summary="Close the account of a reference, so that nobody can pay into it any more",
+            example={"request": "close_personalized_account", "reference": EXAMPLE_CLOSED["reference"]},
+        ),
+        Read(
+            name="accounts",
+            request=wire.AccountsRequest,
+            reply=wire.AccountsReply,
+            read=store.list_accounts,
+            summary="Personalized accounts and their states, newest first",
+            example={"inquire": "accounts", "state": "open"},
         ),
         Read(
             name="wallet",
@@ -136,16 +158,26 @@ RESOURCES = ApiMethod(
             example={"request": "resend", "from": 1, "to": 5},
         ),
     ),
-    steps=tuple(
+    steps=(
+        *(
+            Step(
+                kind=kind,
+                lane=model.LANE,
+                call=steps.call_account_rail,
+                needs=open_account.need_account_answer,
+                decide=open_account.decide_account_answer,
+                restore_secrets=steps.restore_bvn,
+                accepts_callback=False,
+            )
+            for kind in (model.OPEN_ACCOUNT, model.QUERY_ACCOUNT)
+        ),
         Step(
-            kind=kind,
+            kind=model.CLOSE_ACCOUNT,
             lane=model.LANE,
-            call=steps.call_account_rail,
-            needs=rules.need_account_answer,
-            decide=rules.decide_account_answer,
-            restore_secrets=steps.restore_bvn,
+            call=steps.close_at_rail,
+            needs=close_account.need_close_answer,
+            decide=close_account.decide_close_answer,
             accepts_callback=False,
-        )
-        for kind in (model.OPEN_ACCOUNT, model.QUERY_ACCOUNT)
+        ),
     ),
 )

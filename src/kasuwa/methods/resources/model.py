@@ -1,21 +1,26 @@
-"""The jobs that open personalized accounts.
+"""The jobs that open and close personalized accounts.
 
-    opening ──→ open ──→ closed
+    opening ──→ open ⇄ closing ──→ closed       an account that its bank does not close is open again
        └──────→ failed ──→ opening, when the merchant asks again
 
-`account.open` sends the order to the rail; `account.query` asks what became of it.
+`account.open` sends the order to the rail; `account.query` asks what became of it. `account.close` has the rail close
+the account, and is repeated until the rail has answered.
 """
+
+from collections.abc import Mapping
 
 import msgspec
 
 OPEN_ACCOUNT = "account.open"
 QUERY_ACCOUNT = "account.query"
+CLOSE_ACCOUNT = "account.close"
+ACCOUNT_CLOSED = "account_closed"  # kind of the event
 LANE = "accounts"
 REFERENCE_KIND = "PA"  # of the references by which rails know accounts
 
 
 class AccountJobData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The data of a job that opens an account (column scheduled_job.work)."""
+    """The data of a job that opens or closes an account (column scheduled_job.work)."""
 
     rail: str
     name: str
@@ -23,10 +28,12 @@ class AccountJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     bank_code: str
     sent_at: float  # business time of the request
     sealed_bvn: str = ""  # in base64
+    facts: Mapping[str, str] = {}  # those of an account that is open
     seed: str = ""  # used by the sandbox only
 
 
 ACCOUNT_JOB_DECODER: "msgspec.json.Decoder[AccountJobData]" = msgspec.json.Decoder(AccountJobData)
+ACCOUNT_FACTS_DECODER: "msgspec.json.Decoder[dict[str, str]]" = msgspec.json.Decoder(dict[str, str])
 
 
 def bvn_aad(key: bytes) -> str:

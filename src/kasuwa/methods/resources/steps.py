@@ -1,4 +1,4 @@
-"""Calls the account rail for a job that opens an account: sends the order, or queries what became of it."""
+"""Calls the account rail for a job: to open an account, to ask what became of it, or to close it."""
 
 from base64 import b64decode
 from datetime import datetime
@@ -8,26 +8,41 @@ from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
 from kasuwa.core.vault import Vault
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, QUERY_ACCOUNT, bvn_aad
-from kasuwa.rails.account_port import AccountOrder
+from kasuwa.rails.account_port import AccountOrder, AccountRail
 from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.ports import Answer, Unavailable, send_or_query
 
 
 async def call_account_rail(rails: Rails, job: Job, now: datetime, bvn: str) -> Answer:
-    data = ACCOUNT_JOB_DECODER.decode(job.work)
-    rail = rails.accounts.get(data.rail)
+    rail, order = find_rail(rails, job), make_order(job, bvn)
+    return await send_or_query(job, QUERY_ACCOUNT, partial(rail.open, order), partial(rail.query, order))
+
+
+async def close_at_rail(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
+    """Has the rail close an account. One that is closed already is closed again without effect."""
+    return await find_rail(rails, job).close(make_order(job))
+
+
+def find_rail(rails: Rails, job: Job) -> AccountRail:
+    name = ACCOUNT_JOB_DECODER.decode(job.work).rail
+    rail = rails.accounts.get(name)
     if rail is None:
-        raise Unavailable(f"the rail {data.rail} is not configured", notice=f"an account waits for {data.rail}: set it")
-    order = AccountOrder(
+        raise Unavailable(f"the rail {name} is not configured", notice=f"an account waits for {name}: set it")
+    return rail
+
+
+def make_order(job: Job, bvn: str = "") -> AccountOrder:
+    data = ACCOUNT_JOB_DECODER.decode(job.work)
+    return AccountOrder(
         key=rail_key(job.merchant_id, job.reference),
         name=data.name,
         email=data.email,
         bank_code=data.bank_code,
         bvn=bvn,
+        facts=data.facts,
         attempt=job.attempt,
         seed=data.seed,
     )
-    return await send_or_query(job, QUERY_ACCOUNT, partial(rail.open, order), partial(rail.query, order))
 
 
 def restore_bvn(job: Job, vault: Vault) -> str:

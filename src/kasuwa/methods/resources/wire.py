@@ -171,6 +171,73 @@ class PersonalizedReply(msgspec.Struct, kw_only=True):
     "The account. Absent while it is being opened."
 
 
+AccountState = Literal["opening", "open", "failed", "closing", "closed"]
+
+
+class CloseAccountRequest(msgspec.Struct, kw_only=True):
+    """Names the account to close. Closing it again changes nothing."""
+
+    reference: AccountReference
+    "Your reference of the account, as it was opened with."
+    dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and closes nothing."
+
+
+class AccountLine(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A personalized account and its state."""
+
+    reference: str
+    "Your reference of the account."
+    state: AccountState
+    """`opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
+    `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more."""
+    account_number: str | UnsetType = field(name="accountNumber", default=UNSET)
+    "The number that payers transfer to. Absent until the account was opened."
+    account_name: str = field(name="accountName")
+    "Name of the account."
+    bank_name: str | UnsetType = field(name="bankName", default=UNSET)
+    "Bank of the account. Absent until the account was opened."
+    date_created: str = field(name="dateCreated")
+    "Time at which the account was requested, in UTC."
+    date_closed: str | UnsetType = field(name="dateClosed", default=UNSET)
+    "Time at which the bank confirmed that the account is closed, in UTC. Absent before."
+
+
+class CloseAccountReply(msgspec.Struct, kw_only=True):
+    """The account after the request."""
+
+    status: Literal[200, 202] = 200
+    "200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event."
+    message: str
+    "The outcome in words."
+    data: AccountLine
+    "The account."
+
+
+class AccountsRequest(Paged, kw_only=True):
+    """Lists personalized accounts, newest first."""
+
+    state: AccountState | None = None
+    "Lists accounts in this state."
+    reference: AccountReference | None = None
+    "Lists only the account with this reference."
+
+
+class AccountsReply(msgspec.Struct, kw_only=True):
+    """One page of personalized accounts, newest first."""
+
+    status: Literal[200] = 200
+    "200."
+    data: list[AccountLine]
+    "The accounts."
+    total: int
+    "Number of matching accounts on all pages."
+    offset: int
+    "Number of accounts that were skipped."
+    limit: int
+    "Largest number of accounts on this page. The next page begins at `offset` + `limit`."
+
+
 # --- balances -------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """Dojah: looks up the person of a Bank Verification Number (BVN).
 
 A look-up changes nothing, so there is nothing to query later. Photographs and addresses in the answer are dropped.
-Replies that the vendor does not document are never taken for "no such person".
+Replies that the vendor does not document are never taken for "no such person". If the operator chooses so, the vendor
+only compares the person, so that it tells nothing that the merchant does not know.
 """
 
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.rails.identity_port import FULL, MATCH, NO_MATCH, TELLS_NOBODY, Consent, IdentityClaim, Match, Way
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.amounts import read_balance
@@ -19,11 +21,13 @@ LIVE_URL = "https://api.dojah.io"
 TEST_URL = "https://sandbox.dojah.io"
 
 FULL_LOOKUP = "/api/v1/kyc/bvn/full"
+COMPARISON = "/api/v1/kyc/bvn"
 BALANCE = "/api/v1/balance"
 DATE_FORMS = ("%d-%b-%Y", "%Y-%m-%d")
 LONGEST_MESSAGE = 200
 
-NOT_FOUND, BAD_REQUEST, PAYMENT_REQUIRED, REGISTER_AWAY = 404, 400, 402, 424
+OK, NOT_FOUND, BAD_REQUEST, PAYMENT_REQUIRED, REGISTER_AWAY = 200, 404, 400, 402, 424
+HIGHEST_SCORE = 100
 
 
 class DojahKeys(msgspec.Struct, frozen=True):
@@ -54,13 +58,65 @@ class DojahIdentity:
         return {"NGN": read_balance(entity.get("wallet_balance") if isinstance(entity, dict) else None)}
 
 
+class DojahMatching(DojahIdentity):
+    """The same vendor, which only compares."""
+
+    def choose_way(self, claim: IdentityClaim) -> Way:
+        return MATCH
+
+    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
+        raise LookupDeclined(TELLS_NOBODY)
+
+    async def begin_consent(self, claim: IdentityClaim) -> Consent:
+        raise LookupDeclined("dojah has no page for consents")
+
+    async def match_person(self, claim: IdentityClaim) -> Match | None:
+        query = {"bvn": claim.bvn, "first_name": claim.firstname, "last_name": claim.lastname, "dob": claim.dob}
+        reply = await self._client.call("GET", COMPARISON, moves_money=False, headers=self._headers, query=query)
+        return read_match(reply)
+
+
+def read_match(reply: VendorReply) -> Match | None:
+    """Returns how far a claim agrees, or None if the register has no such BVN. The vendor's values are 0 to 100."""
+    if reply.status != OK:
+        raise_unless_unknown(reply)
+        return None
+    entity = reply.body.get("entity")
+    if entity in ({}, None):
+        return None
+    bvn = entity.get("bvn") if isinstance(entity, dict) else None
+    if not isinstance(entity, dict) or not isinstance(bvn, dict):
+        raise UnreadableAnswer("the entity is not a comparison")
+    if bvn.get("status") is False:
+        return None
+    scores = {"firstname": score_of(entity, "first_name"), "lastname": score_of(entity, "last_name")}
+    compared = {name: FULL if score == HIGHEST_SCORE else NO_MATCH for name, score in scores.items()}
+    if "dob" in entity:
+        compared["dob"] = FULL if entity["dob"].get("status") is True else NO_MATCH
+    return Match(compared, min(scores.values()))
+
+
+def score_of(entity: dict[str, Any], name: str) -> int:
+    found = entity.get(name)
+    value = found.get("confidence_value") if isinstance(found, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= HIGHEST_SCORE:
+        raise UnreadableAnswer("the comparison has another form than documented")
+    return value
+
+
 def read_person(reply: VendorReply, bvn: str) -> Person | None:
     """Returns the person of a reply, or None if the register has no such BVN."""
-    if reply.status == 200:
+    if reply.status == OK:
         return read_entity(reply.body.get("entity"), bvn)
+    raise_unless_unknown(reply)
+    return None
+
+
+def raise_unless_unknown(reply: VendorReply) -> None:
+    """Raises what a refusal means, unless it says that the register has no such BVN."""
     words = str(reply.body.get("error", ""))
     if reply.status in (NOT_FOUND, BAD_REQUEST) and speaks_of_unknown_bvn(words):
-        return None
+        return
     if reply.status == PAYMENT_REQUIRED or "balance" in words.lower():
         raise Unavailable(words, notice="the balance of our account with dojah does not cover a look-up: fund it")
     if reply.status == BAD_REQUEST:

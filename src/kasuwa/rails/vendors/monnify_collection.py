@@ -1,4 +1,4 @@
-"""Monnify: collects payments by its page for cards and USSD, by one-time accounts, and by saved cards.
+"""Monnify: collects payments by its page (cards, USSD, telephone numbers), by one-time accounts, and by saved cards.
 
 A payment is first made known to the vendor under our reference, which it refuses a second time: such a refusal is
 looked up. A one-time account is then opened for the payment by a second call, which may be repeated. Cards are entered
@@ -53,11 +53,11 @@ LONGEST_REASON = 64
 
 SERVED = CollectionVendor(
     name=NAME,
-    methods=frozenset({"card", "token", "bank_transfer", "ussd"}),
+    methods=frozenset({"card", "token", "bank_transfer", "ussd", "phone"}),
     currencies=frozenset({"NGN"}),
     least_amounts={"NGN": LEAST_AMOUNT},
 )
-PAYMENT_METHODS = {"card": "CARD", "ussd": "USSD", "bank_transfer": "ACCOUNT_TRANSFER"}
+PAYMENT_METHODS = {"card": "CARD", "ussd": "USSD", "bank_transfer": "ACCOUNT_TRANSFER", "phone": "PHONE_NUMBER"}
 
 # `paymentStatus`. One that is PENDING waits for its payer.
 STATUSES: dict[str, tuple[str, str | None]] = {

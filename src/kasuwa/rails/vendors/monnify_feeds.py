@@ -1,4 +1,9 @@
-"""Monnify: settlements, which a call-back announces. The vendor lists neither settlements nor disputes."""
+"""Monnify: settlements, which a call-back announces.
+
+settlement by its reference   served: the payments that it consists of
+list of settlements           not served: the vendor lists none
+disputes                      not served: the vendor's API and call-backs have none. It tells them on its dashboard
+"""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Paystack: collects payments by its page for cards, by bank, USSD, transfer and mobile money, and by saved cards.
+"""Paystack: collects by its page (cards, QR codes), by bank, USSD, transfer, mobile money, and by saved cards.
 
 The vendor knows a payment by our reference and refuses it a second time: such a refusal is looked up. Cards are entered
 on its page alone. A payment that the payer has not finished is "abandoned" there, and may still be paid.
@@ -31,10 +31,13 @@ from kasuwa.rails.vendors.paystack_refunds import PaystackRefunds
 
 SERVED = CollectionVendor(
     name=NAME,
-    methods=frozenset({"card", "token", "account", "bank_transfer", "ussd", "mobile_money"}),
+    methods=frozenset({"card", "token", "account", "bank_transfer", "ussd", "mobile_money", "qrpay"}),
     currencies=frozenset({"NGN", "GHS", "KES", "USD"}),
     providers={"mobile_money": frozenset({"ghana", "mpesa"})},
 )
+
+# Methods that are paid on the vendor's page, by its name of their channel.
+PAGE_CHANNELS = {"card": "card", "qrpay": "qr"}
 
 # USSD services by our name of the bank, and mobile networks by what merchants call them.
 USSD_TYPES = {"gtb": "737", "uba": "919", "sterling": "822", "zenith": "966"}
@@ -76,6 +79,7 @@ NOT_FOUND = Answer(ports.NOT_FOUND, None, "The rail does not know the payment")
 PAGE_LOST = Answer(ports.FAILED, "96", "The payment page could not be opened")
 WAITING = Answer(ports.UNKNOWN, None, "The rail has not answered")
 OPEN_STATUSES = (ports.UNKNOWN, ports.PROCESSING, ports.CHALLENGE)
+UNKNOWN_TOKEN = ("not found", "does not exist", "deactivated", "inactive")
 NO_CARD_NUMBERS = "paystack is given no card numbers"
 
 
@@ -103,7 +107,7 @@ class PaystackCollection(PaystackRefunds):
     async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         if card is not None:
             raise Unavailable(NO_CARD_NUMBERS)
-        if order.method == "card":
+        if order.method in PAGE_CHANNELS:
             return await self._open_page(order)
         with before_sending():
             channel = await self._channel_of(order)
@@ -115,7 +119,7 @@ class PaystackCollection(PaystackRefunds):
         return await self._judge_refusal(reply, order)
 
     async def _open_page(self, order: CollectionOrder) -> Answer:
-        body = {**self._common(order), "channels": ["card"]}
+        body = {**self._common(order), "channels": [PAGE_CHANNELS[order.method]]}
         if order.return_url:
             body["callback_url"] = order.return_url
         reply = await self._post("/transaction/initialize", body)
@@ -169,6 +173,14 @@ class PaystackCollection(PaystackRefunds):
             return self._read_transaction(reply, order)
         return await self._judge_refusal(reply, order)
 
+    async def deactivate_token(self, token: VendorToken) -> Answer:
+        reply = await self._post("/customer/authorization/deactivate", {"authorization_code": token.token})
+        words = words_of(reply).lower()
+        # One that is deactivated already is refused as unknown.
+        if is_good(reply) or any(text in words for text in UNKNOWN_TOKEN):
+            return Answer(ports.SUCCESSFUL, DONE, "The card is deactivated")
+        return Answer(ports.FAILED, REFUSED, words_of(reply))
+
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
         if otp is None:
             found = await self._verify(order)
@@ -194,7 +206,7 @@ class PaystackCollection(PaystackRefunds):
         if order.step != ports.BEGIN or order.session:
             return found
         # The answer to `begin` was lost, and with it what the payer must do.
-        if order.method == "card":
+        if order.method in PAGE_CHANNELS:
             return PAGE_LOST if found.status == ports.UNKNOWN else found
         if order.age_seconds < SECONDS_BEFORE_CHARGE_QUERY:
             return WAITING

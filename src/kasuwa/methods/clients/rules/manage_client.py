@@ -8,7 +8,7 @@ Contract: clients#create, clients#update
 """
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
-from kasuwa.core.erasure import RowErasure
+from kasuwa.core.erasure import RowErasure, erase_rows
 from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id
 from kasuwa.core.vault import Vault, derive
@@ -47,10 +47,20 @@ from kasuwa.methods.clients.model import (
     detail_aad,
     unseal_detail,
 )
-from kasuwa.methods.clients.rules.match_names import ClaimedIdentity, find_differing_fields, split_name
+from kasuwa.methods.clients.rules.match_names import split_name
 from kasuwa.methods.clients.rules.validate_person import BVN_REQUIRED, Detail, find_person_faults, home_calling_codes
+from kasuwa.methods.clients.rules.verify_bvn import (
+    CONSENT_REFUSED,
+    VERIFIED_FIELDS,
+    BvnCheck,
+    RegistryAnswer,
+    judge_answer,
+    make_question,
+    read_check,
+    seal_check,
+    show_verification,
+)
 from kasuwa.methods.clients.wire import ClientRecord, ClientReply, CreateRequest, UpdateRequest
-from kasuwa.rails.ports import Person
 
 # Refusals, in order of precedence.
 ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew")
@@ -61,13 +71,11 @@ ACCOUNTS_OPEN = Refusal(
     (FieldError("status", "a client with an open loan or savings stays active"),),
 )
 TOO_LARGE = FieldError("data", "at most 256 KiB are kept of one client")
-UNKNOWN_BVN = refuse_fields(FieldError("data.bvn", "the register has no such BVN"))
-WATCH_LISTED = refuse_fields(FieldError("data.bvn", "this BVN is watch-listed"))
 
 MAX_DETAIL_BYTES = 256 * 1024
 
-# The fields that are compared with the BVN register. Changing one of them ends the verification.
-VERIFIED_FIELDS = ("firstname", "lastname", "middlename", "dob")
+AWAITS_CONSENT: Final = 202
+CONSENT_AWAITED = "The person must consent on the page of bvn_verification; then send update with verify_bvn"
 
 
 def hash_bvn(digest: Callable[[bytes], bytes], merchant_id: int, bvn: str) -> bytes:
@@ -117,26 +125,6 @@ def plain(value: Any) -> Any:
 
 
 # --- the BVN ------------------------------------------------------------------------------------------------
-
-
-class RegistryAnswer(msgspec.Struct, frozen=True):
-    """The register's answer to a query for a BVN. `person` is None if the register has no such BVN."""
-
-    bvn: str
-    person: Person | None
-
-
-def refuse_mismatch(detail: Detail, registry_answer: RegistryAnswer) -> Refusal | None:
-    """Returns why a client cannot be verified, or None."""
-    if registry_answer.person is None:
-        return UNKNOWN_BVN
-    if registry_answer.person.is_watch_listed:
-        return WATCH_LISTED
-    claimed = ClaimedIdentity(**{name: detail.get(name, "") for name in VERIFIED_FIELDS})
-    differing = find_differing_fields(claimed, registry_answer.person)
-    if not differing:
-        return None
-    return refuse_fields(*(FieldError(f"data.{name}", "not as the BVN register has it") for name in differing))
 
 
 def bvn_to_verify(request: CreateRequest | UpdateRequest, client: Client, context: Context) -> str | None:
@@ -228,10 +216,11 @@ def decide_create(
         changed_at=now,
         erased_at=None,
     )
-    decision = save_client(client, request, answer, context, seen)
+    decision = save_client(client, request, answer, context, seen, PENDING_APPROVAL)
     if isinstance(decision, Decision) and decision.question is None:
         decision.numbers_used = 1
-        decision.reply.message = "Client created"
+        if decision.reply.status != AWAITS_CONSENT:
+            decision.reply.message = "Client created"
         if request.dry_run:
             # There is no such client, so it has no identifier.
             decision.reply.data.client_id = None
@@ -255,14 +244,14 @@ def decide_update(
         return NOTHING_TO_UPDATE
     status_refusal = refuse_transition(client, request.status)
     moved = client if request.status is None else msgspec.structs.replace(client, status=request.status)
-    saved = save_client(moved, request, answer, context, seen, status_refusal)
+    saved = save_client(moved, request, answer, context, seen, client.status, status_refusal)
     return preview_client(saved) if request.dry_run and isinstance(saved, Decision) else saved
 
 
 def preview_client(saved: Decision[ClientReply]) -> Decision[ClientReply]:
     """Returns the dry run of a change: its reply alone, or its question to the register. Contract: clients#dry-run"""
-    if saved.question is not None:
-        return saved
+    if saved.question is not None or isinstance(saved.reply, Refusal):
+        return saved if saved.question is not None else Decision(reply=saved.reply)
     return Decision(reply=msgspec.structs.replace(saved.reply, message=DRY_RUN_MESSAGE, dry_run=True))
 
 
@@ -280,12 +269,13 @@ def save_client(
     registry_answer: RegistryAnswer | None,
     context: Context,
     seen: LoadedRows,
+    status_before: str,
     status_refusal: Refusal | None = None,
 ) -> Decision | Refusal | NeedsMore:
     """Merges the request into the stored client, checks the result and stores it.
 
     The BVN register is queried last, once nothing else is wrong: then the decision is only a question, and the rule is
-    called again with the answer.
+    called again with the answer. While the person's consent is awaited, the client keeps `status_before`.
     """
     data = request.data
     stored = read_document(unseal_detail(client, context.vault.unseal))
@@ -301,25 +291,58 @@ def save_client(
     bvn_change = BvnChange({}) if data is None or data.bvn is None else assign_bvn(data.bvn, client, context, seen)
     if not isinstance(bvn_change, BvnChange):
         return bvn_change
+    check = None if bvn_change.columns else read_check(client, context.vault.unseal)
+    is_still_verified = not bvn_change.columns and is_same_person(stored, detail)
     if bvn is not None:
         if registry_answer is None or registry_answer.bvn != bvn:
-            return Decision(question=bvn)
-        refusal = refuse_mismatch(detail, registry_answer)
-        if refusal is not None:
-            return refusal
-    is_still_verified = not bvn_change.columns and is_same_person(stored, detail)
+            return Decision(question=make_question(bvn, detail, check))
+        judged = judge_answer(detail, registry_answer, check, context.now)
+        if isinstance(judged, Refusal):
+            return forget_consent(judged, msgspec.structs.replace(client, status=status_before))
+        check = judged
+    elif check is not None and not is_still_verified and not check.is_awaited:
+        check = None
+    is_awaited = bvn is not None and check is not None and check.is_awaited
+    is_verified = (bvn is not None and not is_awaited) or (client.bvn_verified and is_still_verified)
+    kept = msgspec.structs.replace(client, status=status_before, bvn_verified=is_verified) if is_awaited else client
+    decision = store_client(VerifiedClient(kept, text, bvn_change, check, is_verified), context)
+    if is_awaited:
+        decision.reply = ClientReply(status=AWAITS_CONSENT, message=CONSENT_AWAITED, data=decision.reply.data)
+    return decision
+
+
+class VerifiedClient(msgspec.Struct, frozen=True):
+    """A client whose changes were checked, ready to be stored."""
+
+    client: Client
+    text: str  # the detail, as JSON
+    bvn_change: BvnChange
+    check: BvnCheck | None
+    is_verified: bool
+
+
+def store_client(found: VerifiedClient, context: Context) -> Decision:
+    client, check = found.client, found.check
     nonce = derive(context.entropy, f"nonce {detail_aad(client.client_id)}")
-    sealed = seal_detail(context.vault, client.merchant_id, client.client_id, text, nonce)
+    sealed = seal_detail(context.vault, client.merchant_id, client.client_id, found.text, nonce)
     changed = msgspec.structs.replace(
         client,
         detail="{}",
         changed_at=context.now,
-        bvn_verified=bvn is not None or (client.bvn_verified and is_still_verified),
-        **bvn_change.columns,
+        bvn_verified=found.is_verified,
+        bvn_check_sealed=seal_check(check, client.client_id, context),
+        **found.bvn_change.columns,
         **msgspec.structs.asdict(sealed),
     )
     reply = ClientReply(message="Client updated", data=show_client(changed, context.vault.unseal))
-    return Decision(reply=reply, rows=(changed, *bvn_change.guards))
+    return Decision(reply=reply, rows=(changed, *found.bvn_change.guards))
+
+
+def forget_consent(refusal: Refusal, client: Client) -> Decision | Refusal:
+    """Returns a refusal. If the person has refused, the consent is over and the next verification begins another."""
+    if refusal is not CONSENT_REFUSED or client.bvn_check_sealed is None:
+        return refusal
+    return Decision(reply=refusal, rows=(msgspec.structs.replace(client, bvn_check_sealed=None),))
 
 
 def refuse_invalid(
@@ -359,16 +382,11 @@ def decide_erase(
     needs = Needs(bvn_guard_keys(client))
     if not all(seen.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
-    erased_rows: list[Row] = []
-    for trace in traces:
-        row = seen.get(trace.kind, trace.key)
-        erased_row = None if row is None else trace.erase(row)
-        if isinstance(erased_row, Refusal):
-            return erased_row
-        if erased_row is not None and erased_row != row:
-            erased_rows.append(erased_row)
+    others = erase_rows(traces, context, seen)
+    if isinstance(others, Refusal):
+        return others
     if client.erased_at is not None:
-        return Decision(reply=show_client(client, context.vault.unseal), rows=tuple(erased_rows))
+        return Decision(reply=show_client(client, context.vault.unseal), rows=others.rows, jobs=others.jobs)
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STATUS_TRANSITIONS else client.status,
@@ -380,11 +398,14 @@ def decide_erase(
         changed_at=context.now,
         erased_at=context.now,
         detail_sealed=None,
+        bvn_check_sealed=None,
         phone_hash=None,
         email_hash=None,
     )
     return Decision(
-        reply=show_client(erased, context.vault.unseal), rows=(erased, *release_guards(client, seen), *erased_rows)
+        reply=show_client(erased, context.vault.unseal),
+        rows=(erased, *release_guards(client, seen), *others.rows),
+        jobs=others.jobs,
     )
 
 
@@ -415,6 +436,7 @@ def show_client(client: Client, unseal: Unsealer) -> ClientRecord:
         client_id=client.client_id,
         status=client.status,  # type: ignore[arg-type]
         bvn_verified=client.bvn_verified,
+        bvn_verification=show_verification(client, unseal),
         bvn=client.bvn_mask or UNSET,
         date_created=utc_text(client.created_at),
         date_erased=UNSET if client.erased_at is None else utc_text(client.erased_at),

@@ -189,13 +189,15 @@ def build_qr_order(request: ChargeShown, context: Context, seen: LoadedRows) -> 
     faults = home_faults(request)
     name = shown_name(request, context.merchant)
     reference = context.permutation(context.number)
+    # A vendor shows a code of its own on its page.
+    has_own_code = not context.vendors.of_method("qrpay", context.merchant.rails)
     fits = not check_request.limit_faults(context.merchant, check_request.HOME_CURRENCY, int(request.amount))
     payload = QrPayment(context.merchant.mid, f"{reference:09d}", price.charged, check_request.HOME_CURRENCY, name)
     detail = msgspec.structs.replace(
         check_request.detail_of(request, context),
         business_name=name,
         page_token=token,
-        qr=write_payload(payload) if fits else "",
+        qr=write_payload(payload) if fits and has_own_code else "",
     )
     return build_order(OrderDraft("qrpay", "qrpay", detail, faults), request, context, seen)
 

@@ -9,7 +9,10 @@ from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.core.payers import erase_mark
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, CardSummary, Payment, SavedCard
+from kasuwa.methods.payment.rules.forget_card import make_deactivation
 
+# What is erased elsewhere as well, by the name of the row: a card that a vendor keeps.
+FOLLOWING_JOBS = {"saved_card": make_deactivation}
 ERASED_CARD = encode_text(CardSummary("", "", "", None, None, None, None))
 
 

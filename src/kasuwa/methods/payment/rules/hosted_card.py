@@ -7,11 +7,15 @@ A card that this deployment issued itself is charged by its number all the same.
 import msgspec
 
 from kasuwa.core.action import PreflightContext
+from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Refusal, refuse_fields
-from kasuwa.core.pricing import bearer_of
+from kasuwa.core.pricing import bearer_of, card_class, fee_and_vat
+from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.payment.model import RAIL_CALL_STAGES, CardSummary, Payment
+from kasuwa.ledger.chart import Hold
+from kasuwa.methods.payment.model import FACTS_DECODER, RAIL_CALL_STAGES, CardSummary, Payment
 from kasuwa.methods.payment.rules import check_request
+from kasuwa.methods.payment.rules.amend_charge import AmendedPayment, AmendedTransaction, amend_row
 from kasuwa.methods.payment.rules.begin import PaymentOrder, make_page_token
 from kasuwa.methods.payment.rules.dry_run import preview_unchanged
 from kasuwa.methods.payment.rules.replies import reply_payment
@@ -21,7 +25,7 @@ from kasuwa.methods.payment.wire_reply import PaymentReply
 CARD_REQUIRED = FieldError("card", "required")
 CARD_NOT_TAKEN = FieldError("card", "left out: the customer enters the card on the page that authURL names")
 NOTHING_DUE = FieldError("installment.payment_schedule", "a part that is due today, where cards are entered on a page")
-# The card that is not known yet. Its fee is that of a local card.
+# The card that is not known yet. Its fee is that of a local card until it has paid.
 UNKNOWN_CARD = CardSummary("", "", "", None, None, None, None)
 
 
@@ -76,6 +80,29 @@ def build_hosted_order(
         customer_txnref=request.customer_txnref or "",
         is_hosted=True,
     )
+
+
+def price_by_card(
+    row: Transaction, payment: Payment, context: Context, seen: LoadedRows
+) -> tuple[Transaction, Payment]:
+    """Returns a payment that succeeded with the fee of the card that its payer used on a vendor's page.
+
+    What the payer was charged does not change, so that a dearer card lowers what the merchant gets. A payment whose fee
+    was held on the wallet keeps its fee if the hold does not cover the other one: the wallet may be empty by now.
+    Contract: payment#hosted-card-fee
+    """
+    card = FACTS_DECODER.decode(payment.facts).card
+    if card is None or payment.method != "card":
+        return row, payment
+    fee_class = card_class(card.country or find_bin(card.bin).country)
+    if fee_class == check_request.card_fee_class(UNKNOWN_CARD):
+        return row, payment
+    fee, vat = fee_and_vat(context.merchant.tariff, fee_class, row.currency, payment.charged)
+    hold = seen.get(Hold, hold_key(row.key))
+    if hold is not None and fee + vat > hold.amount:
+        return row, payment
+    priced = amend_row(AmendedPayment, payment, settled=payment.charged - fee - vat)
+    return amend_row(AmendedTransaction, row, fee=fee, vat=vat), priced
 
 
 def repeat_step(

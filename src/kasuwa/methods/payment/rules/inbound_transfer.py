@@ -28,9 +28,17 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT, PERSONALIZED, PersonalizedAccountRow, personalized_key
+from kasuwa.core.inbound_accounts import (
+    ACCOUNT,
+    PAYABLE,
+    PAYMENT,
+    PERSONALIZED,
+    PersonalizedAccountRow,
+    personalized_key,
+)
 from kasuwa.core.pricing import price_collection
-from kasuwa.core.references import hold_key, job_key
+from kasuwa.core.references import hold_key, job_key, rail_key
+from kasuwa.core.rejections import Rejection
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text, extend_trail, transaction_key
 from kasuwa.ledger.chart import Hold
@@ -49,12 +57,17 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.begin import PaymentOrder, make_payment, make_transaction
 from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
+from kasuwa.methods.payment.rules.reject_transfer import decide_rejection
 from kasuwa.methods.payment.rules.replies import underpaid_message
 from kasuwa.methods.payment.wire import PayAccountRequest
 from kasuwa.methods.payment.wire_reply import InboundReply
 from kasuwa.rails.ports import TRANSACTION_FACT
 
 UNKNOWN_ACCOUNT = refuse_fields(FieldError("accountNumber", "no customer was shown this account"))
+ACCOUNT_CLOSED = refuse_fields(FieldError("accountNumber", "the account is closed: the bank returns the transfer"))
+ANY_SUM = refuse_fields(FieldError("rejected", "left out: a personalized account takes any sum"))
+REJECTED = "Rejected; the money goes back to the payer"
+REJECTION_REASON = "UNDER_PAYMENT"
 RETURNED = "The payment is over; the money goes back to the payer"
 PAID = PaymentOutcome(SUCCESSFUL, "00", "Approved or completed successfully")
 
@@ -77,10 +90,14 @@ def decide_inbound(
     if entry is None or entry.merchant_id != context.merchant.merchant_id:
         return UNKNOWN_ACCOUNT
     target, _, reference = entry.reference.partition(" ")
+    if target == PERSONALIZED and request.rejected:
+        return ANY_SUM
     if target == PERSONALIZED:
         arrived = ArrivedTransfer(int(request.amount), request.sender_name or "")
         return receive_personalized(reference, arrived, context, seen)
     assert target == PAYMENT, target
+    if request.rejected:
+        return reject_transfer(reference, int(request.amount), context, seen)
     return receive_transfer(reference, int(request.amount), context, seen)
 
 
@@ -100,6 +117,20 @@ def receive_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRo
     if row.is_final or job is None or context.now > payment.expires_at:
         return return_late_transfer(row, amount)
     return apply_transfer(row, payment, job, amount, context, seen)
+
+
+def reject_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    """Records that the bank sent a transfer back, as a vendor's call-back would. Each one is another transfer."""
+    key = transaction_key(context.merchant.merchant_id, KIND, txn_ref)
+    if not seen.is_loaded(key):
+        return NeedsMore(need_receipt(txn_ref, context.merchant))
+    row = seen.get(Transaction, key)
+    assert row is not None
+    order_key = rail_key(context.merchant.merchant_id, txn_ref)
+    rejection = Rejection(order_key, context.entropy.hex(), REJECTION_REASON, amount)
+    decision: Decision = decide_rejection(rejection, context, seen)
+    decision.reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=REJECTED)  # type: ignore[arg-type]
+    return decision
 
 
 def need_receipt(txn_ref: str, merchant: Merchant) -> Needs:
@@ -164,13 +195,15 @@ class ArrivedTransfer(msgspec.Struct, frozen=True):
 
 def receive_personalized(
     reference: str, arrived: ArrivedTransfer, context: Context, seen: LoadedRows
-) -> Decision[InboundReply] | NeedsMore:
-    """Books a transfer into a personalized account as a successful payment."""
+) -> Decision[InboundReply] | Refusal | NeedsMore:
+    """Books a transfer into a personalized account as a successful payment. One that is closed takes no transfers."""
     key = personalized_key(context.merchant.merchant_id, reference)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((PersonalizedAccountRow, key),), accounts_of_transfer()))
     account = seen.get(PersonalizedAccountRow, key)
     assert account is not None, "the token index entry and the account are written together"
+    if account.state not in PAYABLE:
+        return ACCOUNT_CLOSED
     order = build_personalized_order(account, arrived, context)
     row = make_transaction(order, context.number, context)
     payment = msgspec.structs.replace(make_payment(order, row, CHARGE, context), session=arrived.rail_reference)

@@ -45,6 +45,7 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_stage
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
+from kasuwa.methods.payment.rules.hosted_card import price_by_card
 from kasuwa.methods.payment.rules.late_money import return_excess
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.rules.vendor_choice import find_next_vendor, move_payment
@@ -103,6 +104,8 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
         return schedule_retry(row, updated, current_job, answer, context, seen)
     if ending is not None:
         outcome = PaymentOutcome(ending, answer.code, answer.message)
+        if ending == SUCCESSFUL:
+            row, updated = price_by_card(row, updated, context, seen)
         decision = end_payment(row, updated, current_job, outcome, context, seen)
         if isinstance(decision, Decision) and ending == SUCCESSFUL:
             decision = return_excess(decision, row, current_job, answer, context)

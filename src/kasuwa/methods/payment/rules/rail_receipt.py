@@ -20,9 +20,10 @@ from kasuwa.core.decision import (
     OperatorNotice,
     Posting,
     PostingGroup,
+    Refusal,
 )
 from kasuwa.core.inbound_accounts import (
-    OPEN,
+    PAYABLE,
     ArrivedReceipt,
     InboundReceipt,
     PersonalizedAccountRow,
@@ -74,10 +75,11 @@ def decide_receipt(receipt: ArrivedReceipt, context: Context, seen: LoadedRows) 
         txn_ref="",
         booked_at=context.now,
     )
-    if account is None or account.state != OPEN or receipt.currency != HOME_CURRENCY:
+    if account is None or account.state not in PAYABLE or receipt.currency != HOME_CURRENCY:
         return keep_in_suspense(row)
     arrived = ArrivedTransfer(receipt.amount, receipt.sender_name, receipt.rail, receipt.rail_reference)
     paid = receive_personalized(receipt.account_reference, arrived, context, seen)
+    assert not isinstance(paid, Refusal), "the account was found to be open"
     if isinstance(paid, NeedsMore):
         return paid
     booked = msgspec.structs.replace(row, txn_ref=paid.reply.txn_ref)

@@ -1,4 +1,4 @@
-"""The rules of personalized accounts: one reference, one account, found by whoever pays into it.
+"""The rules that open personalized accounts: one reference, one account, found by whoever pays into it.
 
 Contract: resources#personalized-accounts
 """
@@ -16,7 +16,12 @@ from kasuwa.core.inbound_accounts import ACCOUNT, PersonalizedAccountRow, person
 from kasuwa.core.references import job_key
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
-from kasuwa.methods.resources.rules import NO_ACCOUNTS, choose_bank, decide_account_answer, decide_personalized
+from kasuwa.methods.resources.rules.open_account import (
+    NO_ACCOUNTS,
+    choose_bank,
+    decide_account_answer,
+    decide_personalized,
+)
 from kasuwa.methods.resources.steps import call_account_rail, restore_bvn
 from kasuwa.methods.resources.wire import PersonalizedRequest
 from kasuwa.rails import ports

@@ -1,4 +1,4 @@
-"""Personalized accounts: one account number per reference of the merchant, to receive money on.
+"""Opens personalized accounts: one account number per reference of the merchant, to receive money on.
 
 The same reference always returns the same account, whatever name and email come with it later. A rail opens the
 account: the request waits for its answer, and says so if there is none yet. An inbound payment finds its account
@@ -31,6 +31,8 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.inbound_accounts import (
     ACCOUNT,
+    CLOSED,
+    CLOSING,
     FAILED,
     OPEN,
     OPENING,
@@ -63,6 +65,7 @@ MAX_BANK_TEXT_LENGTH = 200
 NUMBER_FORM = re.compile("[0-9]{10}", re.ASCII)
 
 # Refusals, in order of precedence.
+REFERENCE_CLOSED = refuse_fields(FieldError("reference", "another one: the account of this reference was closed"))
 NO_ACCOUNTS = Refusal(ERROR, "This deployment opens no accounts; nothing was changed. The operator can set it up")
 BVN_REQUIRED = refuse_fields(FieldError("bvn", "required: the bank opens no account without it"))
 
@@ -100,9 +103,11 @@ def decide_personalized(
     """Returns the account of a reference, or begins to open it. One that could not be opened is tried again."""
     key = personalized_key(context.merchant.merchant_id, request.reference)
     first = seen.get(PersonalizedAccountRow, key)
+    if first is not None and first.state in (CLOSING, CLOSED):
+        return REFERENCE_CLOSED
     if first is not None and first.state != FAILED:
-        is_unanswered = first.state == OPENING and not first.message
-        return Decision(reply=reply_personalized(first), in_progress=is_unanswered)
+        is_unanswered, is_awaited = first.state == OPENING and not first.message, first.state == OPENING
+        return Decision(reply=reply_personalized(first), in_progress=is_unanswered, is_provisional=is_awaited)
     if not context.account_terms.of_merchant(context.merchant.rails.get(PURPOSE, ())):
         return NO_ACCOUNTS
     rails = list_account_rails(context, has_bvn=request.bvn is not None)
@@ -196,7 +201,7 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
     row, current = seen.get(PersonalizedAccountRow, job.subject), seen.get(Job, job.key)
     assert row is not None
     if row.state != OPENING or current is None or current.reference != job.reference:
-        return Decision(reply=reply_personalized(row))
+        return Decision(reply=reply_personalized(row), is_provisional=row.state == OPENING)
     if answer.status == ports.FAILED:
         failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
         refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
@@ -262,7 +267,11 @@ def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Co
     fixed = job.is_rail_fixed or not answer.is_unsent
     next_job = msgspec.structs.replace(job, kind=kind, due=due, attempt=job.attempt + 1, is_rail_fixed=fixed)
     return Decision(
-        reply=reply_personalized(waiting), rows=(waiting,), jobs=(next_job,), notices=notices_of(row, answer)
+        reply=reply_personalized(waiting),
+        rows=(waiting,),
+        jobs=(next_job,),
+        notices=notices_of(row, answer),
+        is_provisional=True,
     )
 
 
