@@ -84,9 +84,12 @@ SLICE_IMPORTS = {
         *("cashcode", "clients", "customers", "disburse", "investments", "loans", "payment", "virtualcard"),
     },
     "customers": {"payment"},
+    "checkout": {"payment"},
 }
 
-BORROWED_MODULES = {"model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "thrift_model"}
+BORROWED_MODULES = {
+    *("model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "thrift_model", "payer_model"),
+}
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 

@@ -8,11 +8,13 @@ from collections.abc import Iterable
 import msgspec
 
 from kasuwa.core.action import ApiMethod, Step
+from kasuwa.core.checkouts import CheckoutSource, source_key
 from kasuwa.core.purpose import PurposeRules
 from kasuwa.methods.bills import steps as bills_steps
 from kasuwa.methods.bills.actions import BILLS
 from kasuwa.methods.bills.model import KIND as BILL
 from kasuwa.methods.cashcode import actions as cashcode
+from kasuwa.methods.checkout import actions as checkout
 from kasuwa.methods.clients.actions import CLIENTS
 from kasuwa.methods.customers import actions as customers
 from kasuwa.methods.disburse import steps as disburse_steps
@@ -40,7 +42,12 @@ from kasuwa.methods.virtualcard.rules import issuer_port
 from kasuwa.work.issuer import IssuerRules
 from kasuwa.work.rail_inbox import ReceiptRules
 
-# Rows of a slice on a path that is not its own: look-ups, and simulations of the test environment.
+# Rows of a slice on a path that is not its own: checkouts, look-ups, and simulations of the test environment.
+ALL_PAYMENT = msgspec.structs.replace(
+    payment.PAYMENT,
+    actions=(*payment.PAYMENT.actions, *checkout.PAYMENT),
+    steps=(*payment.PAYMENT.steps, *checkout.STEPS),
+)
 ALL_RESOURCES = msgspec.structs.replace(
     RESOURCES,
     actions=(
@@ -58,7 +65,7 @@ ALL_SANDBOX = msgspec.structs.replace(
 
 METHODS: tuple[ApiMethod, ...] = (
     DISBURSE,
-    payment.PAYMENT,
+    ALL_PAYMENT,
     BILLS,
     CLIENTS,
     LOANS,
@@ -90,17 +97,24 @@ QUERY_ENDED = {
     REFUND: payment_steps.query_ended_refund,
 }
 
-# Rules of the purposes of payments and transfers, by name.
-PURPOSES: dict[str, PurposeRules] = {
+# Rules of the slices that open checkouts for what they sell.
+CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = ()
+
+# Rules of the purposes of payments and transfers, by name, and of the sources of checkouts.
+PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
     purpose.name: purpose
     for purpose in (
         *payment.PURPOSES,
+        *checkout.PURPOSES,
         DISBURSEMENT_PURPOSE_RULES,
         REPAYMENT_PURPOSE_RULES,
         CASHOUT_PURPOSE_RULES,
         DEPOSIT_PURPOSE_RULES,
     )
-}
+} | {source_key(source.name): source for source in CHECKOUT_SOURCES}
+
+# What payers do on pages: not reachable through the API.
+PAYER_ACTIONS = {action.name: action for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS)}
 
 
 def methods_of(environment: str) -> tuple[ApiMethod, ...]:

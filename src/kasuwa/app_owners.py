@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kasuwa.api_methods import PAYER_ACTIONS
 from kasuwa.composition import Services
-from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.owners.links import OwnerLinks
 from kasuwa.owners.listener import OwnerListener
@@ -37,8 +37,7 @@ async def start_owner(services: Services, dispatch: Dispatch, shared: SharedReso
     links = start_links(services.metrics, shared)
     if links is None or shared.sockets is None:
         return None
-    payer_actions = {ANSWER_CHALLENGE.name: ANSWER_CHALLENGE}
-    requests = RequestInbox(dispatch, make_routes(services.methods), services.merchant_directory, payer_actions)
+    requests = RequestInbox(dispatch, make_routes(services.methods), services.merchant_directory, PAYER_ACTIONS)
     jobs = JobInbox(services.step_runner, services.writer)
     number = shared.sockets.number_of(services.metrics.process_name)
     assert number is not None, "an API process has a number"

@@ -26,6 +26,9 @@ class CollectionVendors(msgspec.Struct, frozen=True):
 
     card: CollectionVendor | None = None  # card payments and saved cards
     collect: CollectionVendor | None = None  # all other methods
+    # Whether payers may enter card numbers on a page of ours, where no vendor has a page for them. In live the
+    # operator must allow it. Contract: payment#checkout-live
+    takes_card_numbers: bool = True
 
     def of_method(self, method: str) -> CollectionVendor | None:
         return self.card if method in CARD_METHODS else self.collect

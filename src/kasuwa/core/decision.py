@@ -91,7 +91,8 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
     injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     has_webhook: bool = False
-    purposes: Mapping[str, object] = {}  # PurposeRules by name; core.purpose.rules_of returns them
+    # PurposeRules by name (core.purpose.rules_of), and the CheckoutSource of each source (core.checkouts.find_source).
+    purposes: Mapping[str, object] = {}
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
     account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS

@@ -24,7 +24,8 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     0.00 if the transaction failed."""
     payment_method: str = field(name="paymentMethod")
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event."""
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that was not
+    paid; `test` in a test event."""
     endpoint: Literal["test", "live"]
     "The environment that sent the event. Ignore events of the test environment in production."
     kind: str
@@ -48,6 +49,9 @@ class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The loan that the payment repays. Absent for other payments."
     savings_id: str | None = None
     "The savings account that the payment was deposited into. Absent for other payments."
+    checkout_ref: str | None = field(name="checkoutRef", default=None)
+    """The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has an
+    event of its own. Absent for other payments."""
     account_reference: str | None = field(name="accountReference", default=None)
     "Your reference of the personalized account that received the money. Absent for other payments."
     account: str | None = None
@@ -93,6 +97,8 @@ class RefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The loan that the refunded payment repaid. Absent for other payments."
     savings_id: str | None = None
     "The savings account that the refunded payment was deposited into. Absent for other payments."
+    checkout_ref: str | None = field(name="checkoutRef", default=None)
+    "The checkout that the refunded payment paid. Absent for other payments."
 
 
 class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -151,6 +157,23 @@ class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the movement, if the request had one."
 
 
+class CheckoutEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A checkout was paid (`successful`), or its time is over (`failed`).
+
+    Its payment has an event of its own, and so has each attempt that failed.
+    """
+
+    kind: Literal["checkout"]
+    source: str
+    "What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."
+    source_id: str | None = None
+    "Identifier of the link or other source. Absent if the API opened the checkout."
+    payment_ref: str | None = field(name="paymentRef", default=None)
+    "The `txnRef` of the payment that succeeded. Absent if none did."
+    customer_txnref: str | None = None
+    "Your reference of the checkout, if the request had one."
+
+
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -177,6 +200,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
+    "checkout": EventKind(CheckoutEvent, "A checkout was paid, or has expired"),
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
 }
 

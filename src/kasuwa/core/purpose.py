@@ -12,6 +12,7 @@ import msgspec
 
 from kasuwa.core.decision import (
     Context,
+    Event,
     Job,
     LoadedRows,
     Merchant,
@@ -36,9 +37,13 @@ class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     fingerprint: str = ""
 
 
-# Field of replies and events that names the loan or savings account of a transaction, by purpose.
+# Purpose of the attempts to pay a checkout, and kind of its event.
+CHECKOUT = "checkout"
+
+# Field of replies and events that names the loan, savings account or checkout of a transaction, by purpose.
 # Contract: loans#request, events#payload
 SUBJECT_FIELDS = {
+    CHECKOUT: "checkout_ref",
     "loan-disbursement": "loan_id",
     "loan-repayment": "loan_id",
     "savings-deposit": "savings_id",
@@ -47,7 +52,7 @@ SUBJECT_FIELDS = {
 
 
 def subject_of(purpose: TransactionPurpose | None) -> dict[str, Any]:
-    """Returns the field that names the transaction's loan or savings account. Empty for any other purpose."""
+    """Returns the field that names the loan, savings account or checkout. Empty for any other purpose."""
     if purpose is None or purpose.purpose not in SUBJECT_FIELDS:
         return {}
     return {SUBJECT_FIELDS[purpose.purpose]: purpose.reference}
@@ -95,6 +100,7 @@ class PurposeEffects(msgspec.Struct, frozen=True):
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()
     notices: tuple[OperatorNotice, ...] = ()
+    events: tuple[Event, ...] = ()  # of payments alone
 
 
 NO_EFFECTS = PurposeEffects()

@@ -27,7 +27,6 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
-from kasuwa.core.purpose import PurposeRules
 from kasuwa.core.references import Permutation, account_key
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
@@ -87,7 +86,7 @@ class Deployment(msgspec.Struct, frozen=True):
     vault: Vault
     number_permutation: Permutation  # hides how many reference numbers a merchant has used
     seed: bytes | None = None  # set on test servers whose random bytes must be reproducible
-    purposes: Mapping[str, PurposeRules] = {}  # by purpose name
+    purposes: Mapping[str, object] = {}  # PurposeRules by purpose, CheckoutSource by source_key
     public_url: str = ""  # address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
     rail_chooser: RailChooser = NO_ROUTING

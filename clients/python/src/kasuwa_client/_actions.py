@@ -298,6 +298,32 @@ PAYMENT_REFUND: Action[types.RefundReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+PAYMENT_CHECKOUT: Action[types.CheckoutReply] = Action(
+    name="payment.checkout",
+    path="payment",
+    selectors={"action": "checkout"},
+    fields={
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "country": ("country", "text"),
+        "user": ("user", "Payer"),
+        "customer_txnref": ("customer_txnref", "text"),
+        "redirect_url": ("redirect_url", "text"),
+        "channels": ("channels", "[choice]"),
+        "title": ("title", "text"),
+        "description": ("description", "text"),
+        "bearer": ("bearer", "choice"),
+        "split": ("split", "[SplitPart]"),
+        "recurrent": ("recurrent", "Recurrence"),
+        "installment": ("installment", "InstallmentSchedule"),
+        "expires": ("expires", "time"),
+        "meta": ("meta", "document"),
+    },
+    reply="CheckoutReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 BILLS_PULL: Action[types.BillCatalogueReply] = Action(
     name="bills.pull",
     path="bills",

@@ -1093,6 +1093,94 @@ class Payment(AsyncGroup):
             actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
+    async def checkout(
+        self,
+        *,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        country: str | None = None,
+        user: types.Payer | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        channels: Sequence[
+            Literal["account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd"]
+        ]
+        | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        expires: dt.datetime | str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CheckoutReply:
+        """Open a page on which a payer pays, by any channel.
+
+        Opens a page on which one payer pays one amount, by any of the channels.
+
+        amount: Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or
+            left out. Digits with at most two decimals, above zero, at most 15 digits.
+        currency: Currency of all amounts. Default `NGN`. One of NGN, USD, GHS, KES.
+        country: Country of card payments. Default `NG`. A country as two capital letters.
+        user: The payer. If it has no `email`, the page asks for one.
+        customer_txnref: Your reference of the checkout, which `verify` takes. It need not be unique. 1 to 100
+            characters.
+        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
+            http or https URL of at most 2,048 characters, its host in ASCII.
+        channels: Payment types that the page offers, as far as they are served here. Default: all but `token`. With
+            `token` the page offers the saved cards of the payer whom `user.email` names. 1 to 8 payment types.
+        title: What is paid for, shown on the page and on the receipt. 1 to 100 characters.
+        description: Further text about it, shown on the page. At most 1,000 characters.
+        bearer: Payer of the fee: `merchant` (also spelled `account`) or `customer`, who sees it on the page.
+            Default: your tariff's setting.
+        split: Beneficiaries that get a part of the settled amount, as in `initiate`. At least one part, at most 50.
+        recurrent: Charges the card again on a schedule after the first charge, as in `initiate`. The page then
+            offers cards alone.
+        installment: Charges a total in parts on several dates, as in `initiate`, the first today. The page then
+            offers cards alone.
+        expires: Time until which it can be paid: at least a minute and at most 30 days from now. Default: 24 hours.
+            An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+        meta: An object of your own, stored with the payment and returned unchanged. At most 64 KiB.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.payment.checkout(
+                amount="1500.00",
+                currency="NGN",
+                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"},
+                customer_txnref="basket-78",
+                redirect_url="https://shop.example/thanks",
+                title="Two shirts",
+            )
+
+            null
+        """
+        return await self._call(
+            actions.PAYMENT_CHECKOUT,
+            {
+                "amount": amount,
+                "currency": currency,
+                "country": country,
+                "user": user,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "channels": channels,
+                "title": title,
+                "description": description,
+                "bearer": bearer,
+                "split": split,
+                "recurrent": recurrent,
+                "installment": installment,
+                "expires": expires,
+                "meta": meta,
+            },
+            idempotency_key,
+        )
+
     async def wait(
         self,
         thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,

@@ -37,7 +37,8 @@ class EventBase(Result):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -67,7 +68,8 @@ class PaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -81,6 +83,10 @@ class PaymentEvent(EventBase):
     """The loan that the payment repays. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the payment was deposited into. Absent for other payments."""
+    checkout_ref: str | None = None
+    """The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has
+    an event of its own. Absent for other payments.
+    """
     account_reference: str | None = None
     """Your reference of the personalized account that received the money. Absent for other payments."""
     account: str | None = None
@@ -107,6 +113,7 @@ class PaymentEvent(EventBase):
         "customer_txnref": "customer_txnref",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "account_reference": "accountReference",
         "account": "account",
         "account_details": "accountDetails",
@@ -135,7 +142,8 @@ class TransferEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -186,7 +194,8 @@ class BillEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -234,7 +243,8 @@ class RefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -248,6 +258,8 @@ class RefundEvent(EventBase):
     """The loan that the refunded payment repaid. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the refunded payment was deposited into. Absent for other payments."""
+    checkout_ref: str | None = None
+    """The checkout that the refunded payment paid. Absent for other payments."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -262,6 +274,7 @@ class RefundEvent(EventBase):
         "refund_of": "refundOf",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
     }
 
 
@@ -287,7 +300,8 @@ class CashcodeEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -335,7 +349,8 @@ class CardPurchaseEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -380,7 +395,8 @@ class CardRefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -428,7 +444,8 @@ class RepaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -481,7 +498,8 @@ class SavingsMovementEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -510,6 +528,63 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class CheckoutEvent(EventBase):
+    """A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and
+    so has each attempt that failed.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["checkout"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    source: str
+    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
+    source_id: str | None = None
+    """Identifier of the link or other source. Absent if the API opened the checkout."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that succeeded. Absent if none did."""
+    customer_txnref: str | None = None
+    """Your reference of the checkout, if the request had one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "source": "source",
+        "source_id": "source_id",
+        "payment_ref": "paymentRef",
+        "customer_txnref": "customer_txnref",
+    }
+
+
+@dataclass(frozen=True)
 class EndpointTestEvent(EventBase):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -529,7 +604,8 @@ class EndpointTestEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -568,7 +644,8 @@ class UnknownEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -599,6 +676,7 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
+    CheckoutEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -615,5 +693,6 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
+    "checkout": CheckoutEvent,
     "test": EndpointTestEvent,
 }

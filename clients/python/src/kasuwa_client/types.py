@@ -1065,6 +1065,68 @@ class ChargesReply(Result):
 
 
 @dataclass(frozen=True)
+class CheckoutReply(Result):
+    """A checkout that was opened. Send its payer to `checkoutURL`."""
+
+    status: int
+    """202: the payer must pay on the page."""
+    txn_ref: str
+    """Reference of the checkout, by which `verify` shows it. The payments that are made for it have their own."""
+    checkout_url: str
+    """Address of the page. It is a secret of the payer: whoever has it sees the checkout and its receipt."""
+    expires: dt.datetime
+    """Time until which it can be paid, in UTC."""
+    message: str
+    """The next step in words."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "checkout_url": "checkoutURL",
+        "expires": "expires",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CheckoutReport(Result):
+    """A checkout as `verify` shows it."""
+
+    state: Literal["expired", "open", "paid"]
+    """`open`: it can be paid. `paid`: an attempt has succeeded. `expired`: its time is over, and it was not paid."""
+    amount: Decimal
+    """Amount of the checkout, without a fee that the payer bears."""
+    url: str
+    """Address of its page."""
+    expires: dt.datetime
+    """Time until which an attempt may begin, in UTC."""
+    attempts: int
+    """Number of attempts to pay it, each a payment of its own."""
+    source: str
+    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that succeeded, by which it is refunded. Null if none did."""
+    attempt_ref: str | None = None
+    """The `txnRef` of the newest attempt. Null if there was none."""
+    source_id: str | None = None
+    """Identifier of the link or other source. Null if the API opened it."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "amount": "amount",
+        "url": "url",
+        "expires": "expires",
+        "attempts": "attempts",
+        "payment_ref": "paymentRef",
+        "attempt_ref": "attemptRef",
+        "source": "source",
+        "source_id": "source_id",
+    }
+
+
+@dataclass(frozen=True)
 class ClientRecord(Result):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
@@ -1385,6 +1447,8 @@ class DepositReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -1460,6 +1524,7 @@ class DepositReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -1512,6 +1577,8 @@ class DepositValidateReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -1583,6 +1650,7 @@ class DepositValidateReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -2278,6 +2346,8 @@ class PaymentReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -2349,6 +2419,7 @@ class PaymentReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -2424,6 +2495,12 @@ class PaymentState(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment was deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment was an attempt to pay. Absent for every other payment, and for a checkout
+    itself.
+    """
+    checkout: CheckoutReport | None = None
+    """The checkout that was asked for. Absent for a payment or refund."""
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none, and if a refund was asked for."""
     unapplied_amount: Decimal | None = None
@@ -2484,6 +2561,8 @@ class PaymentState(Result):
         "refunded_amount": "refundedAmount",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
+        "checkout": "checkout",
         "meta": "meta",
         "unapplied_amount": "unappliedAmount",
         "refund_ref": "refundRef",
@@ -2811,6 +2890,8 @@ class RepayReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -2888,6 +2969,7 @@ class RepayReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -2963,6 +3045,8 @@ class RepaymentValidateReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -3034,6 +3118,7 @@ class RepaymentValidateReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",

@@ -18,7 +18,8 @@ export interface EventPayload extends DeliveryFacts {
   readonly chargedAmount: Amount;
   /**
    * How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that was
+   * not paid; `test` in a test event.
    */
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
@@ -37,6 +38,11 @@ export interface PaymentEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the payment was deposited into. Absent for other payments. */
   readonly savings_id?: string;
+  /**
+   * The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has an
+   * event of its own. Absent for other payments.
+   */
+  readonly checkoutRef?: string;
   /** Your reference of the personalized account that received the money. Absent for other payments. */
   readonly accountReference?: string;
   /** Number of the personalized account that received the money. Absent for other payments. */
@@ -90,6 +96,8 @@ export interface RefundEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the refunded payment was deposited into. Absent for other payments. */
   readonly savings_id?: string;
+  /** The checkout that the refunded payment paid. Absent for other payments. */
+  readonly checkoutRef?: string;
 }
 
 /**
@@ -158,6 +166,25 @@ export interface SavingsMovementEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
+/**
+ * A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and so
+ * has each attempt that failed.
+ */
+export interface CheckoutEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "checkout";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`. */
+  readonly source: string;
+  /** Identifier of the link or other source. Absent if the API opened the checkout. */
+  readonly source_id?: string;
+  /** The `txnRef` of the payment that succeeded. Absent if none did. */
+  readonly paymentRef?: string;
+  /** Your reference of the checkout, if the request had one. */
+  readonly customer_txnref?: string;
+}
+
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
 export interface EndpointTestEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -189,6 +216,7 @@ export type KasuwaEvent =
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
+  | CheckoutEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -204,5 +232,6 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "repayment",
   "deposit",
   "cashout",
+  "checkout",
   "test",
 ]);

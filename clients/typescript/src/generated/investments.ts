@@ -81,6 +81,8 @@ export interface DepositReply {
   readonly loan_id?: string;
   /** The savings account that the payment is deposited to. Absent for every other payment. */
   readonly savings_id?: string;
+  /** The checkout that the payment is an attempt to pay. Absent for every other payment. */
+  readonly checkoutRef?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
    * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -174,6 +176,8 @@ export interface DepositValidateReply {
   readonly loan_id?: string;
   /** The savings account that the payment is deposited to. Absent for every other payment. */
   readonly savings_id?: string;
+  /** The checkout that the payment is an attempt to pay. Absent for every other payment. */
+  readonly checkoutRef?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
    * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.

@@ -18,7 +18,7 @@ export class KasuwaPaths {
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */
@@ -62,6 +62,7 @@ export class KasuwaPaths {
   }
 }
 
+export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
 export * from "./references.js";

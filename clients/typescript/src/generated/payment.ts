@@ -9,6 +9,7 @@ import { type CallOptions } from "../options.js";
 import { type Price, covers } from "../paid.js";
 import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
+import { type CheckoutReply } from "./checkout.js";
 import {
   INSTALLMENT_SCHEDULE_SHAPE,
   PAYMENT_REPLY_SHAPE,
@@ -82,6 +83,28 @@ export interface ChargesReply {
   readonly status: 200;
   /** The figures. */
   readonly data: Charges;
+}
+
+/** A checkout as `verify` shows it. */
+export interface CheckoutReport {
+  /** `open`: it can be paid. `paid`: an attempt has succeeded. `expired`: its time is over, and it was not paid. */
+  readonly state: "expired" | "open" | "paid";
+  /** Amount of the checkout, without a fee that the payer bears. */
+  readonly amount: Amount;
+  /** Address of its page. */
+  readonly url: string;
+  /** Time until which an attempt may begin, in UTC. */
+  readonly expires: Time;
+  /** Number of attempts to pay it, each a payment of its own. */
+  readonly attempts: number;
+  /** The `txnRef` of the payment that succeeded, by which it is refunded. Null if none did. */
+  readonly paymentRef: string | null;
+  /** The `txnRef` of the newest attempt. Null if there was none. */
+  readonly attemptRef: string | null;
+  /** What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`. */
+  readonly source: string;
+  /** Identifier of the link or other source. Null if the API opened it. */
+  readonly source_id: string | null;
 }
 
 /** The effect of a bank transfer into an account number, in the test environment. */
@@ -235,6 +258,8 @@ export interface PaymentReply {
   readonly loan_id?: string;
   /** The savings account that the payment is deposited to. Absent for every other payment. */
   readonly savings_id?: string;
+  /** The checkout that the payment is an attempt to pay. Absent for every other payment. */
+  readonly checkoutRef?: string;
   /**
    * Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
    * next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -348,6 +373,12 @@ export interface PaymentState {
   readonly loan_id?: string;
   /** The savings account that the payment was deposited to. Absent for every other payment. */
   readonly savings_id?: string;
+  /**
+   * The checkout that the payment was an attempt to pay. Absent for every other payment, and for a checkout itself.
+   */
+  readonly checkoutRef?: string;
+  /** The checkout that was asked for. Absent for a payment or refund. */
+  readonly checkout?: CheckoutReport;
   /** The object that was sent as `meta`. Absent if there was none, and if a refund was asked for. */
   readonly meta?: { readonly [name: string]: unknown };
   /**
@@ -1044,6 +1075,69 @@ export interface PaymentRefundRequest {
   readonly comment?: string | null | undefined;
 }
 
+/** Request of payment checkout. Opens a page on which one payer pays one amount, by any of the channels. */
+export interface PaymentCheckoutRequest {
+  /**
+   * Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or left out.
+   * Digits with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** Currency of all amounts. Default `NGN`. One of NGN, USD, GHS, KES. */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /** Country of card payments. Default `NG`. A country as two capital letters. */
+  readonly country?: string | null | undefined;
+  /** The payer. If it has no `email`, the page asks for one. */
+  readonly user?: Payer | null | undefined;
+  /** Your reference of the checkout, which `verify` takes. It need not be unique. 1 to 100 characters. */
+  readonly customer_txnref?: string | null | undefined;
+  /**
+   * Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An http or https URL of
+   * at most 2,048 characters, its host in ASCII.
+   */
+  readonly redirect_url?: string | null | undefined;
+  /**
+   * Payment types that the page offers, as far as they are served here. Default: all but `token`. With `token` the
+   * page offers the saved cards of the payer whom `user.email` names. 1 to 8 payment types.
+   */
+  readonly channels?:
+    | readonly ("account"
+    | "bank_transfer"
+    | "card"
+    | "mobile_money"
+    | "phone"
+    | "qrpay"
+    | "token"
+    | "ussd")[]
+    | null
+    | undefined;
+  /** What is paid for, shown on the page and on the receipt. 1 to 100 characters. */
+  readonly title?: string | null | undefined;
+  /** Further text about it, shown on the page. At most 1,000 characters. */
+  readonly description?: string | null | undefined;
+  /**
+   * Payer of the fee: `merchant` (also spelled `account`) or `customer`, who sees it on the page. Default: your
+   * tariff's setting.
+   */
+  readonly bearer?: "account" | "customer" | "merchant" | null | undefined;
+  /** Beneficiaries that get a part of the settled amount, as in `initiate`. At least one part, at most 50. */
+  readonly split?: readonly SplitPart[] | null | undefined;
+  /**
+   * Charges the card again on a schedule after the first charge, as in `initiate`. The page then offers cards alone.
+   */
+  readonly recurrent?: Recurrence | null | undefined;
+  /**
+   * Charges a total in parts on several dates, as in `initiate`, the first today. The page then offers cards alone.
+   */
+  readonly installment?: InstallmentSchedule | null | undefined;
+  /**
+   * Time until which it can be paid: at least a minute and at most 30 days from now. Default: 24 hours. An ISO 8601
+   * time such as 2026-01-05T09:30:00+01:00.
+   */
+  readonly expires?: Time | null | undefined;
+  /** An object of your own, stored with the payment and returned unchanged. At most 64 KiB. */
+  readonly meta?: JsonObject | null | undefined;
+}
+
 const INITIATE_CARD: Operation = {
   name: "payment.initiateCard",
   path: "payment",
@@ -1224,6 +1318,22 @@ const REFUND: Operation = {
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
   reply: REFUND_REPLY_SHAPE,
+};
+
+const CHECKOUT: Operation = {
+  name: "payment.checkout",
+  path: "payment",
+  select: { action: "checkout" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  amounts: ["amount"],
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
+},
 };
 
 /** The actions of `PUT /payment`. */
@@ -1658,6 +1768,34 @@ export class PaymentMethods {
    */
   refund(request: PaymentRefundRequest, options?: CallOptions): Promise<RefundReply> {
     return callAction(this.#caller, REFUND, request, options);
+  }
+
+  /**
+   * Open a page on which a payer pays, by any channel.
+   *
+   * Opens a page on which one payer pays one amount, by any of the channels.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.checkout({
+   *   amount: "1500.00",
+   *   currency: "NGN",
+   *   user: {
+   *     firstname: "Ada",
+   *     lastname: "Obi",
+   *     email: "ada@example.com",
+   *   },
+   *   customer_txnref: "basket-78",
+   *   redirect_url: "https://shop.example/thanks",
+   *   title: "Two shirts",
+   * });
+   * // null
+   * ```
+   */
+  checkout(request: PaymentCheckoutRequest = {}, options?: CallOptions): Promise<CheckoutReply> {
+    return callAction(this.#caller, CHECKOUT, request, options);
   }
 
   /**

@@ -37,6 +37,8 @@ export const CHARGES_SHAPE: Shape = {
 
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
+export const CHECKOUT_REPORT_SHAPE: Shape = { amounts: ["amount"] };
+
 export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
 
 export const CUSTOMER_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
@@ -128,7 +130,10 @@ export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const PAYMENT_STATE_SHAPE: Shape = {
   amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
-  inside: { refunds: REFUND_LINE_SHAPE },
+  inside: {
+    checkout: CHECKOUT_REPORT_SHAPE,
+    refunds: REFUND_LINE_SHAPE,
+  },
 };
 
 export const PLAN_RECORD_SHAPE: Shape = { amounts: ["amount"] };

@@ -84,6 +84,8 @@ PAYER_TIMEOUT = timedelta(minutes=10)
 # Failure codes of payments that were ended here and not by the rail's answer.
 EXPIRED = "expired"
 OTP_ATTEMPTS_EXHAUSTED = "tries"
+ABANDONED = "abandoned"  # its payer chose another way to pay the same checkout
+ENDED_HERE = frozenset({EXPIRED, OTP_ATTEMPTS_EXHAUSTED, ABANDONED})
 
 # Refusals, in order of precedence.
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
@@ -218,6 +220,8 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     returns: int = 0
     # The part that the payment's purpose could not use: the loan was repaid or the savings were closed meanwhile.
     surplus: int = 0
+    # Whether its payer wants to pay another way: it ends as soon as its rail says that it is not paid.
+    is_abandoned: bool = False
 
 
 FACTS_DECODER: "msgspec.json.Decoder[PaymentFacts]" = msgspec.json.Decoder(PaymentFacts)

@@ -6,8 +6,11 @@ Contract: payment#verify
 from datetime import datetime
 
 import msgspec
+from msgspec import UNSET
 
 from kasuwa.core.calendar import utc_text
+from kasuwa.core.checkouts import PAID, Checkout, checkout_key
+from kasuwa.core.checkouts import REFERENCE_PREFIX as CHECKOUT_PREFIX
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
@@ -34,6 +37,8 @@ from kasuwa.methods.payment.rules.replies import (
     meta_of,
     raw_document,
     reply_step,
+    reply_unpaid,
+    report_checkout,
     underpaid_message,
 )
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_account
@@ -171,12 +176,25 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
     reference = request.txn_ref
     if reference is None and request.customer_txnref is None:
         return NO_REFERENCE
+    if reference is not None and reference.startswith(CHECKOUT_PREFIX):
+        async with reader.snapshot() as snapshot:
+            checkout = await snapshot.fetchrow(
+                CHECKOUT, merchant.merchant_id, checkout_key(merchant.merchant_id, reference)
+            )
+            if checkout is None:
+                return UNKNOWN_REFERENCE
+            return await verify_checkout(Checkout(*checkout), merchant, snapshot, reader.public_url)
     if reference is not None and "|" not in reference and reference.startswith("GP"):
         payment = await find_payment(reference, merchant, reader)
         return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
     async with reader.snapshot() as snapshot:
         if reference is None:
             found = await snapshot.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
+            checkout = await find_checkout_of(
+                request.customer_txnref or "", None if found is None else found[0], merchant, snapshot
+            )
+            if checkout is not None:
+                return await verify_checkout(checkout, merchant, snapshot, reader.public_url)
         else:
             found = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, reference)
         txn_ref = reference if found is None else found[0]
@@ -199,6 +217,48 @@ async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> Pa
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
     return None if row is None else PaymentRecord(PaymentProgressRow(*row[13:]), *row[1:13])
+
+
+# --- checkouts ------------------------------------------------------------------------------------------------------
+
+CHECKOUT_COLUMNS = ", ".join(f"c.{name}" for name in Checkout.__struct_fields__)
+CHECKOUT = f"select {CHECKOUT_COLUMNS} from checkout c where c.merchant_id = $1 and c.key = $2"
+# The checkout under a merchant's reference, unless a payment with the same one (its keys are $3 and $4) is no attempt
+# of a checkout: then the payment counts if it was successful, or is newer.
+CHECKOUT_BY_CUSTOMER_REFERENCE = f"""
+    select {CHECKOUT_COLUMNS} from checkout c
+    left join payment p on p.merchant_id = $1 and p.key = $3
+    left join transaction t on t.merchant_id = $1 and t.key = $4
+    where c.merchant_id = $1 and c.customer_txnref = $2 and c.customer_txnref <> ''
+        and (t.key is null or p.detail -> 'errand' ->> 'purpose' = 'checkout' or c.state = 'paid'
+            or (t.status <> 'successful' and c.created_at > t.created_at))
+    order by (c.state = 'paid') desc, c.created_at desc, c.seq desc, c.key desc limit 1
+"""
+
+
+async def find_checkout_of(
+    customer_txnref: str, found: str | None, merchant: Merchant, reader: Reader
+) -> Checkout | None:
+    """Returns the checkout that a merchant's own reference stands for. `found` is the payment that it may stand for."""
+    merchant_id = merchant.merchant_id
+    keys = (b"", b"") if found is None else (payment_key(merchant_id, found), transaction_key(merchant_id, KIND, found))
+    row = await reader.fetchrow(CHECKOUT_BY_CUSTOMER_REFERENCE, merchant_id, customer_txnref, *keys)
+    return None if row is None else Checkout(*row)
+
+
+async def verify_checkout(checkout: Checkout, merchant: Merchant, reader: Snapshot, public_url: str) -> VerifyReply:
+    """Returns the state of a checkout, with the payment that paid it. Contract: payment#checkout"""
+    newest = checkout.payment_ref or checkout.attempt_ref
+    payment = await find_payment(newest, merchant, reader) if newest else None
+    if checkout.state == PAID and payment is not None:
+        reply = reply_verify(payment, public_url)
+        reply.checkout_ref = UNSET
+    else:
+        reply = reply_unpaid(checkout, AWAITING if payment is None else payment.message)
+    reply.txn_ref = checkout.txn_ref
+    reply.customer_txnref = checkout.customer_txnref or None
+    reply.checkout = report_checkout(checkout, public_url)
+    return reply
 
 
 def reply_wallet_movement(

@@ -70,6 +70,8 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     "The loan that the payment repays. Absent for every other payment."
     savings_id: str | UnsetType = UNSET
     "The savings account that the payment is deposited to. Absent for every other payment."
+    checkout_ref: str | UnsetType = field(name="checkoutRef", default=UNSET)
+    "The checkout that the payment is an attempt to pay. Absent for every other payment."
     # The step that the payer must take.
     apply_auth: str | UnsetType = UNSET
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
@@ -148,6 +150,29 @@ class RefundLine(msgspec.Struct, kw_only=True):
     "Time of the refund request, in UTC."
 
 
+class CheckoutReport(msgspec.Struct, kw_only=True):
+    """A checkout as `verify` shows it."""
+
+    state: Literal["open", "paid", "expired"]
+    "`open`: it can be paid. `paid`: an attempt has succeeded. `expired`: its time is over, and it was not paid."
+    amount: str
+    "Amount of the checkout, without a fee that the payer bears."
+    url: str
+    "Address of its page."
+    expires: str
+    "Time until which an attempt may begin, in UTC."
+    attempts: int
+    "Number of attempts to pay it, each a payment of its own."
+    payment_ref: str | None = field(name="paymentRef")
+    "The `txnRef` of the payment that succeeded, by which it is refunded. Null if none did."
+    attempt_ref: str | None = field(name="attemptRef")
+    "The `txnRef` of the newest attempt. Null if there was none."
+    source: str
+    "What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."
+    source_id: str | None
+    "Identifier of the link or other source. Null if the API opened it."
+
+
 class VerifyReply(msgspec.Struct, kw_only=True):
     """A payment as `verify` shows it. `chargedAmount` is a number here.
 
@@ -192,6 +217,10 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     "The loan that the payment repays. Absent for every other payment."
     savings_id: str | UnsetType = UNSET
     "The savings account that the payment was deposited to. Absent for every other payment."
+    checkout_ref: str | UnsetType = field(name="checkoutRef", default=UNSET)
+    "The checkout that the payment was an attempt to pay. Absent for every other payment, and for a checkout itself."
+    checkout: CheckoutReport | UnsetType = UNSET
+    "The checkout that was asked for. Absent for a payment or refund."
     meta: dict[str, Any] | UnsetType = UNSET
     "The object that was sent as `meta`. Absent if there was none, and if a refund was asked for."
     unapplied_amount: str | UnsetType = field(name="unappliedAmount", default=UNSET)

@@ -209,6 +209,7 @@ SUBJECT_KINDS = {
     "loan-repayment": "loan",
     "savings-deposit": "savings",
     "savings-cashout": "savings",
+    "checkout": "checkout",
 }
 
 

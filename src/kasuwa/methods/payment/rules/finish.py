@@ -112,7 +112,7 @@ def end_payment(
         rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
         jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs, *watching),
         jobs_done=(*(() if job is None else (job,)), *added.jobs_done, *following.jobs_done),
-        events=(end.event,),
+        events=(end.event, *added.events),
         notices=added.notices,
     )
 

@@ -17,6 +17,7 @@ from kasuwa.core.requery import RequeryJobKinds, final_status, next_requery_at
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, contradiction_notices, encode_text, extend_trail
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
+    ABANDONED,
     AWAITING_OTP,
     AWAITING_PAYER,
     CHARGE,
@@ -60,6 +61,7 @@ OTP_EXHAUSTED = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payme
 # Outcomes of payments that are ended here and not by the rail.
 EXPIRED_OUTCOME = PaymentOutcome(FAILED, EXPIRED, "The customer did not complete the payment in time")
 RAIL_UNAVAILABLE_OUTCOME = PaymentOutcome(FAILED, None, "The rail is not available")
+ABANDONED_OUTCOME = PaymentOutcome(FAILED, ABANDONED, "The customer chose another way to pay")
 OTP_EXHAUSTED_OUTCOME = PaymentOutcome(FAILED, OTP_ATTEMPTS_EXHAUSTED, "The OTP was wrong three times")
 
 
@@ -276,8 +278,10 @@ def schedule_retry(
     asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
     if work.method == "token" and final_status(answer, age) == FAILED:
         return end_payment(row, payment, job, PaymentOutcome(FAILED, answer.code, answer.message), context, seen)
-    if context.now >= payment.expires_at and is_certainly_unpaid(asked, job, answer):
-        return end_payment(row, payment, job, EXPIRED_OUTCOME, context, seen)
+    is_abandoned = FACTS_DECODER.decode(payment.facts).is_abandoned
+    if (is_abandoned or context.now >= payment.expires_at) and is_certainly_unpaid(asked, job, answer):
+        outcome = ABANDONED_OUTCOME if is_abandoned else EXPIRED_OUTCOME
+        return end_payment(row, payment, job, outcome, context, seen)
     kept, again = requery.schedule_requery(row, job, answer, context, age, JOB_KINDS)
     if work.method != "token":
         # A saved card's charge has no payer, so it does not expire.

@@ -32,7 +32,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, missing_needs, rules_of, subject_of
+from kasuwa.core.purpose import CHECKOUT, NO_EFFECTS, PurposeEffects, missing_needs, rules_of, subject_of
 from kasuwa.core.references import account_key, hold_key, movement_reference
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.scenario import take_call_scenario
@@ -157,10 +157,10 @@ def find_refund_source(
 def is_merchant_payment(detail: str) -> bool:
     """Whether the payment's money went to the merchant, not to a loan or savings account.
 
-    The charges of plans are the merchant's too.
+    The charges of plans and the payments of checkouts are the merchant's too.
     """
     purpose = DETAIL_DECODER.decode(detail).purpose
-    return purpose is None or purpose.purpose in CHARGE_JOB_KINDS
+    return purpose is None or purpose.purpose in CHARGE_JOB_KINDS or purpose.purpose == CHECKOUT
 
 
 def refundable(payment: Payment) -> int:

@@ -8,26 +8,29 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import UNSET
 
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
+from kasuwa.core.checkouts import OPEN as OPEN_CHECKOUT
+from kasuwa.core.checkouts import Checkout, checkout_url
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import subject_of
+from kasuwa.core.purpose import CHECKOUT, subject_of
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,
     AWAITING_PAYER,
     DETAIL_DECODER,
-    EXPIRED,
+    ENDED_HERE,
     FACTS_DECODER,
     INITIATED,
-    OTP_ATTEMPTS_EXHAUSTED,
     PAYER_TIMEOUT,
     PENDING_MESSAGE,
     CardSummary,
     Payment,
     PaymentDetail,
 )
-from kasuwa.methods.payment.wire_reply import CardReply, PaymentReply
+from kasuwa.methods.payment.wire_reply import CardReply, CheckoutReport, PaymentReply, VerifyReply
 
 OTP_PROMPT = "Enter the OTP that the bank sent to the customer"
 MESSAGES = {
@@ -55,6 +58,7 @@ DECLINED_BY = {
     "phone": "the operator",
     "mobile_money": "the provider",
 }
+CHECKOUT_NOT_PAID = "The checkout was not paid in time"
 EXPIRES_SECONDS = int(PAYER_TIMEOUT.total_seconds())
 
 
@@ -183,7 +187,7 @@ def completed_message(status: str, method: str, code: str | None, reason: str) -
     """Builds the message of a final payment. A failure names who declined, unless the payment was ended here."""
     if status == SUCCESSFUL or not reason:
         return COMPLETED[status]
-    ended_here = code is None or code in (EXPIRED, OTP_ATTEMPTS_EXHAUSTED)
+    ended_here = code is None or code in ENDED_HERE
     return (
         f"{COMPLETED[status]}: {reason}" if ended_here else f"{COMPLETED[status]}: {DECLINED_BY[method]} says: {reason}"
     )
@@ -236,3 +240,40 @@ def reply_validated(completed: PaymentReply) -> PaymentReply:
 
 def card_reply(card: CardSummary) -> CardReply:
     return msgspec.convert(card, CardReply, from_attributes=True)
+
+
+# --- checkouts ------------------------------------------------------------------------------------------------------
+
+
+def report_checkout(checkout: Checkout, public_url: str) -> CheckoutReport:
+    return CheckoutReport(
+        state=checkout.state,  # type: ignore[arg-type]
+        amount=format_minor(checkout.amount),
+        url=checkout_url(public_url, CHECKOUT_DETAIL_DECODER.decode(checkout.detail).page_token),
+        expires=utc_text(checkout.expires_at),
+        attempts=checkout.attempts,
+        payment_ref=checkout.payment_ref or None,
+        attempt_ref=checkout.attempt_ref or None,
+        source=checkout.source,
+        source_id=checkout.source_id or None,
+    )
+
+
+def reply_unpaid(checkout: Checkout, bank_message: str) -> VerifyReply:
+    """Builds the verification of a checkout that is open or has expired. The message is that of its last attempt."""
+    detail = CHECKOUT_DETAIL_DECODER.decode(checkout.detail)
+    is_open = checkout.state == OPEN_CHECKOUT
+    return VerifyReply(
+        txn_status="pending" if is_open else "failed",
+        txn_ref=checkout.txn_ref,
+        customer_txnref=None,
+        message=PENDING_MESSAGE if is_open else CHECKOUT_NOT_PAID,
+        charged_amount=0,
+        currency=checkout.currency,
+        payment_method=CHECKOUT,
+        fullname=detail.fullname,
+        email=detail.email,
+        bank_message=bank_message,
+        fraud_status="ok",
+        meta=raw_document(detail.meta),
+    )

@@ -1,0 +1,262 @@
+"""Checkouts: one payer is asked for one amount on a page of ours, whatever it is for.
+
+Each attempt to pay is an ordinary payment whose purpose names the checkout. A new attempt begins only after the one
+before has ended, and none begins after one has succeeded, so at most one succeeds. The decision that ends an attempt
+also marks the checkout, in the same commit.
+
+    open ──> paid       an attempt has succeeded
+         └─> expired    its time is over and no attempt is open
+
+A checkout is opened for a source: by the API (`checkout`), by a payment link (`link`), or by another slice, which
+registers a CheckoutSource and so takes part in the decisions on its checkouts. Contract: payment#checkout
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Context, Event, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.event_payloads import build_event
+from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import CHECKOUT, PurposeEffects
+from kasuwa.core.references import job_key, movement_reference, row_key
+from kasuwa.core.scenario import NO_SCENARIO
+from kasuwa.core.splits import SplitShare
+from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, Transaction, encode_text, make_job
+from kasuwa.core.vault import derive
+
+OPEN, PAID, EXPIRED = "open", "paid", "expired"
+
+# Sources of checkouts that have no rules of their own.
+API_SOURCE, LINK_SOURCE = "checkout", "link"
+
+# Kind of the token index entries that find a checkout by the token of its page.
+CHECKOUT_PAGE = "checkout page"
+TOKEN_DIGITS = 48
+
+# The job that ends a checkout whose time is over, and its lane.
+EXPIRE = "checkout.expire"
+LANE = "schedule"
+
+# Two letters of a checkout's reference. Contract: #references
+REFERENCE_LETTERS = "CK"
+REFERENCE_PREFIX = f"GP|{REFERENCE_LETTERS}|"
+
+
+class CheckoutItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of what is paid for."""
+
+    name: str
+    quantity: int = 1
+    amount: int = 0  # of one, in minor units
+    reference: str = ""  # of the source's own, such as a kind of ticket
+
+
+class CheckoutDetail(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The terms of a checkout (column checkout.detail). The payer's data are removed when it ends."""
+
+    page_token: str = msgspec.field(default="", name="page")  # unguessable
+    title: str = ""  # what is paid for
+    description: str = ""
+    items: tuple[CheckoutItem, ...] = ()
+    channels: tuple[str, ...] = ()  # payment types that may be used
+    bearer: Literal["", "merchant", "customer"] = ""  # of the fee; empty for the tariff's default
+    country: str = "NG"
+    split: tuple[SplitShare, ...] = ()
+    frequency: str = ""  # of a recurrent payment: daily, weekly or monthly; empty if it is not recurrent
+    frequency_value: str = ""
+    # An installment plan: its total, and what is due by date (DD-MM-YYYY), as the request had it.
+    installment_total: int = 0
+    schedule: dict[str, str] = {}
+    redirect_url: str = ""
+    message: str = ""  # shown to the payer after the payment
+    meta: str = ""  # a JSON object as text
+    asks_phone: bool = False  # the page asks for a telephone number
+    # The payer, as far as known.
+    fullname: str = ""
+    email: str = ""
+    phone: str = ""
+    is_payer_given: bool = False  # the merchant named the payer's address: the page does not ask for it
+
+
+DETAIL_DECODER: "msgspec.json.Decoder[CheckoutDetail]" = msgspec.json.Decoder(CheckoutDetail)
+
+
+class Checkout(Row):
+    """One checkout."""
+
+    table: ClassVar[str] = "checkout"
+    mutable_columns: ClassVar[tuple[str, ...]] = (
+        *("state", "payment_ref", "attempt_ref", "attempts", "detail", "ended_at"),
+    )
+
+    txn_ref: str
+    source: str
+    source_id: str  # empty for the API's own
+    customer_txnref: str  # the merchant's reference; empty if there is none
+    currency: str
+    amount: int  # in minor units, without a fee that the payer bears
+    state: str
+    payment_ref: str  # of the attempt that succeeded; empty if none did
+    attempt_ref: str  # of the newest attempt; empty if there is none
+    attempts: int  # begun so far
+    expires_at: datetime
+    detail: str  # a CheckoutDetail
+    created_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == OPEN
+
+
+@lru_cache(maxsize=8192)
+def checkout_key(merchant_id: int, txn_ref: str) -> bytes:
+    return row_key(merchant_id, "checkout", txn_ref)
+
+
+def checkout_url(public_url: str, page_token: str) -> str:
+    return f"{public_url}/pay/checkout/{page_token}"
+
+
+# --- opening ----------------------------------------------------------------------------------------------------
+
+
+class NewCheckout(msgspec.Struct, frozen=True, kw_only=True):
+    """A checkout that is to be opened."""
+
+    amount: int
+    currency: str
+    detail: CheckoutDetail  # without a page token, unless the page made one
+    expires_at: datetime
+    source: str = API_SOURCE
+    source_id: str = ""
+    customer_txnref: str = ""
+
+
+class OpenedCheckout(msgspec.Struct, frozen=True):
+    """A new checkout with all that is written with it. It takes one reference number."""
+
+    checkout: Checkout
+    rows: tuple[Row, ...]
+    jobs: tuple[Job, ...]
+
+
+def begin_checkout(new: NewCheckout, context: Context, number: int | None = None) -> OpenedCheckout:
+    """Returns the rows of a new checkout and the job that ends it. `number` is by default the context's."""
+    merchant_id = context.merchant.merchant_id
+    number = context.number if number is None else number
+    txn_ref = movement_reference(REFERENCE_LETTERS, context.permutation(number), lagos_day(context.now))
+    token = new.detail.page_token or derive(context.entropy, f"checkout {number}").hex()[:TOKEN_DIGITS]
+    checkout = Checkout(
+        key=checkout_key(merchant_id, txn_ref),
+        merchant_id=merchant_id,
+        txn_ref=txn_ref,
+        source=new.source,
+        source_id=new.source_id,
+        customer_txnref=new.customer_txnref,
+        currency=new.currency,
+        amount=new.amount,
+        state=OPEN,
+        payment_ref="",
+        attempt_ref="",
+        attempts=0,
+        expires_at=new.expires_at,
+        detail=encode_text(msgspec.structs.replace(new.detail, page_token=token)),
+        created_at=context.now,
+        ended_at=None,
+    )
+    entry = make_token_entry(context, CHECKOUT_PAGE, token, txn_ref)
+    return OpenedCheckout(checkout, (checkout, entry), (expiry_job(checkout, new.expires_at),))
+
+
+def expiry_job(checkout: Checkout, due: datetime) -> Job:
+    """Returns the job that ends a checkout. An open checkout has one, and an ended one none."""
+    key, merchant_id, reference = job_key(checkout.key), checkout.merchant_id, checkout.txn_ref
+    return Job(key, merchant_id, EXPIRE, LANE, reference, checkout.key, due, due, None, 0, 0, None, "{}")
+
+
+# --- the end ----------------------------------------------------------------------------------------------------
+
+
+def remove_payer(detail: CheckoutDetail) -> CheckoutDetail:
+    return msgspec.structs.replace(detail, fullname="", email="", phone="", meta="")
+
+
+def end_checkout(
+    checkout: Checkout, paid: Transaction | None, fields: dict[str, Any], context: Context
+) -> tuple[Checkout, Event, tuple[Job, ...]]:
+    """Returns the ended checkout, its event and the job that delivers it.
+
+    `paid` is the transaction of the attempt that succeeded, or None if the time is over. `fields` are further fields of
+    the event: `charged_amount` and `payment_method`.
+    """
+    ended = msgspec.structs.replace(
+        checkout,
+        state=EXPIRED if paid is None else PAID,
+        payment_ref="" if paid is None else paid.txn_ref,
+        detail=encode_text(remove_payer(DETAIL_DECODER.decode(checkout.detail))),
+        ended_at=context.now,
+    )
+    payload = {
+        "status": 200,
+        "txn_status": FAILED if paid is None else SUCCESSFUL,
+        "txn_ref": checkout.txn_ref,
+        "charged_amount": format_minor(0),
+        "payment_method": CHECKOUT,
+        "endpoint": context.merchant.environment,
+        "currency": checkout.currency,
+        "customer_txnref": checkout.customer_txnref or None,
+        "payment_ref": ended.payment_ref or None,
+        "source": checkout.source,
+        "source_id": checkout.source_id or None,
+        **fields,
+    }
+    event = Event(checkout.txn_ref, CHECKOUT, msgspec.json.encode(build_event(CHECKOUT, payload)))
+    if not context.has_webhook:
+        return ended, event, ()
+    work = encode_text(NO_SCENARIO)
+    job = make_job(context, DELIVER_EVENT, "webhook", checkout, checkout.txn_ref, context.now, work)
+    return ended, event, (job,)
+
+
+# --- sources ----------------------------------------------------------------------------------------------------
+
+
+class CheckoutSource(msgspec.Struct, frozen=True):
+    """The rules of the slice that opens checkouts for a source. They run within the decisions on its checkouts.
+
+    Register it in api_methods.py. What they return is written in the same commit; `reply` and `surplus` are not used.
+    """
+
+    name: str
+    # needs(merchant, checkout): the rows and accounts that the rules must see. More may be asked for by NeedsMore.
+    needs: Callable[[Merchant, Checkout], Needs]
+    # on_attempt(checkout, context, seen): before an attempt begins. A Refusal is shown to the payer: sold out, void.
+    on_attempt: Callable[[Checkout, Context, LoadedRows], PurposeEffects | Refusal | NeedsMore] | None = None
+    # on_paid(checkout, transaction, context, seen): an attempt has succeeded. `transaction` is that of its payment.
+    on_paid: Callable[[Checkout, Transaction, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    # on_attempt_failed(checkout, context, seen): an attempt has failed. The payer may begin another.
+    on_attempt_failed: Callable[[Checkout, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    # on_expired(checkout, context, seen): the checkout ends unpaid.
+    on_expired: Callable[[Checkout, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+
+
+def source_key(name: str) -> str:
+    """Returns the name under which the rules of a source are registered among the purposes."""
+    return f"checkout:{name}"
+
+
+def find_source(checkout: Checkout, context: Context, seen: LoadedRows) -> CheckoutSource | NeedsMore | None:
+    """Returns the rules of a checkout's source once their rows are loaded, or None if it has none."""
+    rules = context.purposes.get(source_key(checkout.source))
+    if rules is None:
+        return None
+    assert isinstance(rules, CheckoutSource)
+    needs = rules.needs(context.merchant, checkout)
+    return rules if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

@@ -1,0 +1,125 @@
+"""Opening a checkout, and the end of its time, as pure decisions. Contract: payment#checkout"""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
+from kasuwa.core.decision import Refusal
+from kasuwa.methods.checkout.rules import attempt
+from kasuwa.methods.checkout.rules.served_channels import (
+    DEFAULT_CHANNELS,
+    mobile_providers,
+    served_channels,
+    ussd_banks,
+)
+from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
+from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, IN_PROGRESS, NOBODY_ASKED, URL, fields_of
+
+PAGE = CollectionVendor("vendor", frozenset({"card", "token"}), frozenset({"NGN"}))
+COLLECT = CollectionVendor(
+    "vendor", frozenset({"ussd", "bank_transfer", "mobile_money"}), frozenset({"NGN"}), {"ussd": frozenset({"gtb"})}
+)
+
+
+def test_the_reply_has_the_reference_the_page_and_the_end() -> None:
+    checkout = InMemoryCheckout()
+    reply = checkout.opened.reply
+    assert (reply.status, reply.expires) == (202, "2026-01-06T09:30:00.123Z")
+    assert reply.checkout_url == f"{URL}/pay/checkout/{checkout.detail.page_token}"
+    assert len(checkout.detail.page_token) == 48
+    assert checkout.row.txn_ref.startswith("GP|CK|")
+    assert (checkout.row.amount, checkout.row.state, checkout.detail.channels) == (150_000, "open", DEFAULT_CHANNELS)
+    job = checkout.expiry_job
+    assert job is not None
+    assert job.due == checkout.row.expires_at
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"amount": None}, ["amount"]),
+        ({"amount": "0.50"}, ["amount"]),
+        ({"channels": []}, ["channels"]),
+        ({"channels": ["bitcoin"]}, ["channels.0"]),
+        ({"channels": ["ussd"], "currency": "USD"}, ["channels"]),
+        ({"channels": ["ussd"], "recurrent": {}}, ["channels"]),
+        ({"expires": "2026-01-05T10:30:00+01:00"}, ["expires"]),
+        ({"expires": "2026-03-05T10:30:00+01:00"}, ["expires"]),
+        ({"expires": "tomorrow"}, ["expires"]),
+        ({"recurrent": {"frequency": "weekly", "value": "9"}}, ["recurrent.value"]),
+        ({"split": [{"ref_code": "RS1", "percentage": "10"}]}, ["split.0.ref_code"]),
+        ({"amount": None, "installment": {"total": "10.00", "payment_schedule": {"05-02-2026": "10.00"}}},
+         ["installment.payment_schedule"]),
+        ({"dry_run": True}, ["dry_run"]),
+        ({"amount": "-1", "channels": ["x"], "redirect_url": "ftp://x"}, ["amount", "redirect_url", "channels.0"]),
+    ],
+)  # fmt: skip
+def test_every_fault_is_named(fields: dict[str, Any], wrong: list[str]) -> None:
+    assert fields_of(InMemoryCheckout(**fields).opened) == wrong
+
+
+def test_the_page_offers_what_the_vendors_serve() -> None:
+    vendors = CollectionVendors(card=PAGE, collect=COLLECT)
+    assert InMemoryCheckout(vendors=vendors).detail.channels == ("card", "bank_transfer", "ussd", "mobile_money")
+    assert ussd_banks(vendors) == ("gtb",)
+    assert mobile_providers("NGN", vendors) == ("paga",)
+    assert fields_of(InMemoryCheckout(vendors=vendors, currency="USD").opened) == ["currency"]
+
+
+def test_in_live_without_a_vendor_cards_are_taken_if_the_operator_allows_it() -> None:
+    refusing = CollectionVendors(takes_card_numbers=False)
+    assert served_channels(DEFAULT_CHANNELS, "NGN", refusing, "live") == ()
+    assert served_channels(DEFAULT_CHANNELS, "NGN", CollectionVendors(), "live") == ("card",)
+    assert served_channels(DEFAULT_CHANNELS, "NGN", refusing, "test") == DEFAULT_CHANNELS
+
+
+# --- the end of its time ------------------------------------------------------------------------------------------
+
+
+def test_an_unpaid_checkout_expires_with_an_event() -> None:
+    checkout = InMemoryCheckout()
+    checkout.payments.advance(hours=24)
+    assert checkout.try_attempt() == attempt.CHECKOUT_EXPIRED
+    checkout.expire()
+    assert (checkout.row.state, checkout.row.ended_at, checkout.detail.email) == ("expired", checkout.payments.now, "")
+    assert checkout.expiry_job is None
+    [event] = checkout.payments.events
+    payload = msgspec.json.decode(event.payload)
+    assert (payload["txnStatus"], payload["chargedAmount"], payload["paymentMethod"]) == ("failed", "0.00", "checkout")
+    assert "paymentRef" not in payload
+    assert checkout.try_attempt() == attempt.CHECKOUT_ENDED
+
+
+def test_a_checkout_waits_for_an_attempt_that_began_in_time_and_is_paid_by_it() -> None:
+    checkout = InMemoryCheckout()
+    checkout.payments.advance(hours=23, minutes=55)
+    paying = checkout.begin("ussd")
+    paying.receive_answer(BEGUN["ussd"])
+    checkout.payments.advance(minutes=6)
+    checkout.expire()
+    assert checkout.row.state == "open"
+    paying.receive_answer(APPROVED)
+    assert (checkout.row.state, checkout.expiry_job) == ("paid", None)
+
+
+def test_a_checkout_ends_with_its_last_attempt_if_its_time_is_over() -> None:
+    checkout = InMemoryCheckout()
+    checkout.payments.advance(hours=23, minutes=55)
+    paying = checkout.begin_card()
+    checkout.payments.advance(minutes=6)
+    checkout.expire()
+    paying.receive_answer(NOBODY_ASKED, minutes=4)
+    assert (paying.row.code, checkout.row.state, checkout.expiry_job) == ("expired", "expired", None)
+    assert [event.kind for event in checkout.payments.events] == ["payment", "checkout"]
+    assert isinstance(checkout.confirm(paying), Refusal)
+    assert checkout.payments.balances() == {}
+
+
+def test_an_attempt_that_expires_in_time_leaves_the_checkout_open() -> None:
+    checkout = InMemoryCheckout()
+    paying = checkout.begin("ussd")
+    paying.receive_answer(BEGUN["ussd"])
+    paying.receive_answer(IN_PROGRESS, minutes=11)
+    assert (paying.row.code, checkout.row.state) == ("expired", "open")
