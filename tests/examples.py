@@ -43,7 +43,7 @@ VOLATILE_OF = {
 OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]")
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
-MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
+MOST_ENTRIES, SHOWN_ENTRIES, MORE = 30, 5, "…"
 
 HEAD = """\
 # {summary}

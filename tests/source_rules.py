@@ -85,6 +85,7 @@ SLICE_IMPORTS = {
     },
     "customers": {"payment"},
     "checkout": {"payment"},
+    "invoices": {"checkout", "customers", "payment"},
 }
 
 BORROWED_MODULES = {

@@ -27,6 +27,8 @@ from kasuwa.core.fields import (
 )
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.people import Bvn, DateText, Phone
+from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, DiscountType, DueDate
+from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
 
 FieldKind = Literal[
     "text",
@@ -64,16 +66,17 @@ AMOUNT_FIELDS = frozenset(
         *("principal", "interest", "tax", "penalty", "payoff", "accrued_interest", "withheld_tax", "effect"),
         *("thrift_paid", "thrift_received", "contributed", "received", "owed"),
         *("per_transaction", "per_day", "per_month", "duty", "opening_balance", "closing_balance", "refunded"),
+        *("subtotal", "shipping", "outstanding"),
     }
 )
-DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount"})
+DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount", "discount_rate", "vat_rate"})
 TIME_FIELDS = frozenset(
     {
         *("dateCreated", "dateErased", "expires_at", "opened_at", "matures_at", "created_at", "disbursed_at"),
-        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires"),
+        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "paid_at", "voided_at"),
     }
 )
-DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob"})
+DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob", "date_due"})
 NAMED_KINDS: tuple[tuple[frozenset[str], FieldKind], ...] = (
     (AMOUNT_FIELDS, "amount"),
     (DECIMAL_FIELDS, "decimal"),
@@ -97,6 +100,9 @@ SCALARS: dict[type, FieldType] = {
     CardPrefix: TEXT,
     Bvn: TEXT,
     Phone: TEXT,
+    DueDate: FieldType("date"),
+    ChargeUser: FieldType("choice", values=(IN_FULL, IN_PARTS)),
+    DiscountType: FieldType("choice", values=(FLAT, PERCENTAGE)),
 }
 
 

@@ -22,6 +22,8 @@ from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import KIND as TRANSFER
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
+from kasuwa.methods.invoices import actions as invoices
+from kasuwa.methods.invoices.rules.pay_invoice import INVOICE_SOURCE
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
 from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
@@ -57,7 +59,9 @@ ALL_RESOURCES = msgspec.structs.replace(
         *transactions.RESOURCES,
         *references.RESOURCES,
         *statements.RESOURCES,
+        *invoices.RESOURCES,
     ),
+    steps=(*RESOURCES.steps, *invoices.STEPS),
 )
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX, actions=(*payment.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX, *SANDBOX.actions)
@@ -98,7 +102,7 @@ QUERY_ENDED = {
 }
 
 # Rules of the slices that open checkouts for what they sell.
-CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = ()
+CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = (INVOICE_SOURCE,)
 
 # Rules of the purposes of payments and transfers, by name, and of the sources of checkouts.
 PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
@@ -114,7 +118,9 @@ PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
 } | {source_key(source.name): source for source in CHECKOUT_SOURCES}
 
 # What payers do on pages: not reachable through the API.
-PAYER_ACTIONS = {action.name: action for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS)}
+PAYER_ACTIONS = {
+    action.name: action for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS, *invoices.PAYER_ACTIONS)
+}
 
 
 def methods_of(environment: str) -> tuple[ApiMethod, ...]:

@@ -11,6 +11,8 @@ from kasuwa.core.paging import Paged, PagedArray
 from kasuwa.core.schedule import MAX_INSTALLMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
+from kasuwa.methods.invoices.store import MAX_PAYMENTS
+from kasuwa.methods.invoices.wire import MAX_ITEMS
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
@@ -28,6 +30,10 @@ CATEGORIES = "at most 50 categories of shops"
 EVENTS = {
     "data[].attempts": f"the newest {MOST_ATTEMPTS} (resources/store.py)",
     "data[].payload": "an event as it was sent: a transaction, and its meta of at most 64 KiB",
+}
+INVOICE = {
+    "data.items": f"as many as were sent: at most {MAX_ITEMS}",
+    "data.payments": f"the newest {MAX_PAYMENTS} (invoices/store.py)",
 }
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
@@ -64,6 +70,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data.timeline": f"the newest {MAX_STEPS} steps (references/store.py)",
     },
     "resources-statement": {"data": "at most 200 lines", "totals": "one line a kind of movement: at most 8"},
+    **dict.fromkeys(("resources-invoice", "resources-invoice_detail", "resources-invoice-void"), INVOICE),
     "resources-customer_detail": {
         "data.totals": "one line a currency",
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",

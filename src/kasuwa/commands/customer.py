@@ -25,6 +25,9 @@ from kasuwa.db.batch import Submission
 from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
 from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, show_customer
 from kasuwa.methods.customers.store import find_customer
+from kasuwa.methods.invoices.model import Invoice
+from kasuwa.methods.invoices.rules.states import erase_person, read_person, show_invoice
+from kasuwa.methods.invoices.store import list_customer_invoices
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import (
     ErasablePayment,
@@ -73,7 +76,7 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
 
 @command.command(name="export")
 def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None:
-    """Print everything stored about a customer as JSON: the profile, the payments and the saved cards."""
+    """Print everything stored about a customer as JSON: the profile, payments, saved cards and invoices."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -82,17 +85,31 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
             raise ServeError(UNKNOWN_CUSTOMER.message)
         await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
         found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
-        records = {kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows}
+        records: dict[str, list[Any]] = {
+            kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows
+        }
         profile = show_customer(customer, read_data(customer, vault.unseal))
+        records |= await export_sales(merchant_id, customer_id, connection, vault)
         return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
 
     typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())
 
 
+async def export_sales(merchant_id: int, customer_id: str, connection: Any, vault: Vault) -> dict[str, list[Any]]:
+    """Returns the invoices of a customer, by kind."""
+    invoices = [
+        show_invoice(invoice, read_person(invoice, vault.unseal), "")
+        for invoice in await list_customer_invoices(merchant_id, customer_id, connection)
+    ]
+    for record in invoices:
+        record.link = ""  # whoever has it can see the invoice
+    return {"invoice": invoices} if invoices else {}
+
+
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase a customer's personal data, also in payments, and the cards saved with them. The books keep their records.
-    Refused while a payment is open."""
+    """Erase a customer's personal data, also in payments and invoices, and the cards saved with payments. The books
+    keep their records. Refused while a payment is open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 
@@ -103,10 +120,12 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             if customer is None:
                 raise ServeError(UNKNOWN_CUSTOMER.message)
             found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
+            invoices = await list_customer_invoices(merchant_id, customer_id, connection)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = tuple(
             RowErasure(kind, key, erase) for name, (kind, erase) in ERASURES.items() for key in found.keys[name]
         )
+        erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
         key = bytes(customer.key)
         rule = with_audit_entry(
             partial(decide_erase, key, erasures), lambda _: make_audit_entry("erased a customer", customer_id)

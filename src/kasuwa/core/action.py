@@ -132,6 +132,7 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     permission: Permission
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None  # a body field and the value that selects this row among those of its name
+    only_with: str = ""  # a body field without which this row is not selected; Envelope in web/routes.py has it
     selector: str | None = None  # the body field that selects this row, if it is not one of the path's
     title: str = ""  # names the row if another of the path has the same name under another selector
     accepts_idempotency_key: bool = True
@@ -154,6 +155,7 @@ class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     example: Mapping[str, Any]
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
+    only_with: str = ""  # a body field without which this row is not selected; Envelope in web/routes.py has it
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
     permission: Permission = VIEW
@@ -260,6 +262,11 @@ def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
     """Returns the permission that a request with these body fields needs."""
     is_read_only = isinstance(action, Write) and action.read_only_without and not fields.get(action.read_only_without)
     return VIEW if is_read_only else action.permission
+
+
+def only_with_of(action: Action) -> str:
+    """Returns the body field without which an action is not selected, or "" if there is none."""
+    return action.only_with if isinstance(action, Read | Write) else ""
 
 
 def title_of(action: Action) -> str:

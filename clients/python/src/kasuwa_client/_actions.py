@@ -1067,6 +1067,60 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
     },
     reply="Statement",
 )
+RESOURCES_INVOICE: Action[types.InvoiceReply] = Action(
+    name="resources.invoice",
+    path="resources",
+    selectors={"request": "invoice"},
+    fields={
+        "customer_id": ("customer_id", "text"),
+        "items": ("items", "[ItemFields]"),
+        "currency": ("currency", "choice"),
+        "date_due": ("date_due", "date"),
+        "discount_type": ("discount_type", "choice"),
+        "discount": ("discount", "decimal"),
+        "shipping": ("shipping", "amount"),
+        "vat": ("vat", "decimal"),
+        "note": ("note", "text"),
+        "charge_user": ("charge_user", "choice"),
+        "invoice_id": ("invoice_id", "text"),
+    },
+    reply="InvoiceReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_INVOICES: Action[types.InvoiceSummary] = Action(
+    name="resources.invoices",
+    path="resources",
+    selectors={"inquire": "invoice"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "status": ("status", "choice"),
+        "customer_id": ("customer_id", "text"),
+    },
+    reply="InvoicePage",
+    record="InvoiceSummary",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_INVOICE_DETAIL: Action[types.InvoiceReply] = Action(
+    name="resources.invoice_detail",
+    path="resources",
+    selectors={"inquire": "invoice"},
+    fields={"invoice_id": ("invoice_id", "text")},
+    reply="InvoiceReply",
+)
+RESOURCES_INVOICE_VOID: Action[types.InvoiceReply] = Action(
+    name="resources.invoice_void",
+    path="resources",
+    selectors={"inquire": "invoice", "status": "void"},
+    fields={"invoice_id": ("invoice_id", "text")},
+    reply="InvoiceReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
     path="sandbox",

@@ -1157,7 +1157,13 @@ class Payment(AsyncGroup):
                 title="Two shirts",
             )
 
-            null
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "checkoutURL": "http://127.0.0.1:20214/pay/checkout/1f6801260bad63f8e04fe37ec2b4ebab75b4f9c00f9b8…
+              "expires": "2026-01-06T08:30:00.000Z",
+              "message": "Send the customer to checkoutURL"
+            }
         """
         return await self._call(
             actions.PAYMENT_CHECKOUT,
@@ -4219,6 +4225,249 @@ class Resources(AsyncGroup):
             },
         )
 
+    async def invoice(
+        self,
+        *,
+        customer_id: str,
+        items: Sequence[types.ItemFields],
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        date_due: dt.date | str | None = None,
+        discount_type: Literal["flat", "percentage"] | None = None,
+        discount: types.Amount | None = None,
+        shipping: types.Amount | None = None,
+        vat: types.Amount | None = None,
+        note: str | None = None,
+        charge_user: Literal["full", "parts"] | None = None,
+        invoice_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.InvoiceReply:
+        """Make an invoice for a customer, or change an unpaid one.
+
+        Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and
+        link stay, and every field counts as in a new invoice.
+
+        customer_id: The customer who is to pay, of the action `customer`. 1 to 100 characters.
+        items: What the invoice is for. 1 to 100 items.
+        currency: Currency of all amounts. Default NGN. One of NGN, USD, GHS, KES.
+        date_due: Last day to pay, in Lagos. From the next day on the invoice is overdue. Without it, it never is. A
+            date as YYYY-MM-DD or DD-MM-YYYY.
+        discount_type: What `discount` is: `flat`, an amount (the default), or `percentage`, of the sum of the
+            items. Flat or percentage.
+        discount: Subtracted before VAT. At most the sum of the items. Default 0. A number, not negative, with at
+            most four decimals.
+        shipping: Added after VAT. Default 0. Digits with at most two decimals, at most 15 digits; zero where
+            nothing is left.
+        vat: VAT in percent, at most 100, of the items less the discount. Default 0. A percentage from 0 to 1000
+            with at most six decimals.
+        note: Text to the customer, shown on the invoice. At most 1000 characters.
+        charge_user: `parts`: the customer may pay in parts of a chosen amount. `full` (the default): one payment of
+            the whole amount. Parts (also yes, true or 1) or full (also no, false or 0).
+        invoice_id: The invoice to change. Absent: a new one. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.invoice(
+                customer_id="<customer_id>",
+                items=[
+                    {"description": "Ankara fabric, 6 yards", "quantity": 2, "amount": "12500.00"},
+                    {"description": "Tailoring", "amount": "8000.00"},
+                ],
+                currency="NGN",
+                discount_type="percentage",
+                discount=10,
+                vat="7.5",
+                shipping="1500.00",
+                note="Thank you, Ada.",
+                charge_user="parts",
+            )
+
+            {
+              "status": 200,
+              "message": "Invoice Created",
+              "data": {
+                "invoice_id": "IN8QBqqxa5R7JSuAvLFN0d4H",
+                "number": "INV-000001",
+                "link": "http://127.0.0.1:20214/pay/invoice/baf49ca317defe67995f3ae28830c26ff63bf9bf423a2670",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return await self._call(
+            actions.RESOURCES_INVOICE,
+            {
+                "customer_id": customer_id,
+                "items": items,
+                "currency": currency,
+                "date_due": date_due,
+                "discount_type": discount_type,
+                "discount": discount,
+                "shipping": shipping,
+                "vat": vat,
+                "note": note,
+                "charge_user": charge_user,
+                "invoice_id": invoice_id,
+            },
+            idempotency_key,
+        )
+
+    def invoices(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        status: Literal["overdue", "paid", "partly_paid", "unpaid"] | None = None,
+        customer_id: str | None = None,
+    ) -> AsyncPager[types.InvoiceSummary]:
+        """Invoices, newest first: all, or those in a state or of a customer.
+
+        Lists invoices, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        status: Lists only invoices in this state.
+        customer_id: Lists only invoices of this customer. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoices(status="unpaid")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "invoice_id": "IN8QBqqxa5R7JSuAvLFN0d4H",
+                  "number": "INV-000001",
+                  "link": "http://127.0.0.1:20214/pay/invoice/baf49ca317defe67995f3ae28830c26ff63bf9bf423a2670",
+                  "customer_id": "<customer_id>",
+                  "currency": "NGN",
+                  "subtotal": "33000.00",
+                  "discount": "3300.00",
+                  "vat": "2227.50",
+                  "shipping": "1500.00",
+                  "total": "33427.50",
+                  "paid": "0.00",
+                  "refunded": "0.00",
+                  "outstanding": "33427.50",
+                  "status": "unpaid",
+                  "date_due": null,
+                  "created_at": "2026-01-05T08:30:00.000Z",
+                  "paid_at": null
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_INVOICES, {"offset": offset, "limit": limit, "status": status, "customer_id": customer_id}
+        )
+
+    async def invoice_detail(self, *, invoice_id: str) -> types.InvoiceReply:
+        """One invoice with its items and payments.
+
+        Shows one invoice.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.invoice_detail(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice",
+              "data": {
+                "invoice_id": "IN8QBqqxa5R7JSuAvLFN0d4H",
+                "number": "INV-000001",
+                "link": "http://127.0.0.1:20214/pay/invoice/baf49ca317defe67995f3ae28830c26ff63bf9bf423a2670",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return await self._call(actions.RESOURCES_INVOICE_DETAIL, {"invoice_id": invoice_id})
+
+    async def invoice_void(self, *, invoice_id: str, idempotency_key: str | None = None) -> types.InvoiceReply:
+        """Void an invoice on which nothing was paid.
+
+        Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.invoice_void(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice Voided",
+              "data": {
+                "invoice_id": "IN8QBqqxa5R7JSuAvLFN0d4H",
+                "number": "INV-000001",
+                "link": "http://127.0.0.1:20214/pay/invoice/baf49ca317defe67995f3ae28830c26ff63bf9bf423a2670",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "0.00",
+                "status": "void",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return await self._call(actions.RESOURCES_INVOICE_VOID, {"invoice_id": invoice_id}, idempotency_key)
+
 
 class Sandbox(AsyncGroup):
     """The actions of `PUT /sandbox`. They exist in the test environment only."""
@@ -4659,6 +4908,7 @@ class Sandbox(AsyncGroup):
               "now": "2026-01-06T09:30:00.000+01:00",
               "ran": {
                 "cashcode": 1,
+                "checkout": 1,
                 "payment": 14,
                 "webhook": 5
               }

@@ -27,8 +27,8 @@ class EventBase(Result):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -38,7 +38,7 @@ class EventBase(Result):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -69,7 +69,7 @@ class PaymentEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -143,7 +143,7 @@ class TransferEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -195,7 +195,7 @@ class BillEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -244,7 +244,7 @@ class RefundEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -301,7 +301,7 @@ class CashcodeEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -350,7 +350,7 @@ class CardPurchaseEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -396,7 +396,7 @@ class CardRefundEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -445,7 +445,7 @@ class RepaymentEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -499,7 +499,7 @@ class SavingsMovementEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -550,7 +550,7 @@ class CheckoutEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -585,8 +585,11 @@ class CheckoutEvent(EventBase):
 
 
 @dataclass(frozen=True)
-class EndpointTestEvent(EventBase):
-    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
+class InvoiceEvent(EventBase):
+    """An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice
+    have events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid
+    in full, `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
+    """
 
     event_id: str | None
     """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
@@ -594,8 +597,8 @@ class EndpointTestEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -605,7 +608,71 @@ class EndpointTestEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["invoice"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amounts, as its ISO 4217 code."""
+    invoice_id: str
+    """The invoice."""
+    number: str
+    """Number of the invoice."""
+    customer_id: str
+    """The customer."""
+    invoice_status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice after the event."""
+    total: Decimal
+    """What is to be paid in all, in major units."""
+    outstanding: Decimal
+    """What is left to pay, in major units."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that led to the event. Absent if none did."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "customer_id": "customer_id",
+        "invoice_status": "invoiceStatus",
+        "total": "total",
+        "outstanding": "outstanding",
+        "payment_ref": "paymentRef",
+    }
+
+
+@dataclass(frozen=True)
+class EndpointTestEvent(EventBase):
+    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -634,8 +701,8 @@ class UnknownEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -645,7 +712,7 @@ class UnknownEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event.
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -677,6 +744,7 @@ Event = Union[
     RepaymentEvent,
     SavingsMovementEvent,
     CheckoutEvent,
+    InvoiceEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -694,5 +762,6 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
     "checkout": CheckoutEvent,
+    "invoice": InvoiceEvent,
     "test": EndpointTestEvent,
 }

@@ -187,6 +187,29 @@ class InterestSettings(TypedDict):
     """The interval that the rate is for; `annualized` means a year."""
 
 
+class ItemFields(TypedDict, total=False):
+    """One item. Each of its three parts may have another name."""
+
+    description: str
+    """What is sold. Required, under this name or as `name`. 1 to 200 characters."""
+    name: str
+    """Another name of `description`, which counts if both are sent. 1 to 200 characters."""
+    quantity: int
+    """Number of units, 1 to 1,000,000. Default 1. A whole number, not negative."""
+    qty: int
+    """Another name of `quantity`, which counts if both are sent. A whole number, not negative."""
+    amount: Amount
+    """Price of one unit. Required, under this name, as `unit_cost` or as `price`. Digits with at most two decimals,
+    at most 15 digits; zero where nothing is left.
+    """
+    unit_cost: Amount
+    """Another name of `amount`, which counts if both are sent. Digits with at most two decimals, at most 15 digits;
+    zero where nothing is left.
+    """
+    price: Amount
+    """Another name of `amount`. Digits with at most two decimals, at most 15 digits; zero where nothing is left."""
+
+
 class Payer(TypedDict, total=False):
     """The payer, as far as the merchant knows."""
 
@@ -1944,6 +1967,234 @@ class InterestReply(Result):
     wire_names: ClassVar[Mapping[str, str]] = {
         "interest_rate": "interestRate",
         "interest_frequency": "interestFrequency",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceCustomer(Result):
+    """The customer as the invoice shows it."""
+
+    name: str
+    """Name of the customer."""
+    email: str
+    """E-mail address."""
+    phone: str | None = None
+    """Telephone number, or null."""
+    address: str | None = None
+    """Postal address, or null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "email": "email", "phone": "phone", "address": "address"}
+
+
+@dataclass(frozen=True)
+class InvoiceLine(Result):
+    """One item of an invoice."""
+
+    description: str
+    """What is sold."""
+    quantity: int
+    """Number of units."""
+    amount: Decimal
+    """Price of one unit."""
+    total: Decimal
+    """`quantity` times `amount`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "description": "description",
+        "quantity": "quantity",
+        "amount": "amount",
+        "total": "total",
+    }
+
+
+@dataclass(frozen=True)
+class InvoicePayment(Result):
+    """A successful payment of an invoice."""
+
+    txn_ref: str
+    """Reference of the payment."""
+    amount: Decimal
+    """What it paid of the invoice."""
+    refunded: Decimal
+    """What was refunded of it."""
+    method: str
+    """Payment type."""
+    paid_at: dt.datetime
+    """Time of the payment, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "amount": "amount",
+        "refunded": "refunded",
+        "method": "method",
+        "paid_at": "paid_at",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceRecord(Result):
+    """An invoice."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice. Yours are numbered from 1 without holes."""
+    link: str
+    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
+    customer_id: str
+    """The customer."""
+    currency: str
+    """Currency of all amounts."""
+    subtotal: Decimal
+    """Sum of the items."""
+    discount: Decimal
+    """The discount as an amount."""
+    vat: Decimal
+    """The VAT as an amount."""
+    shipping: Decimal
+    """Shipping costs."""
+    total: Decimal
+    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
+    paid: Decimal
+    """What was paid, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of the payments. It does not change the status."""
+    outstanding: Decimal
+    """What is left to pay. 0.00 if the invoice is void."""
+    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice."""
+    created_at: dt.datetime
+    """Time at which the invoice was made, in UTC."""
+    items: tuple[InvoiceLine, ...]
+    """What the invoice is for."""
+    discount_type: Literal["flat", "percentage"]
+    """What the requested discount was."""
+    vat_rate: Decimal
+    """The VAT in percent."""
+    charge_user: Literal["full", "parts"]
+    """Whether the customer may pay in parts."""
+    payments: tuple[InvoicePayment, ...]
+    """The newest 100 successful payments, newest first."""
+    date_due: dt.date | None = None
+    """Last day to pay. Null if there is none."""
+    paid_at: dt.datetime | None = None
+    """Time at which it was paid in full, in UTC. Else null."""
+    discount_rate: Decimal | None = None
+    """The discount in percent. Null if it is an amount."""
+    note: str | None = None
+    """Text to the customer. Null if there is none, or if the customer was erased."""
+    customer: InvoiceCustomer | None = None
+    """The customer as of the last change of the invoice. Null if the customer was erased."""
+    voided_at: dt.datetime | None = None
+    """Time at which it was voided, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "link": "link",
+        "customer_id": "customer_id",
+        "currency": "currency",
+        "subtotal": "subtotal",
+        "discount": "discount",
+        "vat": "vat",
+        "shipping": "shipping",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+        "status": "status",
+        "date_due": "date_due",
+        "created_at": "created_at",
+        "paid_at": "paid_at",
+        "items": "items",
+        "discount_type": "discount_type",
+        "discount_rate": "discount_rate",
+        "vat_rate": "vat_rate",
+        "charge_user": "charge_user",
+        "note": "note",
+        "customer": "customer",
+        "voided_at": "voided_at",
+        "payments": "payments",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceReply(Result):
+    """One invoice."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: InvoiceRecord
+    """The invoice."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InvoiceSummary(Result):
+    """An invoice without its items."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice. Yours are numbered from 1 without holes."""
+    link: str
+    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
+    customer_id: str
+    """The customer."""
+    currency: str
+    """Currency of all amounts."""
+    subtotal: Decimal
+    """Sum of the items."""
+    discount: Decimal
+    """The discount as an amount."""
+    vat: Decimal
+    """The VAT as an amount."""
+    shipping: Decimal
+    """Shipping costs."""
+    total: Decimal
+    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
+    paid: Decimal
+    """What was paid, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of the payments. It does not change the status."""
+    outstanding: Decimal
+    """What is left to pay. 0.00 if the invoice is void."""
+    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice."""
+    created_at: dt.datetime
+    """Time at which the invoice was made, in UTC."""
+    date_due: dt.date | None = None
+    """Last day to pay. Null if there is none."""
+    paid_at: dt.datetime | None = None
+    """Time at which it was paid in full, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "link": "link",
+        "customer_id": "customer_id",
+        "currency": "currency",
+        "subtotal": "subtotal",
+        "discount": "discount",
+        "vat": "vat",
+        "shipping": "shipping",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+        "status": "status",
+        "date_due": "date_due",
+        "created_at": "created_at",
+        "paid_at": "paid_at",
     }
 
 

@@ -7,8 +7,8 @@ import type { Amount } from "../exact.js";
 export interface EventPayload extends DeliveryFacts {
   /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
   readonly status: 200;
-  /** The final state of the transaction. It never changes after the event. */
-  readonly txnStatus: "failed" | "successful";
+  /** The state of what the event is about. */
+  readonly txnStatus: "failed" | "pending" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
   readonly txnRef: string;
   /**
@@ -19,7 +19,7 @@ export interface EventPayload extends DeliveryFacts {
   /**
    * How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
    * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that was
-   * not paid; `test` in a test event.
+   * not paid; `invoice` in the event of an invoice; `test` in a test event.
    */
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
@@ -185,6 +185,32 @@ export interface CheckoutEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
+/**
+ * An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice have
+ * events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid in full,
+ * `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
+ */
+export interface InvoiceEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "invoice";
+  /** Currency of the amounts, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The invoice. */
+  readonly invoice_id: string;
+  /** Number of the invoice. */
+  readonly number: string;
+  /** The customer. */
+  readonly customer_id: string;
+  /** State of the invoice after the event. */
+  readonly invoiceStatus: "overdue" | "paid" | "partly_paid" | "unpaid" | "void";
+  /** What is to be paid in all, in major units. */
+  readonly total: Amount;
+  /** What is left to pay, in major units. */
+  readonly outstanding: Amount;
+  /** The `txnRef` of the payment that led to the event. Absent if none did. */
+  readonly paymentRef?: string;
+}
+
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
 export interface EndpointTestEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -217,6 +243,7 @@ export type KasuwaEvent =
   | RepaymentEvent
   | SavingsMovementEvent
   | CheckoutEvent
+  | InvoiceEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -233,5 +260,6 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "deposit",
   "cashout",
   "checkout",
+  "invoice",
   "test",
 ]);

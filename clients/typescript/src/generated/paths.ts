@@ -39,7 +39,8 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
+   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, invoice, invoices,
+   * invoiceDetail, invoiceVoid.
    */
   readonly resources: ResourcesMethods;
   /**
@@ -65,6 +66,7 @@ export class KasuwaPaths {
 export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
+export * from "./invoices.js";
 export * from "./references.js";
 export * from "./statements.js";
 export * from "./transactions.js";

@@ -1791,7 +1791,13 @@ export class PaymentMethods {
    *   redirect_url: "https://shop.example/thanks",
    *   title: "Two shirts",
    * });
-   * // null
+   * // {
+   * //   status: 202,
+   * //   txnRef: "<txnRef>",
+   * //   checkoutURL: "http://127.0.0.1:20214/pay/checkout/1f6801260bad63f8e04fe37ec2b4ebab75b4f9c00f9b8865",
+   * //   expires: "2026-01-06T08:30:00.000Z",
+   * //   message: "Send the customer to checkoutURL",
+   * // }
    * ```
    */
   checkout(request: PaymentCheckoutRequest = {}, options?: CallOptions): Promise<CheckoutReply> {

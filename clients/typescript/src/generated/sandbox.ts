@@ -805,6 +805,7 @@ export class SandboxMethods {
    * //   now: "2026-01-06T09:30:00.000+01:00",
    * //   ran: {
    * //     cashcode: 1,
+   * //     checkout: 1,
    * //     payment: 14,
    * //     webhook: 5,
    * //   },
