@@ -30,7 +30,7 @@ VOLATILE = frozenset(
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
         *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
-        *("customer_id", "next_cursor"),
+        *("customer_id", "next_cursor", "link_id", "link", "checkoutURL"),
     }
 )
 VOLATILE_OF = {

@@ -81,7 +81,8 @@ SLICE_IMPORTS = {
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
     "references": {
-        *("cashcode", "clients", "customers", "disburse", "investments", "loans", "payment", "virtualcard"),
+        *("cashcode", "checkout", "clients", "customers", "disburse", "investments", "loans", "payment"),
+        "virtualcard",
     },
     "customers": {"payment"},
     "checkout": {"payment"},

@@ -56,6 +56,7 @@ EVERY_SETTING = {
     "request_log": "stdout",
     "hash_header": "x-shop-hash",
     "webhook_loopback": "off",
+    "checkout_cards": "on",
     "public_url": "https://pay.example",
     "invitations": "command",
     "cooling_off_hours": "12",

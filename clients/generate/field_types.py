@@ -27,6 +27,7 @@ from kasuwa.core.fields import (
 )
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.people import Bvn, DateText, Phone
+from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
 from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, DiscountType, DueDate
 from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
 
@@ -73,7 +74,8 @@ DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discoun
 TIME_FIELDS = frozenset(
     {
         *("dateCreated", "dateErased", "expires_at", "opened_at", "matures_at", "created_at", "disbursed_at"),
-        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "paid_at", "voided_at"),
+        *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "datePaid"),
+        *("paid_at", "voided_at", "used_at"),
     }
 )
 DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob", "date_due"})
@@ -96,6 +98,9 @@ SCALARS: dict[type, FieldType] = {
     LagosDate: FieldType("date"),
     DateText: FieldType("date"),
     Currency: FieldType("choice", values=CURRENCIES),
+    Flag: FieldType("boolean"),
+    LinkType: FieldType("choice", values=tuple(dict.fromkeys(LINK_TYPES.values()))),
+    Slug: TEXT,
     CardNumber: TEXT,
     CardPrefix: TEXT,
     Bvn: TEXT,

@@ -55,6 +55,7 @@ ALL_RESOURCES = msgspec.structs.replace(
     actions=(
         *RESOURCES.actions,
         *payment.RESOURCES,
+        *checkout.RESOURCES,
         *customers.RESOURCES,
         *transactions.RESOURCES,
         *references.RESOURCES,

@@ -57,7 +57,7 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     dispatch = make_dispatch(services, operations, shared.limits)
     owner = await start_owner(services, dispatch, shared)
     forwarder = None if owner is None else RequestForwarder(dispatch, owner.links, metrics)
-    server = make_server(services, dispatch, make_callbacks(services, operators), forwarder)
+    server = make_server(services, dispatch, make_callbacks(services, operators), forwarder, shared.limits)
     goodbye = None if owner is None else owner.listener.say_goodbye
     await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port, goodbye)
     await asyncio.gather(operations.close(), server.drain(), *([] if owner is None else [owner.listener.drain()]))

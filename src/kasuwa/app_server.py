@@ -1,5 +1,6 @@
 """Builds the HTTP server of the API process, its dispatch and its operations from the services of a process."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from kasuwa.db.connection_pool import Pool
 from kasuwa.db.migrate import newest_known_version
 from kasuwa.observe import log
 from kasuwa.pages.checkout import CheckoutPayments
+from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.pages.statements import StatementPages
 from kasuwa.readiness import Readiness
@@ -24,11 +26,16 @@ from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.openapi_documents import BuiltOnce, build_documents
 from kasuwa.web.routes import make_routes
 from kasuwa.web.server import Server, ServerServices
-from kasuwa.web.shared_buckets import SharedLimits
+from kasuwa.web.shared_buckets import SharedBuckets, SharedLimits
+from kasuwa.web.throttle import bucket_key
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rail_callbacks import CallbackServices, RailCallbacks
 from kasuwa.work.sandbox import SandboxOperations, SandboxServices
 from kasuwa.work.steps import rail_kinds_of
+
+# Forms that one network address may send on the pages of checkouts and links, in live. Many payers may share one.
+# Contract: payment#checkout-page
+FORMS_PER_SECOND, FORMS_BURST = 0.5, 40
 
 
 def make_admin_operations(services: Services, operators: Pool) -> Any:
@@ -66,15 +73,38 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
     return RailCallbacks(used, services.rail_choice.callback_sources(), services.rail_choice.callback_hints())
 
 
+def make_page_throttle(settings: Settings, limits: SharedLimits | None) -> Callable[[str], float] | None:
+    """Returns the limit of forms that one address may send on payers' pages. The test environment has none."""
+    if settings.environment == "test":
+        return None
+    buckets = SharedBuckets() if limits is None else limits.pages
+    return lambda address: buckets.take(bucket_key("page", address), FORMS_PER_SECOND, FORMS_BURST)
+
+
 def make_server(
-    services: Services, dispatch: Dispatch, callbacks: RailCallbacks, forwarder: RequestForwarder | None
+    services: Services,
+    dispatch: Dispatch,
+    callbacks: RailCallbacks,
+    forwarder: RequestForwarder | None,
+    limits: SharedLimits | None = None,
 ) -> Server:
     request_log = make_request_log(services.settings)
     writes = forwarder or dispatch
     checkout = CheckoutPayments(
         services.reader, services.vault, services.merchant_directory, writes, services.deployment.public_url
     )
-    pages = CheckoutPages(checkout)
+    hosted = HostedCheckouts(
+        HostedServices(
+            reader=services.reader,
+            vault=services.vault,
+            merchants=services.merchant_directory,
+            writes=writes,
+            public_url=services.deployment.public_url,
+            vendors=services.deployment.vendors,
+            take=make_page_throttle(services.settings, limits),
+        )
+    )
+    pages = CheckoutPages(checkout, hosted)
     proxies = trusted_proxies_of(services.settings)
     parts = ServerServices(
         routes=make_routes(services.methods),

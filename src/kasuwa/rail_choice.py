@@ -337,7 +337,9 @@ SERVED = {paystack.NAME: paystack_collection.SERVED, monnify.NAME: monnify_colle
 def collection_vendors_of(settings: Settings) -> CollectionVendors:
     """Returns the vendors that new payments are sent to, with what they serve."""
     return CollectionVendors(
-        card=SERVED.get(rail_of_purpose(settings, "card")), collect=SERVED.get(rail_of_purpose(settings, "collect"))
+        card=SERVED.get(rail_of_purpose(settings, "card")),
+        collect=SERVED.get(rail_of_purpose(settings, "collect")),
+        takes_card_numbers=settings.environment == "test" or settings.checkout_cards == "on",
     )
 
 

@@ -58,6 +58,7 @@ class Settings(msgspec.Struct, kw_only=True):
     request_log: str = "off"  # off or stdout
     hash_header: str = DEFAULT_HASH_HEADER  # header of the webhook's hash
     webhook_loopback: str = "on"  # on or off: whether webhooks in test may go to loopback addresses
+    checkout_cards: str = "off"  # on or off: whether payers in live may enter card numbers on pages of ours
     public_url: str | None = None  # the API's address for payers
     invitations: str | None = None  # print, command, or an smtp URL
     cooling_off_hours: int | None = None  # None: 24 in live, 0 in test
@@ -402,6 +403,8 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
     if settings.webhook_loopback not in ("on", "off"):
         raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
+    if settings.checkout_cards not in ("on", "off"):
+        raise SettingsError(f"KASUWA_CHECKOUT_CARDS must be on or off, not {settings.checkout_cards!r}")
     if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not is_allowed_hash_header(settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
     for name in ("public_url", "console_url"):

@@ -191,7 +191,7 @@ class Supervisor:
         sockets = make_sockets(self._settings.workers, self._settings.data)
         if sockets is None:
             logger.warning("no directory for sockets can be made: each API process decides for itself, which is slow")
-        return SharedResources(self._counters, sockets, SharedLimits(SharedBuckets(), SharedBuckets()))
+        return SharedResources(self._counters, sockets, SharedLimits(SharedBuckets(), SharedBuckets(), SharedBuckets()))
 
     def _start(self, counters: SharedCounters) -> ChildProcess:
         process = FORK.Process(target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid()))

@@ -64,6 +64,11 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update hold set taken = taken - 1 where merchant_id = $1 and taken > 0",
         "update posting set reference = 'GP|other' where merchant_id = $1 and debit = 'wallet:main:NGN'",
     ),
+    # --- checkouts
+    "a checkout is paid by one successful payment or not at all": (
+        "update checkout set state = 'paid', payment_ref = 'GP0', ended_at = now() where merchant_id = $1",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'checkout.expire'",
+    ),
     # --- transfers and bills
     "a successful transfer or bill took its amount": (
         "update transaction set fee = fee + 1 where merchant_id = $1 and kind = 'transfer'",
@@ -216,6 +221,7 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
         card.get(reveal=True)
     shop.advance(days=4)
     shop.transfer(accountnumber="0000000020", orderRef="open")
+    assert shop.put("payment", action="checkout", amount="1500.00").body["status"] == 202
     assert PaymentClient(shop).paid()["txnStatus"] == "successful"
 
 

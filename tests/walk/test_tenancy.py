@@ -32,14 +32,14 @@ REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|c
 
 # References made for the stranger itself differ from one request to the next.
 MADE = re.compile(
-    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(CL|CU|LN|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
+    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(CL|CU|LN|PL|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
     r"|\w+\|GVC\|[0-9]+\|\w{22}"
 )
 # Values made for the stranger itself, and answers of a register that are the same for every merchant.
 OWN_FIELDS = frozenset(
     {
         *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
-        *("token", "custName", "cardpan", "maskedpan", "cvv", "cashcode"),
+        *("token", "custName", "cardpan", "maskedpan", "cvv", "cashcode", "checkoutURL", "link"),
     }
 )
 

@@ -13,8 +13,10 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Pages(Protocol):
-    async def serve(self, verb: str, path: str, form: bytes) -> Page:
-        """Returns the page for a path below /pay/ that a payer opened (GET) or whose form was sent (POST)."""
+    async def serve(self, verb: str, path: str, form: bytes, address: str = "") -> Page:
+        """Returns the page for a path below /pay/ that a payer opened (GET) or whose form was sent (POST).
+
+        `address` is the network address of the payer."""
         ...
 
 

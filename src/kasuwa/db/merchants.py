@@ -127,6 +127,8 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
         )
         for sealed, verifier, expires_at in await connection.fetch(KEYS_OF, old):
             await add_key(connection, vault, new, unseal_key(vault, old, sealed, verifier).decode(), expires_at)
+        # The addresses of its payment links are free again.
+        await connection.execute("delete from token_index where merchant_id = $1 and kind = 'paylink'", old)
         # Jobs of the archived books must not run any more.
         await connection.execute("update scheduled_job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)

@@ -280,6 +280,23 @@ INVARIANTS = (
                     select count(*) from scheduled_job j where j.merchant_id = p.merchant_id and j.subject = p.key))""",
     ),
     Invariant(
+        "a checkout is paid by one successful payment or not at all, and an open one has a job that ends it",
+        f"""with paid as (
+                select p.merchant_id, p.detail -> 'errand' ->> 'reference' as reference, count(*) as times,
+                    min(p.txn_ref) as txn_ref
+                from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' = 'checkout'
+                    and t.status = 'successful'
+                group by 1, 2)
+            select c.merchant_id, c.txn_ref as place
+            from checkout c left join paid d on d.merchant_id = c.merchant_id and d.reference = c.txn_ref
+            where {merchant_filter("c")} and (coalesce(d.times, 0) <> (c.state = 'paid')::int
+                or (c.state = 'paid' and c.payment_ref <> d.txn_ref)
+                or (c.state = 'open')::int <> (
+                    select count(*) from scheduled_job j where j.merchant_id = c.merchant_id and j.subject = c.key
+                        and j.lane <> 'webhook'))""",
+    ),
+    Invariant(
         "what a hold gave was posted under its reference",
         f"""with given as (
                 select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p

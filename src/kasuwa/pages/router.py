@@ -3,6 +3,7 @@
     /pay/<token>          the page; its form is posted to the same URL
     /pay/<token>/qr.svg   the QR code as an image
     /pay/<token>/state    the payment's status, for pages that poll
+    /pay/checkout/…       a hosted checkout, and /pay/link/… a payment link (hosted_checkout.py)
 
 The token is the only credential. There are no cookies and no session, so that a page works in an iframe.
 """
@@ -18,12 +19,13 @@ from kasuwa.core.page import Page
 from kasuwa.db.progress import RequestProgress, is_outage
 from kasuwa.observe.log import describe_error
 from kasuwa.pages.checkout_view import CheckoutView
+from kasuwa.pages.hosted_checkout import HostedCheckouts
 from kasuwa.pages.render import EMBEDDABLE_PAGES, JSON, make_raw_page, render_checkout, render_notice, render_qr_image
 
 PAGE_PATH = re.compile(r"(/pay/([A-Za-z0-9]{20,100}))(/qr\.svg|/state)?", re.ASCII)
 OTP_PATTERN = re.compile("[0-9]{4,8}", re.ASCII)
-# Our form has three fields.
-MAX_FORM_FIELDS = 10
+# The longest form, of a hosted checkout, has twelve fields.
+MAX_FORM_FIELDS = 20
 
 OTP_REQUIRED = "Enter the code that your bank has sent you, 4 to 8 digits"
 
@@ -62,12 +64,17 @@ class Checkout(Protocol):
 class CheckoutPages:
     """Routes requests below /pay/. Never raises: errors become pages."""
 
-    def __init__(self, checkout: Checkout) -> None:
+    def __init__(self, checkout: Checkout, hosted: HostedCheckouts | None = None) -> None:
         self._checkout = checkout
+        self._hosted = hosted
 
-    async def serve(self, method: str, path: str, form: bytes) -> Page:
+    async def serve(self, method: str, path: str, form: bytes, address: str = "") -> Page:
         progress = RequestProgress()
         try:
+            if self._hosted is not None:
+                page = await self._hosted.serve(method, path, read_form(form), address, progress)
+                if page is not None:
+                    return page
             return await self._route(method, path, form, progress)
         except Exception as error:
             if not is_outage(error):

@@ -22,7 +22,7 @@ from kasuwa.core.action import Action, AdminCommand, Write
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.body import InvalidJson, unwrap_single_object
 from kasuwa.core.codes import ERROR
-from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.decision import FieldError, Merchant, Refusal
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress
 from kasuwa.db.writer_session import DatabaseUnreachable
@@ -81,6 +81,8 @@ class PayerAnswerReply(msgspec.Struct, array_like=True):
     refusal_code: int | None  # None if it was not refused
     may_have_changed: bool
     has_failed: bool  # the database could not be reached, or a bug
+    message: str = ""  # of the refusal, for the payer, as are its field errors
+    field_errors: tuple[tuple[str, str], ...] = ()
 
 
 ENCODER = msgspec.msgpack.Encoder()
@@ -89,6 +91,13 @@ REQUEST_DECODER = msgspec.msgpack.Decoder(ForwardedRequest)
 REPLY_DECODER = msgspec.msgpack.Decoder(ForwardedReply)
 PAYER_ANSWER_DECODER = msgspec.msgpack.Decoder(ForwardedPayerAnswer)
 PAYER_REPLY_DECODER = msgspec.msgpack.Decoder(PayerAnswerReply)
+
+
+def refusal_of(reply: PayerAnswerReply) -> Refusal | None:
+    """Returns the refusal that the owner answered a payer with, or None."""
+    if reply.refusal_code is None:
+        return None
+    return Refusal(reply.refusal_code, reply.message, tuple(FieldError(*error) for error in reply.field_errors))
 
 
 def select_write(path: Route, body: bytes) -> tuple[Write | AdminCommand, ReferencedEnvelope] | None:
@@ -167,7 +176,7 @@ class RequestForwarder:
                 progress.may_have_changed = reply.may_have_changed
                 if reply.has_failed:
                     raise DatabaseUnreachable(is_outcome_unknown=reply.may_have_changed)
-                return None if reply.refusal_code is None else Refusal(reply.refusal_code, "")
+                return refusal_of(reply)
         return await self._dispatch.run_write(action, request, merchant, progress)
 
     async def _ask(
@@ -285,5 +294,8 @@ class RequestInbox:
             failed = PayerAnswerReply(ERROR, progress.may_have_changed, True)
             inquiry.answer(ENCODER.encode(failed))
             return
-        code = reply.code if isinstance(reply, Refusal) else None
-        inquiry.answer(ENCODER.encode(PayerAnswerReply(code, progress.may_have_changed, False)))
+        decided = PayerAnswerReply(None, progress.may_have_changed, False)
+        if isinstance(reply, Refusal):
+            errors = tuple((error.field, error.reason) for error in reply.field_errors)
+            decided = PayerAnswerReply(reply.code, progress.may_have_changed, False, reply.message, errors)
+        inquiry.answer(ENCODER.encode(decided))

@@ -178,7 +178,7 @@ class Server:
         asked = self._routes.get(path)
         if asked is None:
             if path.startswith(PAGES):
-                return await self._answer_page(scope.method, path, protocol, headers)
+                return await self._answer_page(scope, path, protocol)
             if path.startswith(RAILS):
                 return await self._answer_callback(scope.method, path, protocol, headers)
             if path.startswith(FILES):
@@ -200,14 +200,15 @@ class Server:
         finally:
             body.release()
 
-    async def _answer_page(self, method: str, path: str, protocol: Any, headers: Any) -> HttpReply:
+    async def _answer_page(self, scope: Any, path: str, protocol: Any) -> HttpReply:
         if self.stopping:
             return STOPPING
+        method, headers = scope.method, scope.headers
         try:
             form = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers) if method == "POST" else b""
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
             return body_error_reply(error, SMALL_BODY)
-        page = await self._pages.serve(method, path, form)
+        page = await self._pages.serve(method, path, form, self._address(scope))
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
 
     async def _answer_file(self, method: str, path: str) -> HttpReply:

@@ -30,6 +30,7 @@ class SharedLimits(msgspec.Struct, frozen=True):
 
     rates: "SharedBuckets"  # of merchants, by their number
     failures: "SharedBuckets"  # of authentications, by network address
+    pages: "SharedBuckets"  # of forms on payers' pages, by network address
 
 
 class SharedBuckets:

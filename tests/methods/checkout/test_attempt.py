@@ -4,13 +4,14 @@ import msgspec
 import pytest
 
 from kasuwa.core.checkouts import CheckoutSource
+from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Decision, Needs, Refusal, refuse_fields
 from kasuwa.core.decision import FieldError as Fault
 from kasuwa.core.purpose import PurposeEffects
 from kasuwa.methods.checkout.actions import BEGIN_ATTEMPT
 from kasuwa.methods.checkout.payer_model import BeginAttempt
 from kasuwa.methods.checkout.rules import attempt
-from kasuwa.methods.payment.model import DETAIL_DECODER, RAIL_ROUTES
+from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, WATCH
 from tests.methods.checkout.in_memory_checkouts import CARD, ENTERED, InMemoryCheckout
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -18,6 +19,8 @@ from tests.methods.payment.in_memory_payments import (
     DECLINED,
     IN_PROGRESS,
     SILENT,
+    URL,
+    PaymentInProgress,
     challenge,
     fields_of,
     opened,
@@ -332,3 +335,47 @@ def test_a_source_can_refuse_an_attempt() -> None:
     checkout = InMemoryCheckout(source=source)
     assert checkout.try_attempt() == sold_out
     assert checkout.row.attempts == 0
+
+
+# --- on a vendor's page -----------------------------------------------------------------------------------------
+
+
+VENDOR = CollectionVendor("vendor", frozenset({"card", "token"}), frozenset({"NGN"}))
+
+
+def begin_on_page(checkout: InMemoryCheckout) -> PaymentInProgress:
+    paying = checkout.begin(card=None)
+    paying.receive_answer(challenge("redirect", url="https://vendor.example/pay/1"))
+    return paying
+
+
+def test_a_card_is_entered_on_the_vendors_page_and_no_number_is_taken_here() -> None:
+    checkout = InMemoryCheckout(vendors=CollectionVendors(card=VENDOR))
+    assert fields_of(checkout.try_attempt()) == ["card"]
+    paying = begin_on_page(checkout)
+    assert (paying.payment.stage, paying.payment.sealed_card) == ("awaiting_payer", None)
+    work = JOB_DATA_DECODER.decode(paying.job.work)
+    assert (work.vendor, work.is_hosted) == ("vendor", True)
+    back = DETAIL_DECODER.decode(paying.payment.detail).redirect_url
+    assert back == f"{URL}/pay/checkout/{checkout.detail.page_token}"
+    paying.receive_answer(APPROVED)
+    assert checkout.row.state == "paid"
+
+
+def test_money_that_a_vendor_takes_for_an_abandoned_attempt_is_booked_and_returned() -> None:
+    checkout = InMemoryCheckout(vendors=CollectionVendors(card=VENDOR))
+    first = begin_on_page(checkout)
+    checkout.abandon(first.txn_ref)
+    first.receive_answer(IN_PROGRESS)
+    assert first.row.code == "abandoned"
+    second = begin_on_page(checkout)
+    second.receive_answer(APPROVED)
+    assert (checkout.row.state, checkout.row.payment_ref) == ("paid", second.txn_ref)
+    [watch] = [job for job in checkout.payments.jobs() if job.kind == WATCH]
+    checkout.payments.receive_answer(watch, APPROVED)
+    assert checkout.payments.balance("unapplied:main:NGN") == 150_000
+    [refund] = [job for job in checkout.payments.jobs() if job.kind == "payment.refund"]
+    checkout.payments.receive_answer(refund, APPROVED)
+    assert checkout.payments.balance("unapplied:main:NGN") == 0
+    assert checkout.payments.balance("rail:card:NGN") == -150_000
+    assert checkout.row.payment_ref == second.txn_ref

@@ -989,6 +989,66 @@ RESOURCES_CANCEL_INSTALLMENTS: Action[types.InstallmentChangedReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_PAYLINK: Action[types.PaylinkReply] = Action(
+    name="resources.paylink",
+    path="resources",
+    selectors={"request": "paylink"},
+    fields={
+        "title": ("title", "text"),
+        "description": ("description", "text"),
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "type": ("type", "choice"),
+        "frequency": ("frequency", "choice"),
+        "payer_bears_fees": ("payer_bears_fees", "boolean"),
+        "accept_number": ("accept_number", "boolean"),
+        "custom_link": ("custom_link", "text"),
+        "redirect_url": ("redirect_url", "text"),
+        "custom_message": ("custom_message", "text"),
+        "notification_email": ("notification_email", "text"),
+    },
+    reply="PaylinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_PAYLINKS: Action[types.PaylinkRecord] = Action(
+    name="resources.paylinks",
+    path="resources",
+    selectors={"inquire": "paylink"},
+    fields={"offset": ("offset", "integer"), "limit": ("limit", "integer"), "link_id": ("link_id", "text")},
+    reply="PaylinksReply",
+    record="PaylinkRecord",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_PAYLINK_DETAIL: Action[types.PaylinkDetailReply] = Action(
+    name="resources.paylink_detail",
+    path="resources",
+    selectors={"inquire": "paylink_detail"},
+    fields={"link_id": ("link_id", "text")},
+    reply="PaylinkDetailReply",
+)
+RESOURCES_PAYLINK_SWITCH_DISABLE: Action[types.PaylinkReply] = Action(
+    name="resources.paylink_switch_disable",
+    path="resources",
+    selectors={"inquire": "paylink", "status": "disable"},
+    fields={"link_id": ("link_id", "text")},
+    reply="PaylinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_PAYLINK_SWITCH_ENABLE: Action[types.PaylinkReply] = Action(
+    name="resources.paylink_switch_enable",
+    path="resources",
+    selectors={"inquire": "paylink", "status": "enable"},
+    fields={"link_id": ("link_id", "text")},
+    reply="PaylinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 RESOURCES_CUSTOMER: Action[types.CustomerRegisteredReply] = Action(
     name="resources.customer",
     path="resources",

@@ -1784,7 +1784,7 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -2573,6 +2573,165 @@ class PayerCard(Result):
         "issuer": "issuer",
         "country": "country",
     }
+
+
+@dataclass(frozen=True)
+class PaylinkDetail(Result):
+    """A payment link with its terms, payments and totals."""
+
+    link_id: str
+    """Identifier of the link, made by the service."""
+    link: str
+    """Address of the link, to give to payers."""
+    title: str
+    """What is paid for."""
+    amount: Decimal
+    """Amount to pay. 0.00 if the payer chooses it."""
+    currency: str
+    """Currency of the amount."""
+    type: Literal["one_time", "recurring"]
+    """Whether a payer pays once, or the card is charged again."""
+    status: Literal["active", "disabled"]
+    """Whether the link can be paid by."""
+    description: str
+    """Further text, which payers see."""
+    payer_bears_fees: bool
+    """Whether the payer pays the fee."""
+    accept_number: bool
+    """Whether the page asks for a telephone number."""
+    created_at: dt.datetime
+    """Time at which the link was made, in UTC."""
+    checkouts: int
+    """Number of payers who filled in its page."""
+    paid_count: int
+    """Number of successful payments, later charges of a recurring link not counted."""
+    total: Decimal
+    """Sum of these payments, refunded ones included."""
+    payments: tuple[PaylinkPayment, ...]
+    """The newest 50 successful payments, newest first."""
+    frequency: str | None = None
+    """How often the card is charged again. Null unless recurring."""
+    redirect_url: str | None = None
+    """Address to which the payer goes after the receipt. Null if there is none."""
+    custom_message: str | None = None
+    """Shown after the payment. Null if there is none."""
+    notification_email: str | None = None
+    """Your address for questions. Null if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "amount": "amount",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+        "description": "description",
+        "frequency": "frequency",
+        "payer_bears_fees": "payer_bears_fees",
+        "accept_number": "accept_number",
+        "redirect_url": "redirect_url",
+        "custom_message": "custom_message",
+        "notification_email": "notification_email",
+        "created_at": "created_at",
+        "checkouts": "checkouts",
+        "paid_count": "paid_count",
+        "total": "total",
+        "payments": "payments",
+    }
+
+
+@dataclass(frozen=True)
+class PaylinkDetailReply(Result):
+    """One payment link."""
+
+    status: int
+    """200: there is such a link."""
+    message: str
+    """The outcome in words."""
+    data: PaylinkDetail
+    """The link, with its payments and totals."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class PaylinkPayment(Result):
+    """A payment that was made by a link."""
+
+    txn_ref: str
+    """Reference of the payment."""
+    checkout_ref: str
+    """Reference of its checkout."""
+    amount: Decimal
+    """Amount of the payment, without a fee that the payer bears."""
+    fullname: str
+    """Name of the payer."""
+    email: str
+    """E-mail address of the payer."""
+    method: str
+    """Payment type."""
+    date_paid: dt.datetime
+    """Time of the payment, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "checkout_ref": "checkoutRef",
+        "amount": "amount",
+        "fullname": "fullname",
+        "email": "email",
+        "method": "method",
+        "date_paid": "datePaid",
+    }
+
+
+@dataclass(frozen=True)
+class PaylinkRecord(Result):
+    """A payment link."""
+
+    link_id: str
+    """Identifier of the link, made by the service."""
+    link: str
+    """Address of the link, to give to payers."""
+    title: str
+    """What is paid for."""
+    amount: Decimal
+    """Amount to pay. 0.00 if the payer chooses it."""
+    currency: str
+    """Currency of the amount."""
+    type: Literal["one_time", "recurring"]
+    """Whether a payer pays once, or the card is charged again."""
+    status: Literal["active", "disabled"]
+    """Whether the link can be paid by."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "amount": "amount",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+    }
+
+
+@dataclass(frozen=True)
+class PaylinkReply(Result):
+    """The link that was made, or switched."""
+
+    status: int
+    """200: done."""
+    message: str
+    """The outcome in words."""
+    data: PaylinkRecord
+    """The link."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)

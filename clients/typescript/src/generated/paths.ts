@@ -39,8 +39,8 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement, invoice, invoices,
-   * invoiceDetail, invoiceVoid.
+   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkSwitchDisable, paylinkSwitchEnable, customer,
+   * customers, customerDetail, transactions, transaction, statement.
    */
   readonly resources: ResourcesMethods;
   /**
@@ -66,7 +66,6 @@ export class KasuwaPaths {
 export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
-export * from "./invoices.js";
 export * from "./references.js";
 export * from "./statements.js";
 export * from "./transactions.js";

@@ -1794,7 +1794,7 @@ export class PaymentMethods {
    * // {
    * //   status: 202,
    * //   txnRef: "<txnRef>",
-   * //   checkoutURL: "http://127.0.0.1:20214/pay/checkout/1f6801260bad63f8e04fe37ec2b4ebab75b4f9c00f9b8865",
+   * //   checkoutURL: "<checkoutURL>",
    * //   expires: "2026-01-06T08:30:00.000Z",
    * //   message: "Send the customer to checkoutURL",
    * // }

@@ -145,6 +145,23 @@ export const LOAN_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balance"]
 
 export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT_LINE_SHAPE } };
 
+export const PAYLINK_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
+
+export const PAYLINK_DETAIL_SHAPE: Shape = {
+  amounts: ["amount", "total"],
+  inside: { payments: PAYLINK_PAYMENT_SHAPE },
+};
+
+export const PAYLINK_DETAIL_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_DETAIL_SHAPE } };
+
+export const PAYLINK_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const PAYLINK_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
+
+export const PAYLINKS_REPLY_SHAPE: Shape = {
+  inside: { data: PAYLINK_RECORD_SHAPE, data: PAYLINK_DETAIL_SHAPE },
+};
+
 export const PAYMENT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },

@@ -1,10 +1,12 @@
 """The actions of checkouts on `PUT /payment` and of payment links on `PUT /resources`, and those of payers' pages."""
 
-from kasuwa.core.action import COLLECT, Step, Write
+from functools import partial
+
+from kasuwa.core.action import COLLECT, Read, Step, Write
 from kasuwa.core.checkouts import EXPIRE, LANE
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.checkout import payer_model, wire
-from kasuwa.methods.checkout.rules import attempt, on_attempt_end, open_checkout
+from kasuwa.methods.checkout import payer_model, store, wire
+from kasuwa.methods.checkout.rules import attempt, on_attempt_end, open_checkout, pay_link
 from kasuwa.rails.ports import call_no_rail
 
 PAYMENT = (
@@ -26,6 +28,64 @@ PAYMENT = (
             "redirect_url": "https://shop.example/thanks",
             "title": "Two shirts",
         },
+    ),
+)
+
+RESOURCES = (
+    Write(
+        name="paylink",
+        selector="request",
+        request=wire.PaylinkRequest,
+        reply=wire.PaylinkReply,
+        rules=(REFUSE_DRY_RUN,),
+        needs=pay_link.need_link,
+        decide=pay_link.decide_link,
+        permission=COLLECT,
+        summary="Make a link that anybody may open to pay",
+        example={
+            "request": "paylink",
+            "title": "Cooking class",
+            "description": "Saturday, 10:00, Lekki",
+            "amount": "5000.00",
+            "currency": "NGN",
+            "type": "one_time",
+            "payer_bears_fees": "yes",
+        },
+    ),
+    Read(
+        name="paylink",
+        title="paylinks",
+        request=wire.PaylinksRequest,
+        reply=wire.PaylinksReply,
+        read=store.list_links,
+        summary="Payment links, newest first; or one with its payments and totals, by its link_id",
+        example={"inquire": "paylink"},
+    ),
+    Read(
+        name="paylink_detail",
+        request=wire.PaylinkDetailRequest,
+        reply=wire.PaylinkDetailReply,
+        read=store.show_link_detail,
+        summary="One payment link with its payments and totals",
+        example={"inquire": "paylink_detail", "link_id": "<link_id>"},
+    ),
+    *(
+        Write(
+            name="paylink",
+            title="paylink switch",
+            variant=("status", status),
+            request=wire.SwitchPaylink,
+            reply=wire.PaylinkReply,
+            needs=pay_link.need_switch,
+            decide=partial(pay_link.decide_switch, status),
+            permission=COLLECT,
+            summary=summary,
+            example={"inquire": "paylink", "link_id": "<link_id>", "status": status},
+        )
+        for status, summary in (
+            ("disable", "Disable a payment link: nobody can pay by it any more"),
+            ("enable", "Enable a payment link again"),
+        )
     ),
 )
 
@@ -87,4 +147,15 @@ ABANDON_ATTEMPT = Write(
     example={},
     accepts_idempotency_key=False,
 )
-PAYER_ACTIONS = (BEGIN_ATTEMPT, CHARGE_ATTEMPT, CONFIRM_ATTEMPT, ABANDON_ATTEMPT)
+OPEN_FROM_LINK = Write(
+    name="open_from_link",
+    request=payer_model.OpenFromLink,
+    reply=object,
+    needs=pay_link.need_open,
+    decide=pay_link.decide_open,
+    permission=COLLECT,
+    summary="A payer fills in the page of a link",
+    example={},
+    accepts_idempotency_key=False,
+)
+PAYER_ACTIONS = (OPEN_FROM_LINK, BEGIN_ATTEMPT, CHARGE_ATTEMPT, CONFIRM_ATTEMPT, ABANDON_ATTEMPT)

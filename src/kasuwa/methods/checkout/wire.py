@@ -3,10 +3,12 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.core.documents import Document
-from kasuwa.core.fields import FREE_TEXT, Amount, Currency, Reference, Timestamp
+from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, Currency, Email, Reference, Timestamp
+from kasuwa.core.paging import Paged
+from kasuwa.methods.checkout.field_types import Flag, LinkType, Slug
 from kasuwa.methods.payment.wire import Bearer, Country, Installment, Recurrent, Split, Url, User
 
 Channel = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
@@ -68,3 +70,166 @@ class CheckoutReply(msgspec.Struct, kw_only=True):
     "Time until which it can be paid, in UTC."
     message: str = "Send the customer to checkoutURL"
     "The next step in words."
+
+
+# --- payment links ------------------------------------------------------------------------------------------------
+
+
+class PaylinkRequest(msgspec.Struct, kw_only=True):
+    """Makes a link that anybody may open to pay. Optional fields may be null."""
+
+    title: Title
+    "What is paid for. Payers see it."
+    description: LongText | None = None
+    "Further text, which payers see."
+    amount: AmountOrZero | None = None
+    "Amount to pay. Left out or 0: the payer chooses it."
+    currency: Currency | None = None
+    "Currency of the amount. Default `NGN`."
+    type: LinkType | None = None
+    """`one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also `subscription`): the
+    payer's card is charged again by `frequency`. Default `one_time`."""
+    frequency: Literal["daily", "weekly", "monthly"] | None = None
+    "How often the card is charged again. Counts for recurring links alone. Default `monthly`."
+    payer_bears_fees: Flag | None = None
+    "Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`, `no`, 1 or 0."
+    accept_number: Flag | None = None
+    "Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1 or 0."
+    custom_link: Slug | None = None
+    "Last part of the link's address, unique in the deployment. Default: random characters."
+    redirect_url: Url | None = None
+    "Address to which the payer goes after the receipt, with `txnRef` and `status` added to it."
+    custom_message: LongText | None = None
+    "Shown to the payer after the payment."
+    notification_email: Email | None = None
+    "Your address for questions about this link. Kept with it and shown to you."
+    dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and makes no link."
+
+
+class PaylinkRecord(msgspec.Struct, kw_only=True):
+    """A payment link."""
+
+    link_id: str
+    "Identifier of the link, made by the service."
+    link: str
+    "Address of the link, to give to payers."
+    title: str
+    "What is paid for."
+    amount: str
+    "Amount to pay. 0.00 if the payer chooses it."
+    currency: str
+    "Currency of the amount."
+    type: Literal["one_time", "recurring"]
+    "Whether a payer pays once, or the card is charged again."
+    status: Literal["active", "disabled"]
+    "Whether the link can be paid by."
+
+
+class PaylinkReply(msgspec.Struct, kw_only=True):
+    """The link that was made, or switched."""
+
+    status: Literal[200] = 200
+    "200: done."
+    message: str
+    "The outcome in words."
+    data: PaylinkRecord
+    "The link."
+
+
+class PaylinksRequest(Paged, kw_only=True):
+    """Lists payment links, newest first, or shows one with its payments."""
+
+    link_id: Reference | None = None
+    """The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers the same,
+    for typed clients. Left out, all are listed."""
+
+
+class PaylinkPayment(msgspec.Struct, kw_only=True):
+    """A payment that was made by a link."""
+
+    txn_ref: str = field(name="txnRef")
+    "Reference of the payment."
+    checkout_ref: str = field(name="checkoutRef")
+    "Reference of its checkout."
+    amount: str
+    "Amount of the payment, without a fee that the payer bears."
+    fullname: str
+    "Name of the payer."
+    email: str
+    "E-mail address of the payer."
+    method: str
+    "Payment type."
+    date_paid: str = field(name="datePaid")
+    "Time of the payment, in UTC."
+
+
+class PaylinkDetail(PaylinkRecord, kw_only=True):
+    """A payment link with its terms, payments and totals."""
+
+    description: str
+    "Further text, which payers see."
+    frequency: str | None
+    "How often the card is charged again. Null unless recurring."
+    payer_bears_fees: bool
+    "Whether the payer pays the fee."
+    accept_number: bool
+    "Whether the page asks for a telephone number."
+    redirect_url: str | None
+    "Address to which the payer goes after the receipt. Null if there is none."
+    custom_message: str | None
+    "Shown after the payment. Null if there is none."
+    notification_email: str | None
+    "Your address for questions. Null if there is none."
+    created_at: str
+    "Time at which the link was made, in UTC."
+    checkouts: int
+    "Number of payers who filled in its page."
+    paid_count: int
+    "Number of successful payments, later charges of a recurring link not counted."
+    total: str
+    "Sum of these payments, refunded ones included."
+    payments: list[PaylinkPayment]
+    "The newest 50 successful payments, newest first."
+
+
+class PaylinksReply(msgspec.Struct, kw_only=True):
+    """One page of links, or one link if `link_id` was sent."""
+
+    status: Literal[200] = 200
+    "200."
+    data: list[PaylinkRecord] | PaylinkDetail
+    "The links, newest first; or the one that was asked for, with its payments and totals."
+    message: str | UnsetType = UNSET
+    "The outcome in words, if one link was asked for. Else absent."
+    total: int | UnsetType = UNSET
+    "Number of links on all pages. Absent if one was asked for."
+    offset: int | UnsetType = UNSET
+    "Number of links that were skipped. Absent if one was asked for."
+    limit: int | UnsetType = UNSET
+    "Largest number of links on this page. The next page begins at `offset` + `limit`. Absent if one was asked for."
+
+
+class PaylinkDetailRequest(msgspec.Struct, kw_only=True):
+    """Shows one payment link with its payments and totals."""
+
+    link_id: Reference
+    "The link to show."
+
+
+class PaylinkDetailReply(msgspec.Struct, kw_only=True):
+    """One payment link."""
+
+    status: Literal[200] = 200
+    "200: there is such a link."
+    message: str
+    "The outcome in words."
+    data: PaylinkDetail
+    "The link, with its payments and totals."
+
+
+class SwitchPaylink(msgspec.Struct, kw_only=True):
+    """Disables or enables a payment link. The action's variant `status` says which."""
+
+    link_id: Reference
+    "The link to switch."

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
+from kasuwa.core.checkouts import checkout_key
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.events import parse_event_id
@@ -21,6 +22,7 @@ from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.token_index import token_digest
 from kasuwa.core.transactions import FAILED, TRANSACTION_KINDS, transaction_key
 from kasuwa.methods.cashcode.model import KIND as CASHCODE
+from kasuwa.methods.checkout.model import link_key
 from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.customers.model import customer_key
 from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, batch_key
@@ -256,6 +258,10 @@ RECORD = """
     union all select 'customer', customer_id, null, case when erased_at is null then 'active' else 'erased' end, null,
         null, created_at, encode(email_hash, 'hex')
     from customer where merchant_id = $1 and customer_id = $12
+    union all select 'checkout', txn_ref, nullif(customer_txnref, ''), state, currency, amount, created_at, txn_ref
+    from checkout where merchant_id = $1 and key = $13
+    union all select 'link', link_id, slug, state, currency, amount, created_at, link_id
+    from pay_link where merchant_id = $1 and key = $14
     limit 1
 """
 NEWEST = f"order by t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}"
@@ -293,6 +299,11 @@ OF_CUSTOMER = f"""
 OF_REFERENCE = f"""
     select {MADE} from transaction t where t.merchant_id = $1 and t.kind = 'payment' and t.order_ref = $2 {NEWEST}
 """
+OF_LINK = f"""
+    select 'checkout', txn_ref, state, amount, created_at from checkout
+    where merchant_id = $1 and source = 'link' and source_id = $2 and source_id <> ''
+    order by created_at desc, seq desc, key desc limit {MAX_RELATED}
+"""
 OF_BATCH = f"select {MADE} from transaction t where t.merchant_id = $1 and t.txn_ref = any($2) {NEWEST}"
 BATCH_AMOUNT = """
     select coalesce(sum(amount), 0)::bigint from transaction where merchant_id = $1 and txn_ref = any($2)
@@ -315,7 +326,8 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
             *(personalized_key, client_key, batch_key),
         )
     ]
-    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference)
+    further = (checkout_key(merchant_id, reference), link_key(merchant_id, reference))
+    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further)
     if row is None:
         return None
     kind, name, own, state, currency, amount, created_at, owner = row
@@ -347,7 +359,7 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
 async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> list[Any]:
     """Returns what belongs to an object: kind, reference, state, amount and time of each, the newest first."""
     match kind:
-        case "loan" | "savings" | "plan":
+        case "loan" | "savings" | "plan" | "checkout":
             return await reader.fetch(OF_PRODUCT, merchant_id, owner)
         case "virtual_card":
             return await reader.fetch(OF_ACCOUNTS, merchant_id, [owner])
@@ -356,6 +368,8 @@ async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> 
             return await reader.fetch(OF_ACCOUNTS, merchant_id, accounts)
         case "customer":
             return await reader.fetch(OF_CUSTOMER, merchant_id, owner or "-")
+        case "link":
+            return await reader.fetch(OF_LINK, merchant_id, owner)
         case "personalized_account":
             return await reader.fetch(OF_REFERENCE, merchant_id, owner)
         case "client":

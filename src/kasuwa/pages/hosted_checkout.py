@@ -1,0 +1,408 @@
+"""Serves hosted checkouts and payment links below /pay/.
+
+    /pay/checkout/<token>               the checkout: a form, instructions, or the receipt
+    /pay/checkout/<token>/<channel>     the form of another channel
+    /pay/checkout/<token>/state         a text that changes with the page, for pages that poll
+    /pay/checkout/<token>/receipt.pdf   the receipt as a file
+    /pay/link/<slug>                    a payment link: its form opens a checkout
+
+The token is the only credential, and nothing of a payer is kept in a cookie, so that no other site can act for a payer.
+Card numbers, PINs and codes are passed on in memory. Contract: payment#checkout-page
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.checkouts import CHECKOUT_PAGE, TOKEN_DIGITS
+from kasuwa.core.codes import NOT_VALIDATED
+from kasuwa.core.collection_vendors import CollectionVendors
+from kasuwa.core.decision import Refusal
+from kasuwa.core.links import decode_link, encode_link
+from kasuwa.core.page import Page
+from kasuwa.core.payers import hash_customer
+from kasuwa.core.reading import Reader
+from kasuwa.core.vault import NONCE_BYTES, UnsealError, Vault
+from kasuwa.db import token_index
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.progress import RequestProgress
+from kasuwa.methods.checkout.actions import (
+    ABANDON_ATTEMPT,
+    BEGIN_ATTEMPT,
+    CHARGE_ATTEMPT,
+    CONFIRM_ATTEMPT,
+    OPEN_FROM_LINK,
+)
+from kasuwa.methods.checkout.model import ACTIVE, LINK, LINK_DETAIL_DECODER, PayLink
+from kasuwa.methods.checkout.payer_model import (
+    AbandonAttempt,
+    BeginAttempt,
+    ChargeAttempt,
+    ConfirmAttempt,
+    EnteredCard,
+    OpenFromLink,
+)
+from kasuwa.methods.checkout.rules.served_channels import CHANNELS, mobile_providers, served_channels, ussd_banks
+from kasuwa.methods.checkout.store import read_checkout, read_link, read_saved_cards
+from kasuwa.methods.payment.model import INITIATED
+from kasuwa.methods.payment.store import read_payment
+from kasuwa.methods.statements.store import business_now
+from kasuwa.pages import hosted_forms, hosted_view
+from kasuwa.pages.checkout import WriteRunner
+from kasuwa.pages.hosted_forms import FormField, ReadForm, card_of, errors_for_payer, read_fields
+from kasuwa.pages.hosted_render import (
+    NO_FORM,
+    PageForm,
+    receipt_file,
+    redirect,
+    render_link,
+    render_step,
+)
+from kasuwa.pages.hosted_view import HostedView, bank_page_of, make_view
+from kasuwa.pages.render import JSON, make_raw_page, render_notice
+
+CHECKOUT_PATH = re.compile(rf"/pay/checkout/([0-9a-f]{{{TOKEN_DIGITS}}})(/[a-z_.]{{1,30}})?", re.ASCII)
+LINK_PATH = re.compile(r"/pay/link/([a-z0-9-]{3,60})", re.ASCII)
+
+NOT_FOUND = render_notice(404, "Page not found", "Check the address, or ask the merchant for a new link.")
+NOT_IN_USE = render_notice(410, "This link is not in use", "Please ask the merchant for another way to pay.")
+METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Go back and try again.")
+TOO_MANY_REQUESTS = render_notice(
+    429, "Please wait a moment", "Too many requests came from your network. Try again soon."
+)
+
+TRY_AGAIN = "That did not work, and nothing was charged. Please try again"
+WRONG_CODE = "The code is not right. Attempts left: {}"
+CARD_DECODER: "msgspec.json.Decoder[EnteredCard]" = msgspec.json.Decoder(EnteredCard)
+
+
+class HostedServices(msgspec.Struct, frozen=True):
+    """The services that the pages use."""
+
+    reader: Reader
+    vault: Vault
+    merchants: MerchantDirectory
+    writes: WriteRunner
+    public_url: str
+    vendors: CollectionVendors
+    # take(address): seconds until an address may send another form, 0 if it may now. None: no limit.
+    take: Callable[[str], float] | None = None
+
+
+class HostedCheckouts:
+    def __init__(self, services: HostedServices) -> None:
+        self._services = services
+
+    async def serve(
+        self, method: str, path: str, form: Mapping[str, str], address: str, progress: RequestProgress
+    ) -> Page | None:
+        """Returns the page of a path, or None if it is none of ours."""
+        checkout, link = CHECKOUT_PATH.fullmatch(path), LINK_PATH.fullmatch(path)
+        if checkout is None and link is None:
+            return None
+        if method not in ("GET", "HEAD", "POST"):
+            return METHOD_NOT_ALLOWED
+        take = self._services.take
+        if method == "POST" and take is not None and take(address) > 0:
+            return TOO_MANY_REQUESTS
+        if link is not None:
+            return await self._serve_link(method, link[1], form, progress)
+        assert checkout is not None
+        view = await self._find(checkout[1])
+        if view is None:
+            return NOT_FOUND
+        part = (checkout[2] or "").removeprefix("/")
+        if method == "POST":
+            return await self._submit(view, form, address, progress)
+        return await (self._show_channel(view, part) if part in view.channels else self._show(view, part))
+
+    # --- showing ------------------------------------------------------------------------------------------------
+
+    async def _find(self, token: str) -> HostedView | None:
+        services = self._services
+        found = await token_index.find_owner(services.reader, services.vault, CHECKOUT_PAGE, token)
+        return None if found is None else await self._load(*found)
+
+    async def _load(self, merchant_id: int, reference: str) -> HostedView | None:
+        services = self._services
+        merchant = await services.merchants.get_by_id(merchant_id)
+        checkout = await read_checkout(merchant_id, reference, services.reader)
+        if checkout is None or merchant.suspended:
+            return None
+        newest = checkout.payment_ref or checkout.attempt_ref
+        attempt = await read_payment(newest, merchant, services.reader) if newest else None
+        now = await business_now(merchant_id, services.reader)
+        view = make_view(checkout, attempt, merchant, (), now, services.public_url)
+        served = served_channels(view.detail.channels, checkout.currency, services.vendors, merchant.environment)
+        view = msgspec.structs.replace(view, channels=served)
+        if "token" not in served or await self._saved_cards(view):
+            return view
+        return msgspec.structs.replace(view, channels=tuple(channel for channel in served if channel != "token"))
+
+    async def _show(self, view: HostedView, part: str) -> Page:
+        if part == "state":
+            return make_raw_page(JSON, msgspec.json.encode({"state": view.fingerprint, "status": view.status}))
+        if part == "receipt.pdf":
+            # Made in a thread: other requests are not to wait for it.
+            return await asyncio.to_thread(receipt_file, view) if view.step == hosted_view.RECEIPT else NOT_FOUND
+        if part:
+            # A channel that is not offered any more.
+            return redirect(view.address) if part in CHANNELS else NOT_FOUND
+        return render_step(view, first_channel(view), await self._form_of_step(view))
+
+    async def _show_channel(self, view: HostedView, channel: str) -> Page:
+        if view.step != hosted_view.CHOOSE:
+            return redirect(view.address)
+        fields = await self._fields_of(view, channel)
+        return render_step(view, channel, PageForm(fields, entered_of(view)))
+
+    async def _form_of_step(self, view: HostedView) -> PageForm:
+        if view.step == hosted_view.CHOOSE:
+            return PageForm(await self._fields_of(view, first_channel(view)), entered_of(view))
+        if view.step == hosted_view.PIN:
+            return PageForm((*hosted_forms.CARD_FIELDS, hosted_forms.PIN_FIELD))
+        return PageForm((hosted_forms.OTP_FIELD,)) if view.step == hosted_view.OTP else NO_FORM
+
+    def _plain_fields(self, view: HostedView, channel: str) -> tuple[FormField, ...]:
+        vendors, currency = self._services.vendors, view.checkout.currency
+        fields: tuple[FormField, ...] = ()
+        if not view.detail.is_payer_given:
+            fields = (hosted_forms.FULLNAME, hosted_forms.EMAIL_FIELD)
+        if channel == "card" and not vendors.has_card_page:
+            fields += hosted_forms.CARD_FIELDS
+        elif channel == "account":
+            fields += hosted_forms.account_fields()
+        elif channel == "ussd":
+            fields += hosted_forms.ussd_fields(ussd_banks(vendors))
+        elif channel == "phone":
+            fields += (hosted_forms.PHONE_FIELD,)
+        elif channel == "mobile_money":
+            fields += hosted_forms.mobile_fields(mobile_providers(currency, vendors)[0])
+        return fields
+
+    async def _fields_of(self, view: HostedView, channel: str) -> tuple[FormField, ...]:
+        if channel != "token":
+            return self._plain_fields(view, channel)
+        cards = await self._saved_cards(view)
+        return (hosted_forms.saved_card_field(tuple((name, label) for name, (label, _) in cards.items())),)
+
+    async def _saved_cards(self, view: HostedView) -> dict[str, tuple[str, str]]:
+        """Returns the saved cards of a payer whom the merchant named: label and token by the name in the form.
+
+        Contract: payment#checkout-saved-cards
+        """
+        services, merchant_id = self._services, view.merchant.merchant_id
+        if not view.detail.is_payer_given or not view.detail.email:
+            return {}
+        customer = hash_customer(services.vault.digest, merchant_id, view.detail.email).hex()
+        cards = await read_saved_cards(merchant_id, customer, services.reader)
+        return {
+            services.vault.digest(f"saved card {view.checkout.txn_ref} {card.token}".encode()).hex()[:16]: (
+                f"{(card.brand or 'Card').title()} ending {card.mask[-4:]}",
+                card.token,
+            )
+            for card in cards
+        }
+
+    # --- links --------------------------------------------------------------------------------------------------
+
+    async def _serve_link(self, method: str, slug: str, form: Mapping[str, str], progress: RequestProgress) -> Page:
+        services = self._services
+        found = await token_index.find_owner(services.reader, services.vault, LINK, slug)
+        link = None if found is None else await read_link(*found, services.reader)
+        if link is None:
+            return NOT_FOUND
+        merchant = await services.merchants.get_by_id(link.merchant_id)
+        if merchant.suspended:
+            return NOT_FOUND
+        if link.state != ACTIVE:
+            return NOT_IN_USE
+        fields, is_test = fields_of_link(link), merchant.environment == "test"
+        if method != "POST":
+            return render_link(link, merchant.name, is_test, PageForm(fields))
+        entered = read_fields(fields, form)
+        if entered.errors:
+            return render_link(link, merchant.name, is_test, PageForm(fields, form, entered.errors))
+        token = os.urandom(TOKEN_DIGITS // 2).hex()
+        request = OpenFromLink(
+            reference=link.link_id,
+            page_token=token,
+            amount=int(entered.values.get("amount", "0")),
+            fullname=entered.values["fullname"],
+            email=entered.values["email"],
+            phone=entered.values.get("contact_phone", ""),
+        )
+        reply = await services.writes.run_write(OPEN_FROM_LINK, request, merchant, progress)
+        if isinstance(reply, Refusal):
+            errors, problem = errors_for_payer(reply.field_errors, fields)
+            shown = PageForm(fields, form, errors, problem or ("" if errors else reply.message or TRY_AGAIN))
+            return render_link(link, merchant.name, is_test, shown)
+        return redirect(f"/pay/checkout/{token}")
+
+    # --- forms --------------------------------------------------------------------------------------------------
+
+    async def _submit(self, view: HostedView, form: Mapping[str, str], address: str, progress: RequestProgress) -> Page:
+        wanted = form.get("do")
+        if wanted == "abandon":
+            request = AbandonAttempt(reference=view.checkout.txn_ref, attempt_ref=form.get("attempt", ""))
+            return await self._run(view, ABANDON_ATTEMPT, request, NO_FORM, progress)
+        if wanted == "pay" and form.get("channel") in view.channels:
+            return await self._begin(view, form["channel"], form, address, progress)
+        if form.get("attempt", "") != view.checkout.attempt_ref:
+            return redirect(view.address)
+        if wanted == "otp":
+            return await self._confirm(view, form, progress)
+        if wanted == "pin":
+            return await self._charge_with_pin(view, form, progress)
+        return redirect(view.address)
+
+    async def _run(
+        self, view: HostedView, action: Any, request: Any, shown: PageForm, progress: RequestProgress, channel: str = ""
+    ) -> Page:
+        """Runs a payer's action and leads on to the next step, or shows what was refused on the same form."""
+        reply = await self._services.writes.run_write(action, request, view.merchant, progress)
+        after = await self._load(view.merchant.merchant_id, view.checkout.txn_ref)
+        if after is None:
+            return NOT_FOUND
+        if not isinstance(reply, Refusal) or after.fingerprint != view.fingerprint:
+            if reply_is_wrong_code(reply) and after.step == hosted_view.OTP:
+                return render_step(after, "", code_error(after))
+            return lead_on(after)
+        errors, problem = errors_for_payer(reply.field_errors, shown.fields)
+        problem = problem or ("" if errors else reply.message or TRY_AGAIN)
+        return render_step(
+            after, channel or first_channel(after), msgspec.structs.replace(shown, errors=errors, problem=problem)
+        )
+
+    async def _begin(
+        self, view: HostedView, channel: str, form: Mapping[str, str], address: str, progress: RequestProgress
+    ) -> Page:
+        if view.step != hosted_view.CHOOSE:
+            return redirect(view.address)
+        fields = await self._fields_of(view, channel)
+        entered = read_fields(fields, form)
+        if entered.errors:
+            return render_step(view, channel, PageForm(fields, form, entered.errors))
+        request = await self._attempt_of(view, channel, entered, form, address)
+        page = await self._run(view, BEGIN_ATTEMPT, request, PageForm(fields, form), progress, channel)
+        if request.card is None or page.http != 303:
+            return page
+        return await self._continue_card(view, request.card, progress) or page
+
+    async def _attempt_of(
+        self, view: HostedView, channel: str, entered: ReadForm, form: Mapping[str, str], address: str
+    ) -> BeginAttempt:
+        values = entered.values
+        token = ""
+        if channel == "token":
+            token = (await self._saved_cards(view))[values["saved"]][1]
+        provider = ""
+        if channel == "mobile_money":
+            provider = mobile_providers(view.checkout.currency, self._services.vendors)[0]
+        number, total = form.get("number_of_attempt", ""), form.get("total", "")
+        return BeginAttempt(
+            reference=view.checkout.txn_ref,
+            number=int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else 0,
+            channel=channel,
+            shown_total=int(total) if total.isascii() and total.isdecimal() and len(total) < 16 else 0,
+            card=card_of(values) if "number" in values else None,
+            token=token,
+            bank_code=values.get("bank_code", ""),
+            account_number=values.get("account_number", ""),
+            ussd_bank=values.get("ussd_bank", ""),
+            provider=provider,
+            network=values.get("network", ""),
+            phone=values.get("phone", ""),
+            fullname=values.get("fullname", ""),
+            email=values.get("email", ""),
+            contact_phone=values.get("contact_phone", ""),
+            address=address,
+        )
+
+    async def _continue_card(self, view: HostedView, card: EnteredCard, progress: RequestProgress) -> Page | None:
+        """Charges a card whose bank wants a code, or asks for the PIN. Returns None if there is nothing to do."""
+        after = await self._load(view.merchant.merchant_id, view.checkout.txn_ref)
+        if after is None or after.attempt is None or after.attempt.payment.stage != INITIATED:
+            return None
+        if after.step == hosted_view.PIN:
+            return render_step(after, "", PageForm((hosted_forms.PIN_FIELD,), sealed=self._seal(after, card)))
+        request = ChargeAttempt(reference=after.checkout.txn_ref, attempt_ref=after.checkout.attempt_ref, card=card)
+        return await self._run(after, CHARGE_ATTEMPT, request, NO_FORM, progress)
+
+    async def _confirm(self, view: HostedView, form: Mapping[str, str], progress: RequestProgress) -> Page:
+        fields = (hosted_forms.OTP_FIELD,)
+        entered = read_fields(fields, form)
+        if view.step != hosted_view.OTP:
+            return redirect(view.address)
+        if entered.errors:
+            return render_step(view, "", PageForm(fields, {}, entered.errors))
+        request = ConfirmAttempt(
+            reference=view.checkout.txn_ref, attempt_ref=view.checkout.attempt_ref, otp=entered.values["otp"]
+        )
+        return await self._run(view, CONFIRM_ATTEMPT, request, PageForm(fields), progress)
+
+    async def _charge_with_pin(self, view: HostedView, form: Mapping[str, str], progress: RequestProgress) -> Page:
+        if view.step != hosted_view.PIN:
+            return redirect(view.address)
+        sealed = form.get("sealed", "")
+        card = self._unseal(view, sealed)
+        fields = (hosted_forms.PIN_FIELD,) if card is not None else (*hosted_forms.CARD_FIELDS, hosted_forms.PIN_FIELD)
+        entered = read_fields(fields, form)
+        shown = PageForm(fields, {}, entered.errors, sealed=sealed if card is not None else "")
+        if entered.errors:
+            return render_step(view, "", shown)
+        pin = entered.values["pin"]
+        whole = card_of(entered.values, pin) if card is None else msgspec.structs.replace(card, pin=pin)
+        request = ChargeAttempt(reference=view.checkout.txn_ref, attempt_ref=view.checkout.attempt_ref, card=whole)
+        return await self._run(view, CHARGE_ATTEMPT, request, shown, progress)
+
+    def _seal(self, view: HostedView, card: EnteredCard) -> str:
+        """Encrypts a card for the second step of its attempt. Only the payer's page holds it: nothing is stored."""
+        place = f"checkout card {view.checkout.attempt_ref}"
+        plain = msgspec.json.encode(card)
+        nonce = os.urandom(NONCE_BYTES)
+        return encode_link(self._services.vault.seal(view.merchant.merchant_id, place, plain, nonce))
+
+    def _unseal(self, view: HostedView, sealed: str) -> EnteredCard | None:
+        encoded = decode_link(sealed) if sealed else None
+        if encoded is None:
+            return None
+        place = f"checkout card {view.checkout.attempt_ref}"
+        try:
+            return CARD_DECODER.decode(self._services.vault.unseal(view.merchant.merchant_id, place, encoded))
+        except (UnsealError, msgspec.ValidationError, msgspec.DecodeError):
+            return None
+
+
+# --- what follows -------------------------------------------------------------------------------------------------
+
+
+def first_channel(view: HostedView) -> str:
+    return view.channels[0] if view.channels else "card"
+
+
+def entered_of(view: HostedView) -> dict[str, str]:
+    return {"fullname": view.detail.fullname, "email": view.detail.email}
+
+
+def fields_of_link(link: PayLink) -> tuple[FormField, ...]:
+    amount = () if link.amount else (hosted_forms.AMOUNT_FIELD,)
+    phone = (hosted_forms.CONTACT_PHONE,) if LINK_DETAIL_DECODER.decode(link.detail).asks_phone else ()
+    return (*amount, hosted_forms.FULLNAME, hosted_forms.EMAIL_FIELD, *phone)
+
+
+def reply_is_wrong_code(reply: Any) -> bool:
+    return isinstance(reply, Refusal) and reply.code == NOT_VALIDATED
+
+
+def code_error(view: HostedView) -> PageForm:
+    return PageForm((hosted_forms.OTP_FIELD,), {}, {"otp": WRONG_CODE.format(view.tries_left)})
+
+
+def lead_on(view: HostedView) -> Page:
+    """Redirects to the checkout, or to the page on which the payer confirms."""
+    return redirect(bank_page_of(view) if view.step == hosted_view.BANK_PAGE else view.address)

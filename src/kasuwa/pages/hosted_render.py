@@ -1,0 +1,275 @@
+"""Renders the pages of hosted checkouts and payment links: from a view to a response. Does no I/O.
+
+As all payers' pages they are self-contained: inline style and script, allowed by hash, no cookies. They work without
+script; with it, codes can be copied, the time left is counted down, and a page that waits sees the payment end.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+
+import msgspec
+from markupsafe import Markup
+
+from kasuwa.core.calendar import LAGOS
+from kasuwa.core.checkouts import PAID
+from kasuwa.core.page import Page
+from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PayLink
+from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER
+from kasuwa.pages import hosted_forms, hosted_view
+from kasuwa.pages.hosted_forms import FormField
+from kasuwa.pages.hosted_view import HostedView
+from kasuwa.pages.receipt_pdf import Receipt, render_receipt_pdf
+from kasuwa.pages.render import (
+    HTML,
+    LOADER,
+    STYLE,
+    STYLE_HASH,
+    TEMPLATES,
+    URL_CHARACTERS,
+    csp_hash,
+    draw_qr_svg,
+    format_amount,
+    security_headers,
+)
+
+HOSTED_STYLE, SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("hosted.css", "hosted.js"))
+STYLE_SOURCES = f"{STYLE_HASH} {csp_hash(HOSTED_STYLE)}"
+SCRIPT_HASH = csp_hash(SCRIPT)
+
+CHANNEL_NAMES = {
+    "card": "Card",
+    "bank_transfer": "Transfer",
+    "ussd": "USSD",
+    "account": "Bank account",
+    "qrpay": "QR code",
+    "phone": "Phone",
+    "mobile_money": "Mobile money",
+    "token": "Saved card",
+}
+METHOD_NAMES = {**CHANNEL_NAMES, "bank_transfer": "Bank transfer", "token": "Saved card"}
+FREQUENCIES = {"daily": "every day", "weekly": "every week", "monthly": "every month"}
+# Hints of the test environment, by step.
+TEST_HINTS = {
+    "card": "Card 5123 4500 0000 0008, any later expiry; CVV 000 asks for a code, 100 for a PIN, 200 for 3-D Secure."
+    " 4111 1151 0000 0001 is declined.",
+    "account": "Account 0000000000 of any bank pays.",
+    "phone": "08000000000 approves at once.",
+    hosted_view.OTP: "The code 123456 is right, 000000 is wrong.",
+    hosted_view.PIN: "The PIN 1234 is right, 0000 is wrong.",
+}
+
+
+class PageForm(msgspec.Struct, frozen=True):
+    """The form of a page, with what the payer entered and what is wrong with it."""
+
+    fields: tuple[FormField, ...] = ()
+    entered: Mapping[str, str] = {}
+    errors: Mapping[str, str] = {}
+    problem: str = ""  # that belongs to no field
+    sealed: str = ""  # a card on its way to the second step, encrypted
+
+
+NO_FORM = PageForm()
+
+
+def policy_of(view: HostedView | None) -> str:
+    """Returns the policy of a page. Its forms may lead on to the page of a bank or vendor, and to the merchant."""
+    insecure = " http:" if view is None or view.is_test else ""
+    return (
+        f"default-src 'none'; style-src {STYLE_SOURCES}; script-src {SCRIPT_HASH}; connect-src 'self'; img-src data:;"
+        f" base-uri 'none'; form-action 'self' https:{insecure}; frame-ancestors 'none'"
+    )
+
+
+def render_hosted(template: str, values: dict[str, Any], view: HostedView | None, http: int = 200) -> Page:
+    body = TEMPLATES.get_template(template).render(
+        values, view=view, style=STYLE, hosted_style=HOSTED_STYLE, script=SCRIPT
+    )
+    return Page(http, body.encode(), security_headers(HTML, policy_of(view)))
+
+
+def redirect(address: str) -> Page:
+    headers = security_headers(HTML, "default-src 'none'; frame-ancestors 'none'")
+    return Page(303, b"", (("location", address), *headers))
+
+
+def shared_values(view: HostedView) -> dict[str, Any]:
+    """Returns the values that every page of a checkout shows."""
+    currency = view.checkout.currency
+    return {
+        "title": view.detail.title or f"Payment to {view.merchant_name}",
+        "amount": format_amount(view.checkout.amount, currency),
+        "items": [
+            (
+                item.name if item.quantity == 1 else f"{item.quantity} × {item.name}",
+                format_amount(item.amount * item.quantity, currency) if item.amount else "",
+            )
+            for item in view.detail.items
+        ],
+        "again": FREQUENCIES.get(view.detail.frequency, ""),
+        "return_url": merchant_url(view),
+        "polls": view.step in (hosted_view.INSTRUCTIONS, hosted_view.WAITING, hosted_view.BANK_PAGE),
+    }
+
+
+def merchant_url(view: HostedView) -> str | None:
+    """Returns the merchant's URL with `txnRef` and `status`, or None if there is none or it cannot be used.
+
+    Contract: payment#checkout
+    """
+    try:
+        parts = urlsplit(view.detail.redirect_url)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.netloc.isascii()
+        is_usable = is_usable and (parts.port is None or parts.port >= 0)
+    except ValueError:
+        return None
+    if not is_usable:
+        return None
+    outcome = urlencode({"txnRef": view.checkout.txn_ref, "status": view.status})
+    return quote(urlunsplit(parts._replace(query=f"{parts.query}&{outcome}" if parts.query else outcome)),
+                 safe=URL_CHARACTERS)  # fmt: skip
+
+
+# --- the steps ----------------------------------------------------------------------------------------------------
+
+
+def render_step(view: HostedView, channel: str, form: PageForm = NO_FORM) -> Page:
+    """Renders the page of the checkout's step. `channel` is the one that the payer looks at, and `form` its form."""
+    if view.step == hosted_view.RECEIPT:
+        return render_receipt(view)
+    if view.step == hosted_view.CLOSED:
+        return render_closed(view)
+    if view.step == hosted_view.CHOOSE:
+        return render_choice(view, channel, form)
+    if view.step in (hosted_view.PIN, hosted_view.OTP):
+        return render_code_form(view, form)
+    return render_attempt(view, form.problem)
+
+
+def render_choice(view: HostedView, channel: str, form: PageForm) -> Page:
+    total = view.total_by(channel)
+    fee = total - view.checkout.amount
+    values = shared_values(view) | {
+        "channel": channel,
+        "channels": [(name, CHANNEL_NAMES[name]) for name in view.channels],
+        "form": form,
+        "total": format_amount(total, view.checkout.currency),
+        "total_minor": total,
+        "fee": format_amount(fee, view.checkout.currency) if fee else "",
+        "failure": view.failure,
+        "hint": TEST_HINTS.get(channel, ""),
+        "has_card_page": channel == "card" and not any(field.name == "number" for field in form.fields),
+    }
+    return render_hosted("hosted_choose.html", values, view)
+
+
+def render_code_form(view: HostedView, form: PageForm) -> Page:
+    assert view.attempt is not None
+    values = shared_values(view) | {
+        "form": form,
+        "step": view.step,
+        "total": format_amount(view.attempt.payment.charged, view.checkout.currency),
+        "hint": TEST_HINTS[view.step],
+        "attempt_ref": view.checkout.attempt_ref,
+        "is_account": view.attempt.payment.method == "account",
+        "tries_left": view.tries_left,
+    }
+    return render_hosted("hosted_code.html", values, view)
+
+
+def render_attempt(view: HostedView, problem: str = "") -> Page:
+    """Renders what the payer must do elsewhere, or that the bank is being asked."""
+    assert view.attempt is not None
+    payment = view.attempt.payment
+    detail, facts = DETAIL_DECODER.decode(payment.detail), FACTS_DECODER.decode(payment.facts)
+    left = payment.charged - payment.received
+    values = shared_values(view) | {
+        "step": view.step,
+        "method": payment.method,
+        "problem": problem,
+        "total": format_amount(payment.charged, view.checkout.currency),
+        "attempt_ref": view.checkout.attempt_ref,
+        "bank_page": hosted_view.bank_page_of(view),
+        "is_three_d_secure": payment.auth == "3DSecure",
+        "provider": hosted_forms.PROVIDERS.get(detail.provider.partition("_")[0], "your provider"),
+        "ussd_code": facts.ussd_code,
+        "payer": detail.payer,
+        "qr_svg": Markup(draw_qr_svg(detail.qr).decode()) if detail.qr else "",
+        "account_number": facts.rail.get("account_number", detail.inbound_account_number),
+        "account_name": facts.rail.get("account_name", detail.business_name),
+        "bank_name": facts.rail.get("bank_name", detail.provider),
+        "received": format_amount(payment.received, view.checkout.currency) if payment.received else "",
+        "remaining": format_amount(left, view.checkout.currency),
+    }
+    return render_hosted("hosted_attempt.html", values, view)
+
+
+def render_closed(view: HostedView) -> Page:
+    values = shared_values(view) | {"failure": view.failure, "is_expired": view.now >= view.checkout.expires_at}
+    return render_hosted("hosted_closed.html", values, view)
+
+
+# --- the receipt --------------------------------------------------------------------------------------------------
+
+
+def receipt_of(view: HostedView) -> Receipt:
+    """Returns the receipt of a checkout that was paid."""
+    assert view.attempt is not None
+    assert view.checkout.state == PAID
+    row, payment, currency = view.attempt.row, view.attempt.payment, view.checkout.currency
+    detail = DETAIL_DECODER.decode(payment.detail)
+    card = detail.card or FACTS_DECODER.decode(payment.facts).card
+    method = METHOD_NAMES[payment.method] + (f" ending {card.mask[-4:]}" if card is not None else "")
+    lines = [("Paid to", view.merchant_name)]
+    if detail.fullname:
+        lines.append(("Paid by", detail.fullname))
+    if payment.charged != row.amount:
+        lines.append(("Amount", format_amount(row.amount, currency)))
+        lines.append(("Fee", format_amount(payment.charged - row.amount, currency)))
+    lines += [
+        ("Method", method),
+        ("Date", f"{(row.final_at or view.now).astimezone(LAGOS):%d %B %Y, %H:%M} (Lagos)"),
+        ("Payment reference", row.txn_ref),
+        ("Checkout reference", view.checkout.txn_ref),
+    ]
+    values = shared_values(view)
+    items = values["items"] or ([(view.detail.title, "")] if view.detail.title else [])
+    again = FREQUENCIES.get(view.detail.frequency)
+    note = f"Your card will be charged {again}, until you or the merchant stop it." if again else ""
+    return Receipt(
+        view.merchant_name, format_amount(payment.charged, currency), lines, items, note, is_test=view.is_test
+    )
+
+
+def render_receipt(view: HostedView) -> Page:
+    values = shared_values(view) | {"receipt": receipt_of(view)}
+    return render_hosted("hosted_receipt.html", values, view)
+
+
+def receipt_file(view: HostedView) -> Page:
+    headers = (
+        *security_headers("application/pdf", "default-src 'none'; frame-ancestors 'none'"),
+        ("content-disposition", f'attachment; filename="receipt-{view.checkout.payment_ref}.pdf"'),
+    )
+    return Page(200, render_receipt_pdf(receipt_of(view)), headers)
+
+
+# --- links --------------------------------------------------------------------------------------------------------
+
+
+def render_link(link: PayLink, merchant_name: str, is_test: bool, form: PageForm) -> Page:
+    """Renders the page of a payment link, on which the payer says who pays, and how much if that is open."""
+    terms = LINK_DETAIL_DECODER.decode(link.detail)
+    values = {
+        "link": link,
+        "address": f"/pay/link/{link.slug}",
+        "merchant_name": merchant_name,
+        "is_test": is_test,
+        "description": terms.description,
+        "amount": format_amount(link.amount, link.currency) if link.amount else "",
+        "again": FREQUENCIES.get(terms.frequency, ""),
+        "form": form,
+        "polls": False,
+    }
+    return render_hosted("hosted_link.html", values, None)

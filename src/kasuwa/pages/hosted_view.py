@@ -1,0 +1,160 @@
+"""The data of a hosted checkout's page: everything that its payer may see, and the step that comes next."""
+
+from datetime import datetime
+from hashlib import blake2b
+
+import msgspec
+
+from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
+from kasuwa.core.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail
+from kasuwa.core.decision import Merchant
+from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
+from kasuwa.core.tariff import FeeClass
+from kasuwa.core.transactions import Transaction
+from kasuwa.methods.checkout.rules.attempt import MAX_ATTEMPTS
+from kasuwa.methods.payment.model import (
+    ABANDONED,
+    AWAITING_3DS,
+    AWAITING_OTP,
+    AWAITING_PAYER,
+    DETAIL_DECODER,
+    FACTS_DECODER,
+    INITIATED,
+    Payment,
+)
+from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS
+from kasuwa.methods.payment.rules.check_request import CARD_CURRENCIES
+
+COUNTRY_BY_CURRENCY = {"NGN": "NG", "GHS": "GH", "KES": "KE", "USD": "NG"}
+assert all(currency in CARD_CURRENCIES[country] for currency, country in COUNTRY_BY_CURRENCY.items())
+
+# Steps of a page.
+CHOOSE, PIN, OTP, BANK_PAGE, INSTRUCTIONS, WAITING, RECEIPT, CLOSED = (
+    *("choose", "pin", "otp", "bank_page", "instructions", "waiting", "receipt", "closed"),
+)
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """The newest attempt to pay a checkout."""
+
+    row: Transaction
+    payment: Payment
+
+
+class HostedView(msgspec.Struct, frozen=True):
+    """A checkout as its payer may see it."""
+
+    checkout: Checkout
+    detail: CheckoutDetail
+    merchant: Merchant
+    attempt: Attempt | None
+    channels: tuple[str, ...]  # that can be used now
+    now: datetime  # the merchant's business time
+    public_url: str
+
+    @property
+    def merchant_name(self) -> str:
+        return self.merchant.name
+
+    @property
+    def is_test(self) -> bool:
+        return self.merchant.environment == "test"
+
+    @property
+    def address(self) -> str:
+        return f"/pay/checkout/{self.detail.page_token}"
+
+    @property
+    def is_attempt_open(self) -> bool:
+        return self.attempt is not None and not self.attempt.row.is_final
+
+    @property
+    def step(self) -> str:
+        """Returns what the page shows: a form, instructions, or the end."""
+        if self.checkout.state == PAID:
+            return RECEIPT
+        if self.attempt is not None and self.is_attempt_open:
+            return step_of_attempt(self.attempt.payment)
+        is_over = self.checkout.state == EXPIRED or self.now >= self.checkout.expires_at
+        return CLOSED if is_over or self.checkout.attempts >= MAX_ATTEMPTS or not self.channels else CHOOSE
+
+    @property
+    def status(self) -> str:
+        """Returns the checkout's txnStatus."""
+        return {PAID: "successful", EXPIRED: "failed"}.get(self.checkout.state, "pending")
+
+    @property
+    def fingerprint(self) -> str:
+        """Returns a text that changes with what the page shows, for pages that poll."""
+        paying = None if self.attempt is None else self.attempt.payment
+        parts = [self.step, self.checkout.attempt_ref]
+        parts += [] if paying is None else [paying.stage, str(paying.tries), str(paying.received)]
+        return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+    @property
+    def seconds_left(self) -> int:
+        """Returns how long the payer has for the open attempt, or for the checkout."""
+        until = self.checkout.expires_at
+        if self.attempt is not None and self.is_attempt_open:
+            until = self.attempt.payment.expires_at
+        return max(0, int((until - self.now).total_seconds()))
+
+    @property
+    def tries_left(self) -> int:
+        return 0 if self.attempt is None else MAX_OTP_ATTEMPTS - self.attempt.payment.tries
+
+    @property
+    def failure(self) -> str:
+        """Returns why the attempt before has failed, or "". An attempt that its payer gave up has not failed."""
+        if self.attempt is None or self.attempt.row.status != "failed" or self.attempt.row.code == ABANDONED:
+            return ""
+        return self.attempt.row.message
+
+    def total_by(self, channel: str) -> int:
+        """Returns what the payer pays by a channel, with the fee if the payer bears it."""
+        tariff = self.merchant.tariff
+        bearer = bearer_of(tariff, self.detail.bearer or None)
+        fee_class = fee_class_of(channel, self.checkout.currency)
+        return price_collection(tariff, fee_class, self.checkout.currency, self.checkout.amount, bearer).charged
+
+
+def fee_class_of(channel: str, currency: str) -> FeeClass:
+    """Returns the fee class of a channel. A card's is that of a local one until its number is known."""
+    if channel in ("card", "token"):
+        return card_class(None)
+    if channel == "mobile_money":
+        return MOBILE_MONEY_CLASSES[COUNTRY_BY_CURRENCY[currency]]
+    return channel  # type: ignore[return-value]
+
+
+def step_of_attempt(payment: Payment) -> str:
+    if payment.stage == INITIATED and payment.auth == "PIN":
+        return PIN
+    if payment.stage == AWAITING_OTP or (payment.stage == INITIATED and payment.auth == "OTP"):
+        return OTP
+    if payment.stage == AWAITING_3DS or (payment.stage == INITIATED and payment.auth == "3DSecure"):
+        return BANK_PAGE
+    if payment.stage == AWAITING_PAYER:
+        return BANK_PAGE if payment.auth == "redirect" else INSTRUCTIONS
+    return WAITING
+
+
+def bank_page_of(view: HostedView) -> str:
+    """Returns the address of the page on which the payer confirms: ours for 3-D Secure, or a vendor's."""
+    assert view.attempt is not None
+    payment = view.attempt.payment
+    vendor_url = FACTS_DECODER.decode(payment.facts).rail.get("url")
+    return vendor_url or f"/pay/{DETAIL_DECODER.decode(payment.detail).page_token}"
+
+
+def make_view(
+    checkout: Checkout,
+    attempt: tuple[Transaction, Payment] | None,
+    merchant: Merchant,
+    channels: tuple[str, ...],
+    now: datetime,
+    public_url: str,
+) -> HostedView:
+    detail = CHECKOUT_DETAIL_DECODER.decode(checkout.detail)
+    newest = None if attempt is None else Attempt(*attempt)
+    return HostedView(checkout, detail, merchant, newest, channels, now, public_url)

@@ -1,0 +1,59 @@
+"""The receipt of a payment as a PDF of one page."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from kasuwa.pages.statement_files import BOLD, FONT, printable
+
+LEFT, RIGHT, TOP = 70, 525, 770
+LINE_HEIGHT = 20
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """The content of a receipt: texts that are ready to be shown."""
+
+    merchant_name: str
+    total: str  # what was paid
+    lines: Sequence[tuple[str, str]]  # label and value
+    items: Sequence[tuple[str, str]] = ()  # what was paid for, and its amount
+    note: str = ""
+    is_test: bool = False
+
+
+def render_receipt_pdf(receipt: Receipt) -> bytes:
+    # It takes a tenth of a second to import, and few processes ever write a PDF.
+    from reportlab.lib.pagesizes import A4
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = io.BytesIO()
+    # Without `invariant` a file would tell the time and the machine of its making.
+    canvas: Any = Canvas(out, pagesize=A4, pageCompression=1, invariant=1)
+    canvas.setTitle(printable(f"Receipt of {receipt.merchant_name}"))
+    canvas.setAuthor(printable(receipt.merchant_name))
+    canvas.setFont(BOLD, 18)
+    canvas.drawString(LEFT, TOP, "Receipt")
+    canvas.setFont(FONT, 11)
+    canvas.drawString(LEFT, TOP - 20, printable(receipt.merchant_name, 80))
+    if receipt.is_test:
+        canvas.drawRightString(RIGHT, TOP, "TEST - no money has moved")
+    canvas.setFont(BOLD, 24)
+    canvas.drawString(LEFT, TOP - 62, printable(receipt.total))
+    y = TOP - 100
+    for group in (receipt.items, receipt.lines):
+        if group:
+            canvas.setLineWidth(0.5)
+            canvas.line(LEFT, y + 14, RIGHT, y + 14)
+        for label, value in group:
+            canvas.setFont(FONT, 10)
+            canvas.drawString(LEFT, y, printable(label, 60))
+            canvas.drawRightString(RIGHT, y, printable(value, 60))
+            y -= LINE_HEIGHT
+    if receipt.note:
+        canvas.setFont(FONT, 10)
+        canvas.drawString(LEFT, y - 10, printable(receipt.note, 90))
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
