@@ -30,12 +30,12 @@ VOLATILE = frozenset(
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
         *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
-        *("customer_id", "next_cursor", "link_id", "link", "checkoutURL"),
+        *("customer_id", "next_cursor", "link_id", "link", "checkoutURL", "invoice_id"),
     }
 )
 VOLATILE_OF = {
     "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
-    "resources": frozenset({"id"}),
+    "resources": frozenset({"id", "code"}),
     "cashcode": frozenset({"cashcode"}),
     "investments": frozenset({"cashcode", "pin"}),
 }

@@ -81,12 +81,13 @@ SLICE_IMPORTS = {
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
     "references": {
-        *("cashcode", "checkout", "clients", "customers", "disburse", "investments", "loans", "payment"),
+        *("cashcode", "checkout", "clients", "customers", "disburse", "investments", "invoices", "loans", "payment"),
         "virtualcard",
     },
     "customers": {"payment"},
     "checkout": {"payment"},
     "invoices": {"checkout", "customers", "payment"},
+    "tickets": {"checkout", "payment"},
 }
 
 BORROWED_MODULES = {

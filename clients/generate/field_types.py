@@ -30,6 +30,7 @@ from kasuwa.core.people import Bvn, DateText, Phone
 from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
 from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, DiscountType, DueDate
 from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
+from kasuwa.methods.tickets.fields import TicketCode
 
 FieldKind = Literal[
     "text",
@@ -105,6 +106,7 @@ SCALARS: dict[type, FieldType] = {
     CardPrefix: TEXT,
     Bvn: TEXT,
     Phone: TEXT,
+    TicketCode: TEXT,
     DueDate: FieldType("date"),
     ChargeUser: FieldType("choice", values=(IN_FULL, IN_PARTS)),
     DiscountType: FieldType("choice", values=(FLAT, PERCENTAGE)),

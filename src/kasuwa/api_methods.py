@@ -37,6 +37,8 @@ from kasuwa.methods.resources.actions import RESOURCES
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.methods.statements import actions as statements
+from kasuwa.methods.tickets import actions as tickets
+from kasuwa.methods.tickets.rules.sell import TICKET_SOURCE
 from kasuwa.methods.transactions import actions as transactions
 from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
@@ -61,6 +63,7 @@ ALL_RESOURCES = msgspec.structs.replace(
         *references.RESOURCES,
         *statements.RESOURCES,
         *invoices.RESOURCES,
+        *tickets.RESOURCES,
     ),
     steps=(*RESOURCES.steps, *invoices.STEPS),
 )
@@ -103,7 +106,7 @@ QUERY_ENDED = {
 }
 
 # Rules of the slices that open checkouts for what they sell.
-CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = (INVOICE_SOURCE,)
+CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = (INVOICE_SOURCE, TICKET_SOURCE)
 
 # Rules of the purposes of payments and transfers, by name, and of the sources of checkouts.
 PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
@@ -120,7 +123,8 @@ PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
 
 # What payers do on pages: not reachable through the API.
 PAYER_ACTIONS = {
-    action.name: action for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS, *invoices.PAYER_ACTIONS)
+    action.name: action
+    for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS, *invoices.PAYER_ACTIONS, *tickets.PAYER_ACTIONS)
 }
 
 

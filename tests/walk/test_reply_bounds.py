@@ -16,6 +16,7 @@ from kasuwa.methods.invoices.wire import MAX_ITEMS
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
+from kasuwa.methods.tickets.model import MAX_KINDS
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # The limits of lists in replies that are not pages, by row and place.
@@ -71,6 +72,8 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     "resources-statement": {"data": "at most 200 lines", "totals": "one line a kind of movement: at most 8"},
     **dict.fromkeys(("resources-invoice", "resources-invoice_detail", "resources-invoice-void"), INVOICE),
+    "resources-ticket": {"data.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
+    "resources-ticket_sales": {"sale.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
     "resources-customer_detail": {
         "data.totals": "one line a currency",
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",
