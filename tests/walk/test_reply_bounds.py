@@ -9,6 +9,7 @@ from msgspec import inspect
 
 from kasuwa.core.paging import Paged, PagedArray
 from kasuwa.core.schedule import MAX_INSTALLMENTS
+from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
 from kasuwa.methods.invoices.store import MAX_PAYMENTS
@@ -78,6 +79,10 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data.totals": "one line a currency",
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",
         "data.transactions": f"the newest {MAX_PAYMENTS_SHOWN} (customers/store.py)",
+    },
+    **{
+        key: {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"}
+        for key in ("resources-paylinks", "resources-paylink_detail")
     },
     **dict.fromkeys(
         ("resources-installments-resume", "resources-installments-pause", "resources-installments-cancel"),

@@ -2,6 +2,7 @@
 
 import sys
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -10,7 +11,7 @@ import typer
 from kasuwa import supervise
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.merchant import MerchantSettings, check_settings
+from kasuwa.core.merchant import MerchantSettings, check_settings, read_logo
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
 from kasuwa.rail_settings import check_merchant_rails
@@ -157,7 +158,34 @@ def set_merchant(
             await record_audit_entry(connection, chain, "changed settings", mid, *values)
         return changed
 
-    typer.echo(msgspec.json.encode(run_with_connection(data, work)).decode())
+    changed = run_with_connection(data, work)
+    typer.echo(msgspec.json.encode(msgspec.structs.replace(changed, logo="")).decode())
+
+
+@command.command(name="logo")
+def set_logo(
+    mid: str,
+    file: Annotated[Path | None, typer.Argument(help="A PNG or JPEG of at most 32 KiB. Left out: no logo.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Set the picture that payers see on the merchant's checkouts and links, or remove it."""
+    try:
+        logo = "" if file is None else read_logo(file.read_bytes())
+    except (OSError, ValueError) as error:
+        sys.exit(f"kasuwa: {supervise.one_line(error)}")
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> None:
+        def change(current: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(current, logo=logo)
+
+        async with connection.transaction():
+            await merchants.change_settings(connection, mid, change, is_endpoint_set=False)
+            chain = await merchants.find_merchant_id(connection, mid)
+            after = f"{len(logo)} characters" if logo else "none"
+            await record_audit_entry(connection, chain, "changed the logo", mid, after=after)
+
+    run_with_connection(data, work)
+    typer.echo("logo set" if logo else "logo removed")
 
 
 def parse_settings(**options: Any) -> dict[str, Any]:

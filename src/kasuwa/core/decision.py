@@ -76,6 +76,7 @@ class Merchant(msgspec.Struct, frozen=True):
     suspended: bool = False
     rails: Mapping[str, tuple[str, ...]] = {}  # rails of its own, by purpose, in order of preference
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
+    logo: str = ""  # a data URL of a picture; empty if there is none
 
 
 class Context(msgspec.Struct):

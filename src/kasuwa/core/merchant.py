@@ -1,5 +1,6 @@
 """A merchant's stored settings, and the Merchant that the rules see."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
@@ -44,6 +45,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     suspended: bool = False
     rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run
+    logo: str = ""  # shown on payers' pages: a data URL of a small PNG or JPEG
 
 
 @lru_cache(maxsize=1024)
@@ -67,6 +69,21 @@ def check_settings(settings: MerchantSettings) -> None:
             raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
     tariff_of(msgspec.json.encode(settings.tariff))
     check_lending(settings.lending)
+
+
+# The first bytes of the pictures that a logo may be, and its largest size.
+LOGO_TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+MAX_LOGO_BYTES = 32 * 1024
+
+
+def read_logo(picture: bytes) -> str:
+    """Returns a picture as the data URL of a logo. Raises ValueError if it is too large, or no PNG or JPEG."""
+    kind = next((kind for head, kind in LOGO_TYPES.items() if picture.startswith(head)), None)
+    if kind is None:
+        raise ValueError("a logo is a PNG or JPEG file")
+    if len(picture) > MAX_LOGO_BYTES:
+        raise ValueError(f"a logo has at most {MAX_LOGO_BYTES // 1024} KiB")
+    return f"data:{kind};base64,{b64encode(picture).decode()}"
 
 
 def make_merchant(
@@ -94,6 +111,7 @@ def make_merchant(
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
         outcome_seed=settings.outcome_seed,
+        logo=settings.logo,
     )
 
 

@@ -226,12 +226,12 @@ class HostedCheckouts:
             return NOT_FOUND
         if link.state != ACTIVE:
             return NOT_IN_USE
-        fields, is_test = fields_of_link(link), merchant.environment == "test"
+        fields = fields_of_link(link)
         if method != "POST":
-            return render_link(link, merchant.name, is_test, PageForm(fields))
+            return render_link(link, merchant, PageForm(fields))
         entered = read_fields(fields, form)
         if entered.errors:
-            return render_link(link, merchant.name, is_test, PageForm(fields, form, entered.errors))
+            return render_link(link, merchant, PageForm(fields, form, entered.errors))
         token = os.urandom(TOKEN_DIGITS // 2).hex()
         request = OpenFromLink(
             reference=link.link_id,
@@ -245,7 +245,7 @@ class HostedCheckouts:
         if isinstance(reply, Refusal):
             errors, problem = errors_for_payer(reply.field_errors, fields)
             shown = PageForm(fields, form, errors, problem or ("" if errors else reply.message or TRY_AGAIN))
-            return render_link(link, merchant.name, is_test, shown)
+            return render_link(link, merchant, shown)
         return redirect(f"/pay/checkout/{token}")
 
     # --- forms --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.checkouts import PAID
+from kasuwa.core.decision import Merchant
 from kasuwa.core.page import Page
 from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PayLink
 from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER
@@ -52,7 +53,7 @@ FREQUENCIES = {"daily": "every day", "weekly": "every week", "monthly": "every m
 # Hints of the test environment, by step.
 TEST_HINTS = {
     "card": "Card 5123 4500 0000 0008, any later expiry; CVV 000 asks for a code, 100 for a PIN, 200 for 3-D Secure."
-    " 4111 1151 0000 0001 is declined.",
+    " 4111 1151 0000 0011 is declined.",
     "account": "Account 0000000000 of any bank pays.",
     "phone": "08000000000 approves at once.",
     hosted_view.OTP: "The code 123456 is right, 000000 is wrong.",
@@ -109,6 +110,7 @@ def shared_values(view: HostedView) -> dict[str, Any]:
         ],
         "again": FREQUENCIES.get(view.detail.frequency, ""),
         "return_url": merchant_url(view),
+        "logo": view.merchant.logo,
         "polls": view.step in (hosted_view.INSTRUCTIONS, hosted_view.WAITING, hosted_view.BANK_PAGE),
     }
 
@@ -265,14 +267,15 @@ def receipt_file(view: HostedView) -> Page:
 # --- links --------------------------------------------------------------------------------------------------------
 
 
-def render_link(link: PayLink, merchant_name: str, is_test: bool, form: PageForm) -> Page:
+def render_link(link: PayLink, merchant: Merchant, form: PageForm) -> Page:
     """Renders the page of a payment link, on which the payer says who pays, and how much if that is open."""
     terms = LINK_DETAIL_DECODER.decode(link.detail)
     values = {
         "link": link,
         "address": f"/pay/link/{link.slug}",
-        "merchant_name": merchant_name,
-        "is_test": is_test,
+        "merchant_name": merchant.name,
+        "logo": merchant.logo,
+        "is_test": merchant.environment == "test",
         "description": terms.description,
         "amount": format_amount(link.amount, link.currency) if link.amount else "",
         "again": FREQUENCIES.get(terms.frequency, ""),

@@ -1,13 +1,16 @@
 """Checkouts over HTTP, as the merchant and the payer see them. Contract: payment#checkout"""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kasuwa.core.merchant import read_logo
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import DECLINED_CARD, OK_CARD, Payer, open_checkout, verify
 from tests.running import Deployment
+from tests.simulate.processes import wait_until
 
 Visit = Callable[..., Payer]
 
@@ -355,3 +358,24 @@ def test_checkouts_and_links_are_found_by_their_references(shop: MerchantClient,
     assert {"kind": "checkout", "reference": begun["txnRef"], "state": None} in related
     link = make_link(shop)
     assert shop.put("resources", inquire="transaction", reference=link["link_id"]).body["data"]["kind"] == "link"
+
+
+def test_the_page_shows_the_merchants_logo(
+    shop: MerchantClient, visit: Visit, deployment: Deployment, tmp_path: Path
+) -> None:
+    picture = tmp_path / "logo.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    deployment.run_command("merchant", "logo", shop.mid, str(picture))
+    payer = visit(open_checkout(shop))
+
+    def shown() -> bool:
+        payer.open()
+        return '<img class="logo" src="data:image/png;base64,iVBORw0KGgo' in payer.html
+
+    wait_until("the settings are read again", shown)
+
+
+@pytest.mark.parametrize("content", [b"<svg></svg>", b"GIF89a", b"", b"\xff\xd8\xff" + bytes(32 * 1024)])
+def test_a_logo_of_another_kind_or_size_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="a logo"):
+        read_logo(content)

@@ -121,3 +121,15 @@ def test_a_service_killed_between_the_charge_and_the_mark_pays_the_checkout_once
     assert (found["txnStatus"], found["checkout"]["attempts"]) == ("successful", 1)
     assert two_processes.broken_invariants([shop.mid]) == []
     close(shop, payer)
+
+
+def test_of_merchants_who_want_one_custom_link_at_once_one_gets_it(two_processes: Deployment) -> None:
+    shops = [two_processes.open_shop() for _ in range(6)]
+    fields: dict[str, Any] = {"request": "paylink", "title": "Class", "custom_link": "wanted-by-all"}
+    with ThreadPoolExecutor(len(shops)) as all_at_once:
+        first = list(all_at_once.map(lambda shop: shop.put("resources", **fields).body["status"], shops))
+        again = list(all_at_once.map(lambda shop: shop.put("resources", **fields).body["status"], shops))
+    assert first.count(200) == 1
+    assert again == [104] * len(shops)
+    for shop in shops:
+        shop.connection.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.methods.checkout.payer import Payer
 from tests.rails.vendors.live_collection import CollectionHarness, collecting
 from tests.running import Deployments
 from tests.work.event_log import wait_until
@@ -112,6 +113,33 @@ def test_payer_comes_back_to_a_page_of_ours_that_leads_to_the_merchant(harness: 
         done = connection.send("GET", path)
     assert done.http == 303
     assert done.headers["location"] == f"https://shop.example/done?txnRef={begun['txnRef']}&txnStatus=successful"
+
+
+def test_checkout_in_live_takes_no_card_number_and_is_paid_once(harness: CollectionHarness) -> None:
+    """The payer goes to the vendor's page, changes to a transfer, and pays both: the first is returned."""
+    checkout = harness.put(action="checkout", amount="1900.00", user={"email": "ada@example.com"})
+    payer = Payer(harness.shop, checkout["checkoutURL"], harness.deployment.port)
+    payer.open()
+    assert "secure page of our payment provider" in payer.html
+    assert 'id="number"' not in payer.html
+    assert payer.send("pay").headers["location"].startswith("https://checkout.paystack.com/pay/")
+    first = harness.verify(checkout["txnRef"])["checkout"]["attemptRef"]
+    payer.open()
+    payer.send("abandon")
+    assert harness.verify(first)["txnStatus"] == "failed"
+    payer.open("/bank_transfer")
+    payer.send("pay")
+    second = harness.verify(checkout["txnRef"])["checkout"]["attemptRef"]
+    assert harness.monnify.payments[harness.wire(second)].account_number in payer.html
+    harness.call_back("paystack", harness.paystack.pay(harness.wire(first)))
+    wait_until("it is sent back", lambda: harness.paystack.payments[harness.wire(first)].refunded == 1900_00)
+    harness.call_back("monnify", harness.monnify.pay(harness.wire(second)))
+    paid = harness.wait_for(checkout["txnRef"], "successful")
+    assert (paid["checkout"]["paymentRef"], paid["checkout"]["attempts"]) == (second, 2)
+    [refund] = [refund for refund in harness.paystack.refunds if refund.reference == harness.wire(first)]
+    harness.call_back("paystack", harness.paystack.end_refund(refund.id))
+    wait_until("it is returned", lambda: harness.balance("unapplied:main:NGN") == 0)
+    payer.close()
 
 
 # --- other payments ------------------------------------------------------------------------------------------------
