@@ -227,8 +227,8 @@ def resolve_references(fields: dict[str, Any], played: list[SentExample]) -> dic
     return fields
 
 
-# References of digits only. An example shows some number, and stands for the one that the service assigned.
-NUMBERED = frozenset({"accountNumber", "cashcode"})
+# References of digits, and codes. An example shows some value, and stands for the one that the service assigned.
+NUMBERED = frozenset({"accountNumber", "cashcode", "code"})
 
 
 def is_placeholder(name: str | int, value: Any) -> bool:

@@ -117,6 +117,7 @@ def render_invoice(view: InvoiceView, form: PageForm) -> Page:
     values: dict[str, Any] = {
         "record": record,
         "merchant_name": view.merchant.name,
+        "logo": view.merchant.logo,
         "is_test": view.merchant.environment == "test",
         "address": view.address,
         "due": format_amount(parse_minor(shown) or 0, record.currency),

@@ -137,6 +137,7 @@ def render_tickets(link: PayLink, kinds: list[TicketKind], merchant: Merchant, f
         "link": link,
         "address": f"/pay/link/{link.slug}",
         "merchant_name": merchant.name,
+        "logo": merchant.logo,
         "is_test": merchant.environment == "test",
         "description": LINK_DETAIL_DECODER.decode(link.detail).description,
         "kinds": lines,

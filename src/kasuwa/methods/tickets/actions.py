@@ -48,7 +48,7 @@ RESOURCES = (
         reply=wire.TicketReply,
         read=store.show_by_code,
         summary="The ticket of a code",
-        example={"inquire": "ticket", "code": "<code>"},
+        example={"inquire": "ticket", "code": "KZTX-7QH4-M9BG"},
     ),
     Write(
         name="ticket_use",
@@ -60,7 +60,7 @@ RESOURCES = (
         decide=admit.decide_use,
         permission=COLLECT,
         summary="Admit the holder of a ticket, once",
-        example={"request": "ticket_use", "code": "<code>"},
+        example={"request": "ticket_use", "code": "KZTX-7QH4-M9BG"},
     ),
 )
 
