@@ -5,6 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.methods.invoices.rules import issue, pay_invoice
 from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
@@ -110,6 +111,13 @@ def test_a_checkout_of_an_invoice_that_has_changed_is_refused() -> None:
     invoices.put("void", invoice_id=invoice_id)
     assert stale.try_attempt("ussd") == pay_invoice.INVOICE_VOID
     assert invoices.try_open(invoice_id) == pay_invoice.INVOICE_VOID
+
+
+def test_an_invoice_that_no_channel_serves_opens_no_payment() -> None:
+    invoices = InMemoryInvoices()
+    nobody = CollectionVendor("nobody", frozenset(), frozenset())
+    invoices.payments.vendors = CollectionVendors(nobody, nobody)
+    assert invoices.try_open(invoices.make()) == pay_invoice.NOT_SERVED
 
 
 def test_an_invoice_is_not_changed_while_it_is_being_paid_or_after() -> None:

@@ -1181,6 +1181,57 @@ RESOURCES_INVOICE_VOID: Action[types.InvoiceReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_TICKET: Action[types.TicketLinkReply] = Action(
+    name="resources.ticket",
+    path="resources",
+    selectors={"request": "ticket"},
+    fields={
+        "title": ("title", "text"),
+        "description": ("description", "text"),
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "type": ("type", "choice"),
+        "frequency": ("frequency", "choice"),
+        "payer_bears_fees": ("payer_bears_fees", "boolean"),
+        "accept_number": ("accept_number", "boolean"),
+        "custom_link": ("custom_link", "text"),
+        "redirect_url": ("redirect_url", "text"),
+        "custom_message": ("custom_message", "text"),
+        "notification_email": ("notification_email", "text"),
+        "ticket_data": ("ticket_data", "[TicketKindFields]"),
+    },
+    reply="TicketLinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_TICKET_SALES: Action[types.TicketRecord] = Action(
+    name="resources.ticket_sales",
+    path="resources",
+    selectors={"inquire": "ticket"},
+    fields={"offset": ("offset", "integer"), "limit": ("limit", "integer"), "link_id": ("link_id", "text")},
+    reply="TicketSalesReply",
+    record="TicketRecord",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_TICKET_BY_CODE: Action[types.TicketReply] = Action(
+    name="resources.ticket_by_code",
+    path="resources",
+    selectors={"inquire": "ticket"},
+    fields={"code": ("code", "text")},
+    reply="TicketReply",
+)
+RESOURCES_TICKET_USE: Action[types.TicketReply] = Action(
+    name="resources.ticket_use",
+    path="resources",
+    selectors={"request": "ticket_use"},
+    fields={"code": ("code", "text")},
+    reply="TicketReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
     path="sandbox",

@@ -4438,6 +4438,469 @@ class Resources(SyncGroup):
             },
         )
 
+    def invoice(
+        self,
+        *,
+        customer_id: str,
+        items: Sequence[types.ItemFields],
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        date_due: dt.date | str | None = None,
+        discount_type: Literal["flat", "percentage"] | None = None,
+        discount: types.Amount | None = None,
+        shipping: types.Amount | None = None,
+        vat: types.Amount | None = None,
+        note: str | None = None,
+        charge_user: Literal["full", "parts"] | None = None,
+        invoice_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.InvoiceReply:
+        """Make an invoice for a customer, or change an unpaid one.
+
+        Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and
+        link stay, and every field counts as in a new invoice.
+
+        customer_id: The customer who is to pay, of the action `customer`. 1 to 100 characters.
+        items: What the invoice is for. 1 to 100 items.
+        currency: Currency of all amounts. Default NGN. One of NGN, USD, GHS, KES.
+        date_due: Last day to pay, in Lagos. From the next day on the invoice is overdue. Without it, it never is. A
+            date as YYYY-MM-DD or DD-MM-YYYY.
+        discount_type: What `discount` is: `flat`, an amount (the default), or `percentage`, of the sum of the
+            items. Flat or percentage.
+        discount: Subtracted before VAT. At most the sum of the items. Default 0. A number, not negative, with at
+            most four decimals.
+        shipping: Added after VAT. Default 0. Digits with at most two decimals, at most 15 digits; zero where
+            nothing is left.
+        vat: VAT in percent, at most 100, of the items less the discount. Default 0. A percentage from 0 to 1000
+            with at most six decimals.
+        note: Text to the customer, shown on the invoice. At most 1000 characters.
+        charge_user: `parts`: the customer may pay in parts of a chosen amount. `full` (the default): one payment of
+            the whole amount. Parts (also yes, true or 1) or full (also no, false or 0).
+        invoice_id: The invoice to change. Absent: a new one. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoice(
+                customer_id="<customer_id>",
+                items=[
+                    {"description": "Ankara fabric, 6 yards", "quantity": 2, "amount": "12500.00"},
+                    {"description": "Tailoring", "amount": "8000.00"},
+                ],
+                currency="NGN",
+                discount_type="percentage",
+                discount=10,
+                vat="7.5",
+                shipping="1500.00",
+                note="Thank you, Ada.",
+                charge_user="parts",
+            )
+
+            {
+              "status": 200,
+              "message": "Invoice Created",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return self._call(
+            actions.RESOURCES_INVOICE,
+            {
+                "customer_id": customer_id,
+                "items": items,
+                "currency": currency,
+                "date_due": date_due,
+                "discount_type": discount_type,
+                "discount": discount,
+                "shipping": shipping,
+                "vat": vat,
+                "note": note,
+                "charge_user": charge_user,
+                "invoice_id": invoice_id,
+            },
+            idempotency_key,
+        )
+
+    def invoices(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        status: Literal["overdue", "paid", "partly_paid", "unpaid"] | None = None,
+        customer_id: str | None = None,
+    ) -> Page[types.InvoiceSummary]:
+        """Invoices, newest first: all, or those in a state or of a customer.
+
+        Lists invoices, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        status: Lists only invoices in this state.
+        customer_id: Lists only invoices of this customer. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoices(status="unpaid")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "invoice_id": "<invoice_id>",
+                  "number": "INV-000001",
+                  "link": "<link>",
+                  "customer_id": "<customer_id>",
+                  "currency": "NGN",
+                  "subtotal": "33000.00",
+                  "discount": "3300.00",
+                  "vat": "2227.50",
+                  "shipping": "1500.00",
+                  "total": "33427.50",
+                  "paid": "0.00",
+                  "refunded": "0.00",
+                  "outstanding": "33427.50",
+                  "status": "unpaid",
+                  "date_due": null,
+                  "created_at": "2026-01-05T08:30:00.000Z",
+                  "paid_at": null
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_INVOICES, {"offset": offset, "limit": limit, "status": status, "customer_id": customer_id}
+        )
+
+    def invoice_detail(self, *, invoice_id: str) -> types.InvoiceReply:
+        """One invoice with its items and payments.
+
+        Shows one invoice.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoice_detail(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return self._call(actions.RESOURCES_INVOICE_DETAIL, {"invoice_id": invoice_id})
+
+    def invoice_void(self, *, invoice_id: str, idempotency_key: str | None = None) -> types.InvoiceReply:
+        """Void an invoice on which nothing was paid.
+
+        Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoice_void(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice Voided",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "0.00",
+                "status": "void",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return self._call(actions.RESOURCES_INVOICE_VOID, {"invoice_id": invoice_id}, idempotency_key)
+
+    def ticket(
+        self,
+        *,
+        title: str,
+        ticket_data: Sequence[types.TicketKindFields],
+        description: str | None = None,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        type: Literal["one_time", "recurring"] | None = None,
+        frequency: Literal["daily", "monthly", "weekly"] | None = None,
+        payer_bears_fees: bool | None = None,
+        accept_number: bool | None = None,
+        custom_link: str | None = None,
+        redirect_url: str | None = None,
+        custom_message: str | None = None,
+        notification_email: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.TicketLinkReply:
+        """Make a link that sells tickets.
+
+        Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
+        count, as each kind has its price.
+
+        title: What is paid for. Payers see it. 1 to 100 characters.
+        description: Further text, which payers see. At most 1,000 characters.
+        amount: Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15
+            digits; zero where nothing is left.
+        currency: Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES.
+        type: `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also
+            `subscription`): the payer's card is charged again by `frequency`. Default `one_time`. One_time (also
+            onetime, single, fixed) or recurring (also subscription).
+        frequency: How often the card is charged again. Counts for recurring links alone. Default `monthly`.
+        payer_bears_fees: Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`,
+            `no`, 1 or 0. True or false, also as yes or no, or 1 or 0.
+        accept_number: Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1
+            or 0. True or false, also as yes or no, or 1 or 0.
+        custom_link: Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60
+            of a-z, 0-9 and -.
+        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
+            http or https URL of at most 2,048 characters, its host in ASCII.
+        custom_message: Shown to the payer after the payment. At most 1,000 characters.
+        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
+            address of at most 254 characters.
+        ticket_data: The kinds of tickets that are sold. 1 to 20 kinds of tickets.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket(
+                title="Lagos Jazz Night",
+                description="Saturday, 20:00, Freedom Park",
+                currency="NGN",
+                ticket_data=[
+                    {"name": "Regular", "amount": "5000.00", "quantity": 200},
+                    {"name": "Table for four", "amount": "40000.00", "quantity": 10},
+                ],
+            )
+
+            {
+              "status": 200,
+              "message": "Tickets created",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Lagos Jazz Night",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active",
+                "ticket_data": [
+                  {
+                    "name": "Regular",
+                    "amount": "5000.00",
+                    "quantity": 200,
+                    "sold": 0,
+                    "reserved": 0,
+                    "used": 0
+                  },
+                  {
+                    "name": "Table for four",
+                    "amount": "40000.00",
+                    "quantity": 10,
+                    "sold": 0,
+                    "reserved": 0,
+                    "used": 0
+            …
+        """
+        return self._call(
+            actions.RESOURCES_TICKET,
+            {
+                "title": title,
+                "ticket_data": ticket_data,
+                "description": description,
+                "amount": amount,
+                "currency": currency,
+                "type": type,
+                "frequency": frequency,
+                "payer_bears_fees": payer_bears_fees,
+                "accept_number": accept_number,
+                "custom_link": custom_link,
+                "redirect_url": redirect_url,
+                "custom_message": custom_message,
+                "notification_email": notification_email,
+            },
+            idempotency_key,
+        )
+
+    def ticket_sales(
+        self, *, link_id: str, offset: int | None = None, limit: int | None = None
+    ) -> Page[types.TicketRecord]:
+        """A link that sells tickets, with what it sold.
+
+        Shows a link that sells tickets, and what it sold.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        link_id: Identifier of the link. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_sales(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "sale": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Lagos Jazz Night",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active",
+                "ticket_data": [
+                  {
+                    "name": "Regular",
+                    "amount": "5000.00",
+                    "quantity": 200,
+                    "sold": 1,
+                    "reserved": 0,
+                    "used": 0
+                  },
+                  {
+                    "name": "Table for four",
+                    "amount": "40000.00",
+                    "quantity": 10,
+                    "sold": 0,
+                    "reserved": 0,
+                    "used": 0
+                  }
+            …
+        """
+        return self._list(actions.RESOURCES_TICKET_SALES, {"link_id": link_id, "offset": offset, "limit": limit})
+
+    def ticket_by_code(self, *, code: str) -> types.TicketReply:
+        """The ticket of a code.
+
+        Shows the ticket of a code.
+
+        code: Code of the ticket. A ticket code of 12 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_by_code(code="KZTX-7QH4-M9BG")
+
+            {
+              "status": 200,
+              "message": "Ticket",
+              "data": {
+                "code": "<code>",
+                "state": "valid",
+                "link_id": "<link_id>",
+                "title": "Lagos Jazz Night",
+                "ticket": "Regular",
+                "name": "Ada Obi",
+                "email": "ada@example.com",
+                "phone": null,
+                "txnRef": "<txnRef>",
+                "checkoutRef": "<reference>",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "used_at": null
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_TICKET_BY_CODE, {"code": code})
+
+    def ticket_use(self, *, code: str, idempotency_key: str | None = None) -> types.TicketReply:
+        """Admit the holder of a ticket, once.
+
+        Admits the holder of a ticket. A second request with the same code is refused.
+
+        code: Code of the ticket. A ticket code of 12 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_use(code="KZTX-7QH4-M9BG")
+
+            {
+              "status": 200,
+              "message": "Admitted",
+              "data": {
+                "code": "<code>",
+                "state": "used",
+                "link_id": "<link_id>",
+                "title": "Lagos Jazz Night",
+                "ticket": "Regular",
+                "name": "Ada Obi",
+                "email": "ada@example.com",
+                "phone": null,
+                "txnRef": "<txnRef>",
+                "checkoutRef": "<reference>",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "used_at": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_TICKET_USE, {"code": code}, idempotency_key)
+
 
 class Sandbox(SyncGroup):
     """The actions of `PUT /sandbox`. They exist in the test environment only."""

@@ -291,6 +291,20 @@ class SplitPart(_SplitPartRequired, total=False):
     """Fixed amount in the currency of the payment. Digits with at most two decimals, above zero, at most 15 digits."""
 
 
+class _TicketKindFieldsRequired(TypedDict):
+    name: str
+    """Name of the kind, such as `Regular`. Each once. 1 to 100 characters."""
+    amount: Amount
+    """Price of one ticket. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class TicketKindFields(_TicketKindFieldsRequired, total=False):
+    """One kind of ticket."""
+
+    quantity: int
+    """How many may be sold, 1 to 1,000,000. Absent: no limit. A whole number, not negative."""
+
+
 class _TransferOrderRequired(TypedDict):
     amount: Amount
     """Amount that the beneficiary receives, in naira. Fee and VAT are debited on top, and stamp duty where it
@@ -1784,7 +1798,7 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`, `invoice`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -3983,6 +3997,141 @@ class SubscriptionReply(Result):
         "dry_run": "dry_run",
         "explained": "explained",
     }
+
+
+@dataclass(frozen=True)
+class TicketKindRecord(Result):
+    """One kind of ticket, with how many were sold."""
+
+    name: str
+    """Name of the kind."""
+    amount: Decimal
+    """Price of one ticket."""
+    sold: int
+    """How many were sold. Void ones do not count, unless they had been used."""
+    reserved: int
+    """How many payers are paying for now."""
+    used: int
+    """How many were used."""
+    quantity: int | None = None
+    """How many may be sold. Null for no limit."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "amount": "amount",
+        "quantity": "quantity",
+        "sold": "sold",
+        "reserved": "reserved",
+        "used": "used",
+    }
+
+
+@dataclass(frozen=True)
+class TicketLinkRecord(Result):
+    """A link that sells tickets."""
+
+    link_id: str
+    """Identifier of the link."""
+    link: str
+    """Its address, to give to payers."""
+    title: str
+    """Its title."""
+    currency: str
+    """Currency of the prices."""
+    type: Literal["one_time"]
+    """A ticket is paid once."""
+    status: Literal["active", "disabled"]
+    """Whether tickets can be bought."""
+    ticket_data: tuple[TicketKindRecord, ...]
+    """The kinds of tickets."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+        "ticket_data": "ticket_data",
+    }
+
+
+@dataclass(frozen=True)
+class TicketLinkReply(Result):
+    """A new link that sells tickets."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: TicketLinkRecord
+    """The link."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class TicketRecord(Result):
+    """A ticket that was sold."""
+
+    code: str
+    """Code of the ticket, in groups of four."""
+    state: Literal["used", "valid", "void"]
+    """`valid`; `used`: its holder was admitted; `void`: its payment was refunded."""
+    link_id: str
+    """The link that sold it."""
+    title: str
+    """Title of that link."""
+    ticket: str
+    """Kind of the ticket."""
+    txn_ref: str
+    """The payment."""
+    checkout_ref: str
+    """The checkout."""
+    created_at: dt.datetime
+    """Time of the purchase, in UTC."""
+    name: str | None = None
+    """Name of the person who bought it. Null if unknown or erased."""
+    email: str | None = None
+    """E-mail address of that person. Null if unknown or erased."""
+    phone: str | None = None
+    """Telephone number of that person. Null if unknown or erased."""
+    used_at: dt.datetime | None = None
+    """Time at which its holder was admitted, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "code": "code",
+        "state": "state",
+        "link_id": "link_id",
+        "title": "title",
+        "ticket": "ticket",
+        "name": "name",
+        "email": "email",
+        "phone": "phone",
+        "txn_ref": "txnRef",
+        "checkout_ref": "checkoutRef",
+        "created_at": "created_at",
+        "used_at": "used_at",
+    }
+
+
+@dataclass(frozen=True)
+class TicketReply(Result):
+    """One ticket."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: TicketRecord
+    """The ticket."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)

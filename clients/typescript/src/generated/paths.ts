@@ -40,7 +40,8 @@ export class KasuwaPaths {
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
    * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkSwitchDisable, paylinkSwitchEnable, customer,
-   * customers, customerDetail, transactions, transaction, statement.
+   * customers, customerDetail, transactions, transaction, statement, invoice, invoices, invoiceDetail, invoiceVoid,
+   * ticket, ticketSales, ticketByCode, ticketUse.
    */
   readonly resources: ResourcesMethods;
   /**
@@ -66,8 +67,10 @@ export class KasuwaPaths {
 export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
+export * from "./invoices.js";
 export * from "./references.js";
 export * from "./statements.js";
+export * from "./tickets.js";
 export * from "./transactions.js";
 export * from "./disburse.js";
 export * from "./payment.js";

@@ -266,6 +266,16 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
   },
 };
 
+export const TICKET_KIND_FIELDS_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TICKET_KIND_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TICKET_LINK_RECORD_SHAPE: Shape = { inside: { ticket_data: TICKET_KIND_RECORD_SHAPE } };
+
+export const TICKET_LINK_REPLY_SHAPE: Shape = { inside: { data: TICKET_LINK_RECORD_SHAPE } };
+
+export const TICKET_SALES_REPLY_SHAPE: Shape = { inside: { sale: TICKET_LINK_RECORD_SHAPE } };
+
 export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 
 export const TRANSACTION_PAGE_SHAPE: Shape = { inside: { data: TRANSACTION_SUMMARY_SHAPE } };

@@ -50,6 +50,7 @@ CHECKOUT_LIFE = timedelta(hours=24)
 INVOICE_PAID = Refusal(INVALID_REQUEST, "This invoice is paid already. Nothing was charged")
 INVOICE_VOID = Refusal(INVALID_REQUEST, "This invoice was canceled by the merchant. Nothing was charged")
 INVOICE_CHANGED = Refusal(INVALID_REQUEST, "This invoice has changed. Nothing was charged; please open its link again")
+NOT_SERVED = Refusal(INVALID_REQUEST, "This invoice cannot be paid online at the moment. Please ask the merchant")
 OTHER_PAYMENT = Refusal(
     INVALID_REQUEST, "Another payment of this invoice is in progress. Nothing was charged; please try again later"
 )
@@ -100,11 +101,13 @@ def decide_payment(request: OpenInvoicePayment, context: Context, seen: LoadedRo
     fault = find_part_fault(invoice, request.amount, context.merchant.limits[invoice.currency])
     if fault is not None:
         return refuse_fields(FieldError("amount", fault))
-    person = read_person(invoice, context.vault.unseal)
+    detail = checkout_detail(invoice, read_person(invoice, context.vault.unseal), request, context)
+    if not detail.channels:
+        return NOT_SERVED
     new = NewCheckout(
         amount=request.amount,
         currency=invoice.currency,
-        detail=checkout_detail(invoice, person, request, context),
+        detail=detail,
         expires_at=context.now + CHECKOUT_LIFE,
         source=SOURCE,
         source_id=invoice.invoice_id,
