@@ -30,13 +30,12 @@ VOLATILE = frozenset(
         *("txnRef", "batchRef", "mid", "key", "x-request-id", "event_id", "body", "ms", "token"),
         *("client_id", "accountNumber", "cardToken", "loan_id", "savings_id", "thrift_id", "origin"),
         *("hash", "qr_code", "qr_image", "ussd_code", "refundRef", "refundOf", "ref_code"),
-        *("customer_id", "next_cursor", "dispute_id"),
-        *("customer_id", "next_cursor", "link_id", "link", "checkoutURL"),
+        *("customer_id", "next_cursor", "dispute_id", "link_id", "link", "checkoutURL", "invoice_id"),
     }
 )
 VOLATILE_OF = {
     "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
-    "resources": frozenset({"id", "account", "made_at", "last_used_at", "last_used_from"}),
+    "resources": frozenset({"id", "account", "code", "made_at", "last_used_at", "last_used_from"}),
     "cashcode": frozenset({"cashcode"}),
     "investments": frozenset({"cashcode", "pin"}),
     "sandbox": frozenset({"close_number", "closed_at", "root", "public_key"}),
@@ -45,7 +44,7 @@ VOLATILE_OF = {
 OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]")
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
-MOST_ENTRIES, SHOWN_ENTRIES, MORE = 20, 5, "…"
+MOST_ENTRIES, SHOWN_ENTRIES, MORE = 30, 5, "…"
 
 HEAD = """\
 # {summary}

@@ -88,13 +88,15 @@ SLICE_IMPORTS = {
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients"},
     "references": {
-        *("cashcode", "checkout", "clients", "customers", "disburse", "disputes", "investments", "loans", "payment"),
-        *("statements", "virtualcard"),
+        *("cashcode", "checkout", "clients", "customers", "disburse", "disputes", "investments", "invoices", "loans"),
+        *("payment", "statements", "virtualcard"),
     },
     "customers": {"payment"},
     "checkout": {"payment"},
     "disputes": {"payment"},
     "payouts": {"disburse"},
+    "invoices": {"checkout", "customers", "payment"},
+    "tickets": {"checkout", "payment"},
 }
 
 BORROWED_MODULES = {

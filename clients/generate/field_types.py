@@ -29,6 +29,9 @@ from kasuwa.core.money import CURRENCIES
 from kasuwa.core.people import Bvn, DateText, Phone
 from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
 from kasuwa.methods.disputes.model import FileContent
+from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, DiscountType, DueDate
+from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
+from kasuwa.methods.tickets.fields import TicketCode
 
 FieldKind = Literal[
     "text",
@@ -66,9 +69,10 @@ AMOUNT_FIELDS = frozenset(
         *("principal", "interest", "tax", "penalty", "payoff", "accrued_interest", "withheld_tax", "effect"),
         *("thrift_paid", "thrift_received", "contributed", "received", "owed"),
         *("per_transaction", "per_day", "per_month", "duty", "opening_balance", "closing_balance", "refunded"),
+        *("subtotal", "shipping", "outstanding"),
     }
 )
-DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount"})
+DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount", "discount_rate", "vat_rate"})
 TIME_FIELDS = frozenset(
     {
         *(
@@ -82,9 +86,10 @@ TIME_FIELDS = frozenset(
             "disbursed_at",
         ),
         *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "datePaid"),
+        *("paid_at", "voided_at", "used_at"),
     }
 )
-DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob"})
+DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob", "date_due"})
 NAMED_KINDS: tuple[tuple[frozenset[str], FieldKind], ...] = (
     (AMOUNT_FIELDS, "amount"),
     (DECIMAL_FIELDS, "decimal"),
@@ -112,6 +117,10 @@ SCALARS: dict[type, FieldType] = {
     CardPrefix: TEXT,
     Bvn: TEXT,
     Phone: TEXT,
+    TicketCode: TEXT,
+    DueDate: FieldType("date"),
+    ChargeUser: FieldType("choice", values=(IN_FULL, IN_PARTS)),
+    DiscountType: FieldType("choice", values=(FLAT, PERCENTAGE)),
 }
 
 

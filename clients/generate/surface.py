@@ -104,6 +104,7 @@ TYPE_NAMES = {
     "transactions.TransactionsReply": "TransactionPage",
     "customers.CustomersReply": "CustomerPage",
     "customers.CustomerReply": "CustomerRegisteredReply",
+    "invoices.InvoicesReply": "InvoicePage",
     "virtualcard.Billing": "CardBilling",
     "virtualcard.CardData": "VirtualCard",
     "virtualcard.CardReply": "VirtualCardReply",

@@ -24,6 +24,8 @@ from kasuwa.methods.disputes import actions as disputes
 from kasuwa.methods.disputes.rules import rail_dispute
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
+from kasuwa.methods.invoices import actions as invoices
+from kasuwa.methods.invoices.rules.pay_invoice import INVOICE_SOURCE
 from kasuwa.methods.keys import actions as keys
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
@@ -40,6 +42,8 @@ from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.methods.statements import actions as statements
 from kasuwa.methods.statements.proofs import actions as proofs
+from kasuwa.methods.tickets import actions as tickets
+from kasuwa.methods.tickets.rules.sell import TICKET_SOURCE
 from kasuwa.methods.transactions import actions as transactions
 from kasuwa.methods.virtualcard import actions as virtualcard
 from kasuwa.methods.virtualcard.model import PAN_ENTRY
@@ -68,8 +72,10 @@ ALL_RESOURCES = msgspec.structs.replace(
         *proofs.RESOURCES,
         *payouts.RESOURCES,
         *keys.RESOURCES,
+        *invoices.RESOURCES,
+        *tickets.RESOURCES,
     ),
-    steps=(*RESOURCES.steps, *payouts.STEPS),
+    steps=(*RESOURCES.steps, *payouts.STEPS, *invoices.STEPS),
 )
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX,
@@ -117,7 +123,7 @@ QUERY_ENDED = {
 }
 
 # Rules of the slices that open checkouts for what they sell.
-CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = ()
+CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = (INVOICE_SOURCE, TICKET_SOURCE)
 
 # Rules of the purposes of payments and transfers, by name, and of the sources of checkouts.
 PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
@@ -133,7 +139,10 @@ PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
 } | {source_key(source.name): source for source in CHECKOUT_SOURCES}
 
 # What payers do on pages: not reachable through the API.
-PAYER_ACTIONS = {action.name: action for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS)}
+PAYER_ACTIONS = {
+    action.name: action
+    for action in (payment.ANSWER_CHALLENGE, *checkout.PAYER_ACTIONS, *invoices.PAYER_ACTIONS, *tickets.PAYER_ACTIONS)
+}
 
 
 def methods_of(environment: str) -> tuple[ApiMethod, ...]:

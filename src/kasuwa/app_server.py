@@ -13,8 +13,10 @@ from kasuwa.db.migrate import newest_known_version
 from kasuwa.observe import log
 from kasuwa.pages.checkout import CheckoutPayments
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
+from kasuwa.pages.invoice_pages import InvoicePages
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.pages.statements import StatementPages
+from kasuwa.pages.ticket_pages import TicketPages
 from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.readiness import Readiness
 from kasuwa.settings import (
@@ -97,18 +99,16 @@ def make_server(
     checkout = CheckoutPayments(
         services.reader, services.vault, services.merchant_directory, writes, services.deployment.public_url
     )
-    hosted = HostedCheckouts(
-        HostedServices(
-            reader=services.reader,
-            vault=services.vault,
-            merchants=services.merchant_directory,
-            writes=writes,
-            public_url=services.deployment.public_url,
-            vendors=services.deployment.vendors,
-            take=make_page_throttle(services.settings, limits),
-        )
+    hosted = HostedServices(
+        reader=services.reader,
+        vault=services.vault,
+        merchants=services.merchant_directory,
+        writes=writes,
+        public_url=services.deployment.public_url,
+        vendors=services.deployment.vendors,
+        take=make_page_throttle(services.settings, limits),
     )
-    pages = CheckoutPages(checkout, hosted)
+    pages = CheckoutPages(checkout, InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
     proxies = trusted_proxies_of(services.settings)
     parts = ServerServices(
         routes=make_routes(services.methods),

@@ -31,6 +31,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         vault = await migrate.open_vault(connection, secret_key)
         await subject_access.seal_clients(connection, partial(seal_detail, vault))
         await customer_links.link_customers(connection, vault.digest)
+        await customer_links.index_customers(connection)
         if rail_of_purpose(settings, "bills") == "sandbox":
             # A vendor's catalogue takes many calls: the worker fetches it.
             await fetch_edition(connection, SandboxBiller(), only_if_due=True)

@@ -25,6 +25,7 @@ from kasuwa.core.codes import (
     NOT_VALIDATED,
 )
 from tests.merchant_client import MerchantClient, RawReply, new_reference, reference_numbers
+from tests.payer_pages import pay_on_page
 
 REFUSALS = frozenset(
     {AUTHENTICATION_FAILED, ERROR, INVALID_JSON, INVALID_METHOD, INVALID_REQUEST, INSUFFICIENT_FUNDS, NOT_VALIDATED}
@@ -203,6 +204,10 @@ def send_examples(
             played.append(SentExample(made, {}, shop.send_fields(made.method, made_of)))
         if row.title in NEEDS_WAITING:
             played.append(SentExample(ACTION_ROWS[0], {}, make_waiting_transfer(shop)))
+        if row == until and row.title not in NEEDS_TICKET:
+            break
+        if row.title in NEEDS_TICKET and (until is None or until.title in SHOWS_TICKET):
+            buy_ticket(shop, played)
         if row == until:
             break
         fields = resolve_references(row.example, played)
@@ -223,6 +228,17 @@ def make_waiting_transfer(shop: MerchantClient) -> RawReply:
     waiting = payer.send_fields("disburse", order)
     shop.put("sandbox", action="payout_policy")
     return waiting
+
+
+# Rows that show or use a ticket, and the first of them, before which one is bought. A payer buys it, not the merchant.
+SHOWS_TICKET = frozenset({"resources-ticket_sales", "resources-ticket_by_code", "resources-ticket_use"})
+NEEDS_TICKET = frozenset({"resources-ticket_sales"})
+
+
+def buy_ticket(shop: MerchantClient, played: list[SentExample]) -> None:
+    """Buys one ticket of the newest link that sells tickets, on its page."""
+    [link] = [one.received.body["data"]["link"] for one in played if one.row.title == "resources-ticket"]
+    pay_on_page(shop, link, {"count_0": "1", "fullname": "Ada Obi", "email": "ada@example.com"})
 
 
 def prepare_example(shop: MerchantClient, row: ActionRow) -> dict[str, Any]:
@@ -251,8 +267,8 @@ def resolve_references(fields: dict[str, Any], played: list[SentExample]) -> dic
     return fields
 
 
-# References of digits only. An example shows some number, and stands for the one that the service assigned.
-NUMBERED = frozenset({"accountNumber", "cashcode"})
+# References of digits, and codes. An example shows some value, and stands for the one that the service assigned.
+NUMBERED = frozenset({"accountNumber", "cashcode", "code"})
 
 
 def is_placeholder(name: str | int, value: Any) -> bool:

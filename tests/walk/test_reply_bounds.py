@@ -13,11 +13,14 @@ from kasuwa.db.chains import MARK_EVERY
 from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
+from kasuwa.methods.invoices.store import MAX_PAYMENTS
+from kasuwa.methods.invoices.wire import MAX_ITEMS
 from kasuwa.methods.keys.store import MAX_KEYS_SHOWN
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
 from kasuwa.methods.statements.proofs.store import MAX_GROUPS
+from kasuwa.methods.tickets.model import MAX_KINDS
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # The limits of lists in replies that are not pages, by row and place.
@@ -39,6 +42,10 @@ PROOF = {
     "groups[].postings": "what one decision posts together",
     "path": HASHES,
     "mark.path": HASHES,
+}
+INVOICE = {
+    "data.items": f"as many as were sent: at most {MAX_ITEMS}",
+    "data.payments": f"the newest {MAX_PAYMENTS} (invoices/store.py)",
 }
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
@@ -93,6 +100,9 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data": f"at most {MAX_GROUPS} proofs (statements/proofs/store.py)",
         **{f"data[].{name}": why for name, why in PROOF.items()},
     },
+    **dict.fromkeys(("resources-invoice", "resources-invoice_detail", "resources-invoice-void"), INVOICE),
+    "resources-ticket": {"data.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
+    "resources-ticket_sales": {"sale.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
     "resources-customer_detail": {
         "data.totals": "one line a currency",
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",

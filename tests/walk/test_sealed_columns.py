@@ -20,6 +20,7 @@ from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client, verify_bvn
 from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
+from kasuwa.methods.invoices import model as invoices
 from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.virtualcard.model import pan_aad
 from kasuwa.secret_key import secret_key_of
@@ -52,6 +53,7 @@ PLACES = {
     "customer.detail_sealed": Sealed("customer_id", at(customers.detail_aad)),
     "dispute.evidence_sealed": Sealed("dispute_id", at(evidence_aad)),
     "dispute_file.content_sealed": Sealed("dispute_id", at(lambda dispute_id: file_aad(dispute_id, 0))),
+    "invoice.personal_sealed": Sealed("invoice_id", at(invoices.personal_aad)),
     "personalized_account.bvn_sealed": Sealed("key", at(personalized.bvn_aad)),
     "virtual_card.sealed_pan": Sealed("key", at(pan_aad)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),
@@ -61,8 +63,11 @@ PLACES = {
     ),
     "idempotency_record.sealed_reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
 }
-# Columns of payments, which their own tests swap, and of clients, below.
-ELSEWHERE = {"payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"}
+# Columns of payments and tickets, which their own tests swap, and of clients, below.
+ELSEWHERE = {
+    *("payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"),
+    *("ticket.code_sealed", "ticket.person_sealed"),
+}
 
 
 def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
@@ -76,7 +81,9 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
             "bvn": bvn,
         }
         shop.put("resources", request="personalized-accounts", **payee)
-        shop.put("resources", request="customer", name="Ada Obi", email=f"ada{number}@example.com")
+        customer = shop.put("resources", request="customer", name="Ada Obi", email=f"ada{number}@example.com").body
+        items = [{"name": "Fabric", "amount": 500}]
+        shop.put("resources", request="invoice", customer_id=customer["data"]["customer_id"], items=items)
         CardClient(shop)
         bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
         assert bill["token"]

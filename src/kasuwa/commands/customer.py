@@ -27,6 +27,9 @@ from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, 
 from kasuwa.methods.customers.store import find_customer
 from kasuwa.methods.disputes.model import Dispute, DisputeFile, evidence_aad
 from kasuwa.methods.disputes.rules.erase import erase_evidence, erase_file
+from kasuwa.methods.invoices.model import Invoice
+from kasuwa.methods.invoices.rules.states import erase_person, read_person, show_invoice
+from kasuwa.methods.invoices.store import list_customer_invoices
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.rules.erase import (
     FOLLOWING_JOBS,
@@ -36,6 +39,10 @@ from kasuwa.methods.payment.rules.erase import (
     erase_payer,
     erase_saved_card,
 )
+from kasuwa.methods.tickets.model import Ticket
+from kasuwa.methods.tickets.rules.records import erase_buyer
+from kasuwa.methods.tickets.rules.records import read_person as read_buyer
+from kasuwa.methods.tickets.store import list_tickets_of_payments
 from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
@@ -78,7 +85,7 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
 
 @command.command(name="export")
 def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None:
-    """Print everything stored about a customer as JSON: the profile, the payments and the saved cards."""
+    """Print everything stored about a customer as JSON: the profile, payments, saved cards, invoices and tickets."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -87,22 +94,47 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
             raise ServeError(UNKNOWN_CUSTOMER.message)
         await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
         found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
-        records = {kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows}
+        records: dict[str, list[Any]] = {
+            kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows
+        }
         if found.evidence:
             records["dispute_evidence"] = [
                 msgspec.Raw(vault.unseal(merchant_id, evidence_aad(dispute_id), sealed))
                 for dispute_id, sealed in found.evidence
             ]
         profile = show_customer(customer, read_data(customer, vault.unseal))
+        records |= await export_sales(merchant_id, customer_id, found.payment_refs, connection, vault)
         return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
 
     typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())
 
 
+async def export_sales(
+    merchant_id: int, customer_id: str, payment_refs: list[str], connection: Any, vault: Vault
+) -> dict[str, list[Any]]:
+    """Returns the invoices of a customer and the tickets that were bought, by kind, without tickets' codes."""
+    invoices = [
+        show_invoice(invoice, read_person(invoice, vault.unseal), "")
+        for invoice in await list_customer_invoices(merchant_id, customer_id, connection)
+    ]
+    for record in invoices:
+        record.link = ""  # whoever has it can see the invoice
+    tickets = [
+        {"link_id": ticket.link_id, "payment": ticket.payment_ref, "state": ticket.state, **buyer_of(ticket, vault)}
+        for ticket in await list_tickets_of_payments(merchant_id, payment_refs, connection)
+    ]
+    return {kind: rows for kind, rows in (("invoice", invoices), ("ticket", tickets)) if rows}
+
+
+def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
+    buyer = read_buyer(ticket, vault.unseal)
+    return {"name": buyer.name, "email": buyer.email, "phone": buyer.phone}
+
+
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase a customer's personal data, also in payments, and the cards saved with them. The books keep their records.
-    Refused while a payment is open."""
+    """Erase a customer's personal data, also in payments, invoices and tickets, and the cards saved with payments. The
+    books keep their records. Refused while a payment is open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 
@@ -113,12 +145,16 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             if customer is None:
                 raise ServeError(UNKNOWN_CUSTOMER.message)
             found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
+            invoices = await list_customer_invoices(merchant_id, customer_id, connection)
+            tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = tuple(
             RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name))
             for name, (kind, erase) in ERASURES.items()
             for key in found.keys[name]
         )
+        erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
+        erasures += tuple(RowErasure(Ticket, bytes(ticket.key), erase_buyer) for ticket in tickets)
         key = bytes(customer.key)
         rule = with_audit_entry(
             partial(decide_erase, key, erasures), lambda _: make_audit_entry("erased a customer", customer_id)

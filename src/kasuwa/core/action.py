@@ -134,6 +134,7 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     permission: Permission
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None  # a body field and the value that selects this row among those of its name
+    only_with: str = ""  # a body field without which this row is not selected; Envelope in web/routes.py has it
     selector: str | None = None  # the body field that selects this row, if it is not one of the path's
     title: str = ""  # names the row if another of the path has the same name under another selector
     scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
@@ -158,6 +159,7 @@ class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     example: Mapping[str, Any]
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
+    only_with: str = ""  # a body field without which this row is not selected; Envelope in web/routes.py has it
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
     scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
@@ -291,6 +293,11 @@ def scope_of(method: "ApiMethod", action: Action) -> ActionScope:
 def only_shows(action: Action) -> bool:
     """Returns whether a key of scope `read` may request the action: it changes nothing, and everybody may see it."""
     return isinstance(action, Read | MemoryRead | Lookup) and action.permission == VIEW
+
+
+def only_with_of(action: Action) -> str:
+    """Returns the body field without which an action is not selected, or "" if there is none."""
+    return action.only_with if isinstance(action, Read | Write) else ""
 
 
 def title_of(action: Action) -> str:

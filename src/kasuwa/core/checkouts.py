@@ -245,6 +245,9 @@ class CheckoutSource(msgspec.Struct, frozen=True):
     on_attempt_failed: Callable[[Checkout, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
     # on_expired(checkout, context, seen): the checkout ends unpaid.
     on_expired: Callable[[Checkout, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    # on_refund(checkout, amount, context, seen): an amount of its payment was refunded. The row of the payment, which
+    # has the sum of the earlier refunds, is not changed yet.
+    on_refund: Callable[[Checkout, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
 
 
 def source_key(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The payloads of webhook events: one struct per kind of transaction. Contract: events#payload
+"""The payloads of webhook events: one struct per kind of transaction or object. Contract: events#payload
 
 `end_transaction` builds them. The OpenAPI documents and the generated clients describe events by these structs. `kind`
 tells them apart on the wire. Events that were recorded by earlier versions do not have it.
@@ -15,9 +15,8 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     status: Literal[200]
     "Always 200, also for a failed transaction: `txnStatus` has the outcome."
-    txn_status: Literal["successful", "failed", "pending"] = field(name="txnStatus")
-    """The final state of the transaction, which never changes after the event. `pending` only in the events of a
-    transfer that waits for approval."""
+    txn_status: Literal["pending", "successful", "failed"] = field(name="txnStatus")
+    "The state of what the event is about."
     txn_ref: str = field(name="txnRef")
     "Reference of the transaction, made by the service. Verify it before you act on the event."
     charged_amount: str = field(name="chargedAmount")
@@ -26,7 +25,7 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     payment_method: str = field(name="paymentMethod")
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a checkout that
-    was not paid; `test` in a test event."""
+    was not paid; `invoice` in the event of an invoice; `test` in a test event."""
     endpoint: Literal["test", "live"]
     "The environment that sent the event. Ignore events of the test environment in production."
     kind: str
@@ -36,6 +35,8 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
 class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
     """The fields of every event of a transaction."""
 
+    txn_status: Literal["successful", "failed"] = field(name="txnStatus")
+    "The final state of the transaction. It never changes after the event."
     currency: str
     "Currency of the amount, as its ISO 4217 code."
 
@@ -273,6 +274,32 @@ class AccountClosedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Bank of the account."
 
 
+class InvoiceEvent(EventPayload, kw_only=True, omit_defaults=True):
+    """An invoice was made, changed, paid in part or in full, voided, or became overdue.
+
+    The payments of an invoice have events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once
+    the invoice is paid in full, `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
+    """
+
+    kind: Literal["invoice"]
+    currency: str
+    "Currency of the amounts, as its ISO 4217 code."
+    invoice_id: str
+    "The invoice."
+    number: str
+    "Number of the invoice."
+    customer_id: str
+    "The customer."
+    invoice_status: Literal["unpaid", "partly_paid", "paid", "overdue", "void"] = field(name="invoiceStatus")
+    "State of the invoice after the event."
+    total: str
+    "What is to be paid in all, in major units."
+    outstanding: str
+    "What is left to pay, in major units."
+    payment_ref: str | None = field(name="paymentRef", default=None)
+    "The `txnRef` of the payment that led to the event. Absent if none did."
+
+
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -282,7 +309,7 @@ class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
 class EventKind(msgspec.Struct, frozen=True):
     """A kind of event: its payload and what it reports."""
 
-    payload: type[TransactionEvent]
+    payload: type[EventPayload]
     summary: str
 
 
@@ -306,11 +333,12 @@ EVENT_KINDS: dict[str, EventKind] = {
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
     "payment_rejected": EventKind(PaymentRejectedEvent, "A payer's transfer for a payment was sent back"),
     "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
+    "invoice": EventKind(InvoiceEvent, "An invoice was made, paid, voided, or became overdue"),
 }
 
 
-def build_event(kind: str, fields: dict[str, Any]) -> TransactionEvent:
-    """Returns the payload of a transaction of this kind. `fields` are those of its struct, by their Python names."""
+def build_event(kind: str, fields: dict[str, Any]) -> EventPayload:
+    """Returns the payload of an event of this kind. `fields` are those of its struct, by their Python names."""
     return EVENT_KINDS[kind].payload(kind=kind, **fields)
 
 

@@ -55,6 +55,33 @@ async def link_batch(connection: Connection, digest: Callable[[bytes], bytes], m
     return len(rows)
 
 
+# Customers of earlier versions are not found by their id: this adds them to the index.
+NOT_INDEXED = """
+    select c.merchant_id, c.customer_id, c.key from customer c where not exists (
+        select 1 from customer_index i where i.merchant_id = c.merchant_id and i.customer_key = c.key)
+    order by c.merchant_id, c.number limit $1
+"""
+INDEX = """
+    insert into customer_index (key, merchant_id, customer_key)
+    select u.key, u.merchant_id, u.customer_key
+    from unnest($1::bytea[], $2::bigint[], $3::bytea[]) u (key, merchant_id, customer_key) on conflict do nothing
+"""
+
+
+async def index_customers(connection: Connection) -> int:
+    """Adds every customer that the index does not have. Returns how many there were.
+
+    Needs no lock: a row of the index never changes, and no rule reads it before its customer's id is known."""
+    indexed = 0
+    while True:
+        rows = await connection.fetch(NOT_INDEXED, LINK_BATCH_SIZE)
+        keys = [row_key(merchant_id, "customer index", customer_id) for merchant_id, customer_id, _ in rows]
+        await connection.execute(INDEX, keys, [row[0] for row in rows], [row[2] for row in rows])
+        indexed += len(rows)
+        if len(rows) < LINK_BATCH_SIZE:
+            return indexed
+
+
 # --- exports and erasure ----------------------------------------------------------------------------------------
 
 MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
@@ -107,6 +134,7 @@ class CustomerRows:
             "dispute_file": [],
         }
         self.evidence: list[tuple[str, bytes]] = []  # of disputes, by dispute_id, encrypted
+        self.payment_refs: list[str] = []
 
 
 async def find_customer_rows(connection: Connection, merchant_id: int, email_hash: str) -> CustomerRows:
@@ -114,6 +142,7 @@ async def find_customer_rows(connection: Connection, merchant_id: int, email_has
     rows, tokens = CustomerRows(), set[str]()
     payments = await connection.fetch(PAYMENTS, merchant_id, email_hash)
     payment_keys = [row_key(merchant_id, "payment", txn_ref) for _, txn_ref, _ in payments]
+    rows.payment_refs = [txn_ref for _, txn_ref, _ in payments]
     rows.keys["payment_transaction"] = [bytes(key) for key, _, _ in payments]
     rows.records["transaction"] = [text for _, _, text in payments]
     for key, token, method, text in await connection.fetch(PAYERS, merchant_id, payment_keys):

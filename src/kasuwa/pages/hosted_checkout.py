@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.checkouts import CHECKOUT_PAGE, TOKEN_DIGITS
+from kasuwa.core.checkouts import CHECKOUT_PAGE, PAID, TOKEN_DIGITS, Checkout
 from kasuwa.core.codes import NOT_VALIDATED
 from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.core.decision import Refusal
@@ -26,6 +26,7 @@ from kasuwa.core.links import decode_link, encode_link
 from kasuwa.core.page import Page
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.reading import Reader
+from kasuwa.core.ticket_codes import format_ticket_code
 from kasuwa.core.vault import NONCE_BYTES, UnsealError, Vault
 from kasuwa.db import token_index
 from kasuwa.db.merchants import MerchantDirectory
@@ -51,6 +52,9 @@ from kasuwa.methods.checkout.store import read_checkout, read_link, read_saved_c
 from kasuwa.methods.payment.model import INITIATED
 from kasuwa.methods.payment.store import read_payment
 from kasuwa.methods.statements.store import business_now
+from kasuwa.methods.tickets.model import TICKET
+from kasuwa.methods.tickets.rules.records import read_code
+from kasuwa.methods.tickets.store import list_purchase
 from kasuwa.pages import hosted_forms, hosted_view
 from kasuwa.pages.checkout import WriteRunner
 from kasuwa.pages.hosted_forms import FormField, ReadForm, card_of, errors_for_payer, read_fields
@@ -62,7 +66,7 @@ from kasuwa.pages.hosted_render import (
     render_link,
     render_step,
 )
-from kasuwa.pages.hosted_view import HostedView, bank_page_of, make_view
+from kasuwa.pages.hosted_view import HostedView, ShownTicket, bank_page_of, make_view
 from kasuwa.pages.render import JSON, make_raw_page, render_notice
 
 CHECKOUT_PATH = re.compile(rf"/pay/checkout/([0-9a-f]{{{TOKEN_DIGITS}}})(/[a-z_.]{{1,30}})?", re.ASCII)
@@ -138,7 +142,8 @@ class HostedCheckouts:
         now = await business_now(merchant_id, services.reader)
         view = make_view(checkout, attempt, merchant, (), now, services.public_url)
         served = served_channels(view.detail.channels, checkout.currency, services.vendors, merchant)
-        view = msgspec.structs.replace(view, channels=served)
+        tickets = await find_tickets(checkout, services) if checkout.state == PAID else ()
+        view = msgspec.structs.replace(view, channels=served, tickets=tickets)
         if "token" not in served or await self._saved_cards(view):
             return view
         return msgspec.structs.replace(view, channels=tuple(channel for channel in served if channel != "token"))
@@ -376,6 +381,17 @@ class HostedCheckouts:
             return CARD_DECODER.decode(self._services.vault.unseal(view.merchant.merchant_id, place, encoded))
         except (UnsealError, msgspec.ValidationError, msgspec.DecodeError):
             return None
+
+
+async def find_tickets(checkout: Checkout, services: HostedServices) -> tuple[ShownTicket, ...]:
+    """Returns the tickets that a checkout has paid for. Empty if it was not for tickets."""
+    if checkout.source != TICKET:
+        return ()
+    bought = await list_purchase(checkout.merchant_id, checkout.txn_ref, services.reader)
+    return tuple(
+        ShownTicket(kind, format_ticket_code(read_code(ticket, services.vault.unseal)), ticket.state)
+        for ticket, kind in bought
+    )
 
 
 # --- what follows -------------------------------------------------------------------------------------------------

@@ -240,12 +240,19 @@ def receipt_of(view: HostedView) -> Receipt:
     again = FREQUENCIES.get(view.detail.frequency)
     note = f"Your card will be charged {again}, until you or the merchant stop it." if again else ""
     return Receipt(
-        view.merchant_name, format_amount(payment.charged, currency), lines, items, note, is_test=view.is_test
+        view.merchant_name,
+        format_amount(payment.charged, currency),
+        lines,
+        items,
+        note,
+        is_test=view.is_test,
+        tickets=view.tickets,
     )
 
 
 def render_receipt(view: HostedView) -> Page:
-    values = shared_values(view) | {"receipt": receipt_of(view)}
+    drawn = [(ticket, Markup(draw_qr_svg(ticket.code).decode())) for ticket in view.tickets]
+    values = shared_values(view) | {"receipt": receipt_of(view), "tickets": drawn}
     return render_hosted("hosted_receipt.html", values, view)
 
 

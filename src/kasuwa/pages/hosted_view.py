@@ -41,6 +41,14 @@ class Attempt(msgspec.Struct, frozen=True):
     payment: Payment
 
 
+class ShownTicket(msgspec.Struct, frozen=True):
+    """A ticket on the receipt of its purchase."""
+
+    kind: str
+    code: str  # as people read it
+    state: str
+
+
 class HostedView(msgspec.Struct, frozen=True):
     """A checkout as its payer may see it."""
 
@@ -51,6 +59,7 @@ class HostedView(msgspec.Struct, frozen=True):
     channels: tuple[str, ...]  # that can be used now
     now: datetime  # the merchant's business time
     public_url: str
+    tickets: tuple[ShownTicket, ...] = ()  # that were bought
 
     @property
     def merchant_name(self) -> str:

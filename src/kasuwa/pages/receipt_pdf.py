@@ -6,10 +6,13 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.pages.hosted_view import ShownTicket
+from kasuwa.pages.pdf_qr import draw_qr
 from kasuwa.pages.statement_files import BOLD, FONT, printable
 
 LEFT, RIGHT, TOP = 70, 525, 770
 LINE_HEIGHT = 20
+TICKETS_PER_PAGE, TICKET_HEIGHT, QR_SIDE = 5, 145, 110
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -21,6 +24,7 @@ class Receipt(msgspec.Struct, frozen=True):
     items: Sequence[tuple[str, str]] = ()  # what was paid for, and its amount
     note: str = ""
     is_test: bool = False
+    tickets: Sequence[ShownTicket] = ()
 
 
 def render_receipt_pdf(receipt: Receipt) -> bytes:
@@ -54,6 +58,22 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
     if receipt.note:
         canvas.setFont(FONT, 10)
         canvas.drawString(LEFT, y - 10, printable(receipt.note, 90))
+    if receipt.tickets:
+        draw_tickets(canvas, receipt.tickets)
     canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+def draw_tickets(canvas: Any, tickets: Sequence[ShownTicket]) -> None:
+    """Draws tickets on pages of their own, with a QR code each."""
+    for place, ticket in enumerate(tickets):
+        row = place % TICKETS_PER_PAGE
+        if row == 0:
+            canvas.showPage()
+        bottom = TOP - (row + 1) * TICKET_HEIGHT
+        draw_qr(canvas, ticket.code, LEFT, bottom, QR_SIDE)
+        canvas.setFont(BOLD, 14)
+        canvas.drawString(LEFT + QR_SIDE + 30, bottom + QR_SIDE / 2 + 8, ticket.code)
+        canvas.setFont(FONT, 11)
+        canvas.drawString(LEFT + QR_SIDE + 30, bottom + QR_SIDE / 2 - 12, printable(ticket.kind, 60))

@@ -4,11 +4,13 @@
     /pay/<token>/qr.svg   the QR code as an image
     /pay/<token>/state    the payment's status, for pages that poll
     /pay/checkout/…       a hosted checkout, and /pay/link/… a payment link (hosted_checkout.py)
+    /pay/invoice/…        an invoice (invoice_pages.py)
 
 The token is the only credential. There are no cookies and no session, so that a page works in an iframe.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Protocol
 from urllib.parse import parse_qs
 
@@ -19,13 +21,12 @@ from kasuwa.core.page import Page
 from kasuwa.db.progress import RequestProgress, is_outage
 from kasuwa.observe.log import describe_error
 from kasuwa.pages.checkout_view import CheckoutView
-from kasuwa.pages.hosted_checkout import HostedCheckouts
 from kasuwa.pages.render import EMBEDDABLE_PAGES, JSON, make_raw_page, render_checkout, render_notice, render_qr_image
 
 PAGE_PATH = re.compile(r"(/pay/([A-Za-z0-9]{20,100}))(/qr\.svg|/state)?", re.ASCII)
 OTP_PATTERN = re.compile("[0-9]{4,8}", re.ASCII)
-# The longest form, of a hosted checkout, has twelve fields.
-MAX_FORM_FIELDS = 20
+# The longest form, of tickets of twenty kinds, has 23 fields.
+MAX_FORM_FIELDS = 30
 
 OTP_REQUIRED = "Enter the code that your bank has sent you, 4 to 8 digits"
 
@@ -61,18 +62,28 @@ class Checkout(Protocol):
         ...
 
 
-class CheckoutPages:
-    """Routes requests below /pay/. Never raises: errors become pages."""
+class HostedPages(Protocol):
+    """Pages of one kind below /pay/."""
 
-    def __init__(self, checkout: Checkout, hosted: HostedCheckouts | None = None) -> None:
+    async def serve(
+        self, method: str, path: str, form: Mapping[str, str], address: str, progress: RequestProgress
+    ) -> Page | None:
+        """Returns the page of a path, or None if it is of another kind."""
+        ...
+
+
+class CheckoutPages:
+    """Routes requests below /pay/. Never raises: errors become pages. `hosted` are asked first, in order."""
+
+    def __init__(self, checkout: Checkout, *hosted: HostedPages) -> None:
         self._checkout = checkout
         self._hosted = hosted
 
     async def serve(self, method: str, path: str, form: bytes, address: str = "") -> Page:
         progress = RequestProgress()
         try:
-            if self._hosted is not None:
-                page = await self._hosted.serve(method, path, read_form(form), address, progress)
+            for pages in self._hosted:
+                page = await pages.serve(method, path, read_form(form), address, progress)
                 if page is not None:
                     return page
             return await self._route(method, path, form, progress)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from kasuwa.core.action import Action, ApiMethod, title_of
+from kasuwa.core.action import Action, ApiMethod, only_with_of, title_of
 from kasuwa.core.documents import Document
 from kasuwa.core.fields import scalar_schema
 from kasuwa.web.field_docs import describe_fields
@@ -219,13 +219,21 @@ class SchemaSet:
 
 
 def exclude_other_forms(method: ApiMethod, action: Action) -> Schema:
-    """Returns the part of a plain request's schema that rules out the values which select another form of it."""
-    values: dict[str, list[str]] = {}
+    """Returns the part of a plain request's schema that rules out the bodies which select another form of it."""
+    excluded: dict[tuple[str, str], list[str]] = {}
     for other in method.actions:
-        if action.variant is None and other.name == action.name and other.variant is not None:
-            values.setdefault(other.variant[0], []).append(other.variant[1])
-    excluded = [{"properties": {name: {"enum": found}}, "required": [name]} for name, found in values.items()]
-    return {"not": excluded[0] if len(excluded) == 1 else {"anyOf": excluded}} if excluded else {}
+        is_form = other is not action and other.name == action.name and other.selector == action.selector
+        needed = only_with_of(other)
+        if action.variant is not None or not is_form or (other.variant is None and needed == only_with_of(action)):
+            continue
+        name, value = other.variant or ("", "")
+        if name or needed:
+            excluded.setdefault((name, needed), []).append(value)
+    schemas = [
+        {**({"properties": {name: {"enum": values}}} if name else {}), "required": [*filter(None, (name, needed))]}
+        for (name, needed), values in excluded.items()
+    ]
+    return {"not": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}} if schemas else {}
 
 
 # --- parts of a schema --------------------------------------------------------------------------------------------

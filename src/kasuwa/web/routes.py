@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import field
 
-from kasuwa.core.action import Action, ApiMethod, Write
+from kasuwa.core.action import Action, ApiMethod, Write, only_with_of
 from kasuwa.core.codes import INVALID_METHOD
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 
@@ -21,6 +21,9 @@ class Envelope(msgspec.Struct):
     method: Any = None
     status: Any = None
     payment_type: Any = field(name="paymentType", default=None)
+    # Select an action by their presence (`only_with`).
+    invoice_id: Any = None
+    code: Any = None
     dry_run: Any = None  # selects nothing: see core/dry_run.py
 
 
@@ -30,15 +33,28 @@ VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "payme
 
 
 class ActionVariants(msgspec.Struct):
-    """The rows that share an action's name: at most one without a variant, the others by field and value."""
+    """The rows that share an action's name: by a field and its value, by a field that must be there, and at most one
+    for every other body."""
 
     default: Action | None = None
     variants: dict[tuple[str, str], Action] = msgspec.field(default_factory=dict)
+    by_presence: dict[str, Action] = msgspec.field(default_factory=dict)
+
+    def add(self, action: Action) -> None:
+        if action.variant is not None:
+            self.variants[action.variant] = action
+        elif only_with_of(action):
+            self.by_presence[only_with_of(action)] = action
+        else:
+            self.default = action
 
     def select(self, envelope: Envelope) -> Action | Refusal:
         for (name, value), action in self.variants.items():
-            if getattr(envelope, VARIANT_FIELDS[name]) == value:
+            if getattr(envelope, VARIANT_FIELDS[name]) == value and has_needed_field(action, envelope):
                 return action
+        for action in self.by_presence.values():
+            if has_needed_field(action, envelope):
+                return self.misspelled(envelope) or action
         return self.misspelled(envelope) or self.default or self.no_variant()
 
     def misspelled(self, envelope: Envelope) -> Refusal | None:
@@ -47,7 +63,7 @@ class ActionVariants(msgspec.Struct):
         Contract: #errors"""
         for name, value in self.variants:
             given = getattr(envelope, VARIANT_FIELDS[name])
-            if isinstance(given, str) and given.strip().lower() == value.lower():
+            if isinstance(given, str) and given != value and given.strip().lower() == value.lower():
                 return refuse_fields(FieldError(name, f"must be written exactly as {value}"))
         return None
 
@@ -58,6 +74,12 @@ class ActionVariants(msgspec.Struct):
 
     def values(self, name: str) -> str:
         return ", ".join(value for of, value in self.variants if of == name)
+
+
+def has_needed_field(action: Action, envelope: Envelope) -> bool:
+    """Whether a body has the field without which the action is not selected. Null and "" count as absent."""
+    needed = only_with_of(action)
+    return not needed or getattr(envelope, needed) not in (None, "")
 
 
 class Route(msgspec.Struct):
@@ -98,11 +120,7 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
         choices: dict[tuple[str, str], ActionVariants] = {}
         for action in method.actions:
             for selector in selectors_of(method, action):
-                choice = choices.setdefault((selector, action.name), ActionVariants())
-                if action.variant is None:
-                    choice.default = action
-                else:
-                    choice.variants[action.variant] = action
+                choices.setdefault((selector, action.name), ActionVariants()).add(action)
         table["/" + method.name] = Route(method, choices, no_action(method, choices), largest_body(method))
     return table
 

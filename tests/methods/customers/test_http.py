@@ -93,12 +93,21 @@ def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deplo
     kept = payments.paid(user={"email": "other@example.com"})
     record = register(shop, name="Adaeze Obiora", email="adaeze@example.com", address="Secret Street")
     customer_id = record["customer_id"]
+    billed: dict[str, Any] = {
+        "customer_id": customer_id,
+        "items": [{"name": "Lace", "amount": 5}],
+        "note": "Secret note",
+    }
+    invoice = shop.put("resources", request="invoice", **billed).body["data"]
     assert deployment.run_command("customer", "find", shop.mid, "ADAEZE@example.com").split() == [customer_id]
     exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
     assert exported["customer"] == record
     assert [row["txn_ref"] for row in exported["records"]["transaction"]] == [paid["txnRef"]]
     assert exported["records"]["payment"][0]["ip"] == "198.51.100.7"
     assert len(exported["records"]["saved_card"]) == 1
+    [of_invoice] = exported["records"]["invoice"]
+    assert (of_invoice["number"], of_invoice["customer"]["address"]) == (invoice["number"], "Secret Street")
+    assert of_invoice["link"] == ""
     assert paid["cardToken"] not in str(exported)
     deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
     assert payments.verify(paid["txnRef"])["email"] == ""
@@ -107,7 +116,9 @@ def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deplo
     left = detail(shop, customer_id)
     assert (left["name"], left["email"], left["transactions"], left["totals"]) == (None, None, [], [])
     assert listed(shop) == []
-    tables = ("customer", "transaction", "payment", "saved_card")
+    left_invoice = shop.put("resources", inquire="invoice", invoice_id=invoice["invoice_id"]).body["data"]
+    assert left_invoice == {**invoice, "customer": None, "note": None}
+    tables = ("customer", "transaction", "payment", "saved_card", "invoice")
     for table in tables:
         rows = deployment.fetch(
             f'select to_json(t)::text from "{table}" t join merchant m using (merchant_id) where m.mid = $1', shop.mid

@@ -38,7 +38,7 @@ def decide(asked: CustomerRequest, stored: Customer | None = None) -> Decision[C
 
 
 def made(**changes: Any) -> Customer:
-    [row] = decide(request(**changes)).rows
+    row = decide(request(**changes)).rows[0]
     assert isinstance(row, Customer)
     return row
 

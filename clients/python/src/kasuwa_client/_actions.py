@@ -38,26 +38,6 @@ DISBURSE_TRANSFER_BULK: Action[types.BulkTransferReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
-DISBURSE_APPROVE: Action[types.ApprovalReply] = Action(
-    name="disburse.approve",
-    path="disburse",
-    selectors={"action": "approve"},
-    fields={"txn_ref": ("txnRef", "text")},
-    reply="ApprovalReply",
-    writes=True,
-    repeat="idempotency_key",
-    accepts_idempotency_key=True,
-)
-DISBURSE_REJECT: Action[types.ApprovalReply] = Action(
-    name="disburse.reject",
-    path="disburse",
-    selectors={"action": "reject"},
-    fields={"txn_ref": ("txnRef", "text")},
-    reply="ApprovalReply",
-    writes=True,
-    repeat="idempotency_key",
-    accepts_idempotency_key=True,
-)
 DISBURSE_VERIFY: Action[types.TransferState] = Action(
     name="disburse.verify",
     path="disburse",
@@ -896,31 +876,6 @@ RESOURCES_PERSONALIZED_ACCOUNT: Action[types.PersonalizedReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
-RESOURCES_CLOSE_PERSONALIZED_ACCOUNT: Action[types.CloseAccountReply] = Action(
-    name="resources.close_personalized_account",
-    path="resources",
-    selectors={"request": "close_personalized_account"},
-    fields={"reference": ("reference", "text")},
-    reply="CloseAccountReply",
-    writes=True,
-    repeat="idempotency_key",
-    accepts_idempotency_key=True,
-)
-RESOURCES_ACCOUNTS: Action[types.AccountLine] = Action(
-    name="resources.accounts",
-    path="resources",
-    selectors={"inquire": "accounts"},
-    fields={
-        "offset": ("offset", "integer"),
-        "limit": ("limit", "integer"),
-        "state": ("state", "choice"),
-        "reference": ("reference", "text"),
-    },
-    reply="AccountsReply",
-    record="AccountLine",
-    paging="offset",
-    newest_first=True,
-)
 RESOURCES_WALLET: Action[types.WalletReply] = Action(
     name="resources.wallet", path="resources", selectors={"inquire": "wallet"}, fields={}, reply="WalletReply"
 )
@@ -1172,8 +1127,110 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
     },
     reply="Statement",
 )
-RESOURCES_KEYS: Action[types.KeysReply] = Action(
-    name="resources.keys", path="resources", selectors={"inquire": "keys"}, fields={}, reply="KeysReply"
+RESOURCES_INVOICE: Action[types.InvoiceReply] = Action(
+    name="resources.invoice",
+    path="resources",
+    selectors={"request": "invoice"},
+    fields={
+        "customer_id": ("customer_id", "text"),
+        "items": ("items", "[ItemFields]"),
+        "currency": ("currency", "choice"),
+        "date_due": ("date_due", "date"),
+        "discount_type": ("discount_type", "choice"),
+        "discount": ("discount", "decimal"),
+        "shipping": ("shipping", "amount"),
+        "vat": ("vat", "decimal"),
+        "note": ("note", "text"),
+        "charge_user": ("charge_user", "choice"),
+        "invoice_id": ("invoice_id", "text"),
+    },
+    reply="InvoiceReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_INVOICES: Action[types.InvoiceSummary] = Action(
+    name="resources.invoices",
+    path="resources",
+    selectors={"inquire": "invoice"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "status": ("status", "choice"),
+        "customer_id": ("customer_id", "text"),
+    },
+    reply="InvoicePage",
+    record="InvoiceSummary",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_INVOICE_DETAIL: Action[types.InvoiceReply] = Action(
+    name="resources.invoice_detail",
+    path="resources",
+    selectors={"inquire": "invoice"},
+    fields={"invoice_id": ("invoice_id", "text")},
+    reply="InvoiceReply",
+)
+RESOURCES_INVOICE_VOID: Action[types.InvoiceReply] = Action(
+    name="resources.invoice_void",
+    path="resources",
+    selectors={"inquire": "invoice", "status": "void"},
+    fields={"invoice_id": ("invoice_id", "text")},
+    reply="InvoiceReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_TICKET: Action[types.TicketLinkReply] = Action(
+    name="resources.ticket",
+    path="resources",
+    selectors={"request": "ticket"},
+    fields={
+        "title": ("title", "text"),
+        "description": ("description", "text"),
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "type": ("type", "choice"),
+        "frequency": ("frequency", "choice"),
+        "payer_bears_fees": ("payer_bears_fees", "boolean"),
+        "accept_number": ("accept_number", "boolean"),
+        "custom_link": ("custom_link", "text"),
+        "redirect_url": ("redirect_url", "text"),
+        "custom_message": ("custom_message", "text"),
+        "notification_email": ("notification_email", "text"),
+        "ticket_data": ("ticket_data", "[TicketKindFields]"),
+    },
+    reply="TicketLinkReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_TICKET_SALES: Action[types.TicketRecord] = Action(
+    name="resources.ticket_sales",
+    path="resources",
+    selectors={"inquire": "ticket"},
+    fields={"offset": ("offset", "integer"), "limit": ("limit", "integer"), "link_id": ("link_id", "text")},
+    reply="TicketSalesReply",
+    record="TicketRecord",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_TICKET_BY_CODE: Action[types.TicketReply] = Action(
+    name="resources.ticket_by_code",
+    path="resources",
+    selectors={"inquire": "ticket"},
+    fields={"code": ("code", "text")},
+    reply="TicketReply",
+)
+RESOURCES_TICKET_USE: Action[types.TicketReply] = Action(
+    name="resources.ticket_use",
+    path="resources",
+    selectors={"request": "ticket_use"},
+    fields={"code": ("code", "text")},
+    reply="TicketReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
 )
 SANDBOX_BENEFICIARY: Action[types.BeneficiaryReply] = Action(
     name="sandbox.beneficiary",
@@ -1193,7 +1250,6 @@ SANDBOX_PAY_ACCOUNT: Action[types.InboundPaymentReply] = Action(
         "account_number": ("accountNumber", "text"),
         "amount": ("amount", "amount"),
         "sender_name": ("sender_name", "text"),
-        "rejected": ("rejected", "boolean"),
     },
     reply="InboundPaymentReply",
     writes=True,
@@ -1362,37 +1418,6 @@ SANDBOX_RESET: Action[types.SandboxReply] = Action(
     selectors={"action": "reset"},
     fields={},
     reply="SandboxReply",
-    writes=True,
-    repeat="never",
-)
-SANDBOX_NEW_KEY: Action[types.NewKeyReply] = Action(
-    name="sandbox.new_key",
-    path="sandbox",
-    selectors={"action": "new_key"},
-    fields={
-        "name": ("name", "text"),
-        "scopes": ("scopes", "[text]"),
-        "addresses": ("addresses", "[text]"),
-        "expires_at": ("expires_at", "time"),
-    },
-    reply="NewKeyReply",
-    writes=True,
-    repeat="never",
-)
-SANDBOX_PAYOUT_POLICY: Action[types.PolicyReply] = Action(
-    name="sandbox.payout_policy",
-    path="sandbox",
-    selectors={"action": "payout_policy"},
-    fields={
-        "approve_above": ("approve_above", "amount"),
-        "approve_daily_above": ("approve_daily_above", "amount"),
-        "approve_new_beneficiary": ("approve_new_beneficiary", "boolean"),
-        "approve_bulk": ("approve_bulk", "boolean"),
-        "beneficiary_limits": ("beneficiary_limits", "LimitFields"),
-        "tier_limits": ("tier_limits", "TierFields"),
-        "on_limit": ("on_limit", "choice"),
-    },
-    reply="PolicyReply",
     writes=True,
     repeat="never",
 )

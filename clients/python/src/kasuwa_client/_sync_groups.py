@@ -36,8 +36,6 @@ class Disburse(SyncGroup):
 
         One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN.
 
-        Needs a key of scope `payout`.
-
         amount: Amount that the beneficiary receives, in naira. Fee and VAT are debited on top, and stamp duty where
             it applies. Digits with at most two decimals, above zero, at most 15 digits.
         currency: May be left out: transfers are always made in NGN.
@@ -92,8 +90,6 @@ class Disburse(SyncGroup):
 
         Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent.
 
-        Needs a key of scope `payout`.
-
         data: The orders, each with the fields of a single transfer. At least one order, at most 1,000.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -129,56 +125,6 @@ class Disburse(SyncGroup):
         """
         return self._call(actions.DISBURSE_TRANSFER_BULK, {"data": data}, idempotency_key)
 
-    def approve(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
-        """Approve a transfer that waits, or a bulk, with another key than the one that made it.
-
-        A transfer that waits for approval, or a bulk with all of its orders that still wait.
-
-        Needs a key of scope `approve`.
-
-        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            shop.disburse.approve(txn_ref="<txnRef>")
-
-            {
-              "status": 200,
-              "txnStatus": "successful",
-              "txnRef": "<txnRef>",
-              "orderRef": "<reference>",
-              "message": "Transfer Successful"
-            }
-        """
-        return self._call(actions.DISBURSE_APPROVE, {"txn_ref": txn_ref}, idempotency_key)
-
-    def reject(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
-        """Reject a transfer that waits for approval, or a bulk, and release its money.
-
-        A transfer that waits for approval, or a bulk with all of its orders that still wait.
-
-        Needs a key of scope `approve`.
-
-        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            shop.disburse.reject(txn_ref="<txnRef>")
-
-            {
-              "status": 200,
-              "txnStatus": "failed",
-              "txnRef": "<txnRef>",
-              "orderRef": "<reference>",
-              "message": "Rejected by key 1 (default)"
-            }
-        """
-        return self._call(actions.DISBURSE_REJECT, {"txn_ref": txn_ref}, idempotency_key)
-
     def verify(
         self, *, txn_ref: str | None = None, order_ref: str | None = None, batch_ref: str | None = None
     ) -> types.TransferState:
@@ -186,8 +132,6 @@ class Disburse(SyncGroup):
 
         The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
         name. If several are sent, `txnRef` counts.
-
-        Needs a key of scope `payout` or `read`.
 
         txn_ref: The reference to look up: an `orderRef`, a `txnRef`, a `batchRef`, or a `loan_id` for its
             disbursement. 1 to 100 characters.
@@ -247,8 +191,6 @@ class Payment(SyncGroup):
         """Begin a card payment: which authentication does the card want?.
 
         The first step of a card payment. `amount` may be absent if an installment schedule says what is due.
-
-        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -346,8 +288,6 @@ class Payment(SyncGroup):
 
         The second step: the same body with the reference and the authentication that the first step asked for. Fields
         that only this step has count as if the first had them.
-
-        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -466,8 +406,6 @@ class Payment(SyncGroup):
 
         Debits a bank account after an OTP.
 
-        Needs a key of scope `collect`.
-
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -540,8 +478,6 @@ class Payment(SyncGroup):
 
         Submits the OTP that the payer's bank sent. For account payments `validate` is "account".
 
-        Needs a key of scope `collect`.
-
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -586,8 +522,6 @@ class Payment(SyncGroup):
         """A code that the payer dials.
 
         Returns a code that the payer dials. Zenith requires phone and account number.
-
-        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -674,8 +608,6 @@ class Payment(SyncGroup):
 
         Prompts the payer on the phone.
 
-        Needs a key of scope `collect`.
-
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -753,8 +685,6 @@ class Payment(SyncGroup):
         """A QR code that the payer scans.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
-
-        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -836,8 +766,6 @@ class Payment(SyncGroup):
         """An account number that the payer pays into.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
-
-        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -924,8 +852,6 @@ class Payment(SyncGroup):
 
         Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa.
 
-        Needs a key of scope `collect`.
-
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -1011,8 +937,6 @@ class Payment(SyncGroup):
 
         Charges a saved card.
 
-        Needs a key of scope `collect`.
-
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -1093,8 +1017,6 @@ class Payment(SyncGroup):
 
         Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`.
 
-        Needs a key of scope `collect` or `read`.
-
         txn_ref: Reference of a payment or of a refund, or a `loan_id` or `savings_id` for the newest payment of a
             payer for it. 1 to 100 characters.
         customer_txnref: Your reference of the payment. Used if neither `txnRef` nor `refundRef` is sent. 1 to 100
@@ -1142,8 +1064,6 @@ class Payment(SyncGroup):
 
         Refunds a payment or a part of it.
 
-        Needs a key of scope `payout`.
-
         txn_ref: The payment to refund. 1 to 100 characters.
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
             with at most two decimals, above zero, at most 15 digits.
@@ -1171,6 +1091,100 @@ class Payment(SyncGroup):
             actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
+    def checkout(
+        self,
+        *,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        country: str | None = None,
+        user: types.Payer | None = None,
+        customer_txnref: str | None = None,
+        redirect_url: str | None = None,
+        channels: Sequence[
+            Literal["account", "bank_transfer", "card", "mobile_money", "phone", "qrpay", "token", "ussd"]
+        ]
+        | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        bearer: Literal["account", "customer", "merchant"] | None = None,
+        split: Sequence[types.SplitPart] | None = None,
+        recurrent: types.Recurrence | None = None,
+        installment: types.InstallmentSchedule | None = None,
+        expires: dt.datetime | str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CheckoutReply:
+        """Open a page on which a payer pays, by any channel.
+
+        Opens a page on which one payer pays one amount, by any of the channels.
+
+        amount: Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or
+            left out. Digits with at most two decimals, above zero, at most 15 digits.
+        currency: Currency of all amounts. Default `NGN`. One of NGN, USD, GHS, KES.
+        country: Country of card payments. Default `NG`. A country as two capital letters.
+        user: The payer. If it has no `email`, the page asks for one.
+        customer_txnref: Your reference of the checkout, which `verify` takes. It need not be unique. 1 to 100
+            characters.
+        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
+            http or https URL of at most 2,048 characters, its host in ASCII.
+        channels: Payment types that the page offers, as far as they are served here. Default: all but `token`. With
+            `token` the page offers the saved cards of the payer whom `user.email` names. 1 to 8 payment types.
+        title: What is paid for, shown on the page and on the receipt. 1 to 100 characters.
+        description: Further text about it, shown on the page. At most 1,000 characters.
+        bearer: Payer of the fee: `merchant` (also spelled `account`) or `customer`, who sees it on the page.
+            Default: your tariff's setting.
+        split: Beneficiaries that get a part of the settled amount, as in `initiate`. At least one part, at most 50.
+        recurrent: Charges the card again on a schedule after the first charge, as in `initiate`. The page then
+            offers cards alone.
+        installment: Charges a total in parts on several dates, as in `initiate`, the first today. The page then
+            offers cards alone.
+        expires: Time until which it can be paid: at least a minute and at most 30 days from now. Default: 24 hours.
+            An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+        meta: An object of your own, stored with the payment and returned unchanged. At most 64 KiB.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.checkout(
+                amount="1500.00",
+                currency="NGN",
+                user={"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"},
+                customer_txnref="basket-78",
+                redirect_url="https://shop.example/thanks",
+                title="Two shirts",
+            )
+
+            {
+              "status": 202,
+              "txnRef": "<txnRef>",
+              "checkoutURL": "<checkoutURL>",
+              "expires": "2026-01-06T08:30:00.000Z",
+              "message": "Send the customer to checkoutURL"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_CHECKOUT,
+            {
+                "amount": amount,
+                "currency": currency,
+                "country": country,
+                "user": user,
+                "customer_txnref": customer_txnref,
+                "redirect_url": redirect_url,
+                "channels": channels,
+                "title": title,
+                "description": description,
+                "bearer": bearer,
+                "split": split,
+                "recurrent": recurrent,
+                "installment": installment,
+                "expires": expires,
+                "meta": meta,
+            },
+            idempotency_key,
+        )
+
     def wait(
         self,
         thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,
@@ -1196,8 +1210,6 @@ class Bills(SyncGroup):
         """The catalogue of bills: all of it, one category, or one bill.
 
         Selects the whole catalogue, one category or one bill.
-
-        Needs a key of scope `payout` or `read`.
 
         category: Code of a category, to get its bills alone. 1 to 100 characters.
         bills_id: Number of a bill, to get it and its items alone. With `category`, the bill must be of that
@@ -1243,8 +1255,6 @@ class Bills(SyncGroup):
         `reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef
         is refused, because resolve pays nothing.
 
-        Needs a key of scope `payout` or `read`.
-
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
             characters.
@@ -1278,8 +1288,6 @@ class Bills(SyncGroup):
 
         `amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
         it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid.
-
-        Needs a key of scope `payout`.
 
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
@@ -1325,8 +1333,6 @@ class Bills(SyncGroup):
         """The state of a bill, by its orderRef or txnRef, with its token or PIN.
 
         The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name.
-
-        Needs a key of scope `payout` or `read`.
 
         txn_ref: The `txnRef` or `orderRef` of the bill. 1 to 100 characters.
         order_ref: The `orderRef` of the bill. Ignored if `txnRef` is sent. 1 to 100 characters.
@@ -1376,12 +1382,9 @@ class Clients(SyncGroup):
 
         A new client, who may borrow and save once active.
 
-        Needs a key of scope `lend`.
-
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
-            if they differ. It requires `data.bvn`, and `data.dob` and `data.phone` where the register compares
-            them. Default false.
+            if they differ. It requires `data.bvn`. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1422,11 +1425,6 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "pending_approval",
                 "bvn_verified": true,
-                "bvn_verification": {
-                  "method": "register",
-                  "state": "verified",
-                  "at": "2026-01-05T08:30:00.000Z"
-                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1441,6 +1439,11 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
+                    "postcode": "101241",
+                    "country": "NG"
+                  }
+                ],
+                "bankAccount": {
             …
         """
         return self._call(
@@ -1459,8 +1462,6 @@ class Clients(SyncGroup):
         """Change a client: objects are merged, arrays are replaced, and the status can be changed.
 
         Changes of a client: of the person, of the status, or both.
-
-        Needs a key of scope `lend`.
 
         client_id: The client to change. 1 to 100 characters.
         data: The fields to change. Fields that are left out keep their values.
@@ -1487,11 +1488,6 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
-                "bvn_verification": {
-                  "method": "register",
-                  "state": "verified",
-                  "at": "2026-01-05T08:30:00.000Z"
-                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1506,6 +1502,11 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
+                    "postcode": "101241",
+                    "country": "NG"
+                  }
+                ],
+                "bankAccount": {
             …
         """
         return self._call(
@@ -1529,8 +1530,6 @@ class Clients(SyncGroup):
         Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
         number and the case of an email address.
 
-        Needs a key of scope `lend` or `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -1552,11 +1551,6 @@ class Clients(SyncGroup):
                   "client_id": "<client_id>",
                   "status": "active",
                   "bvn_verified": true,
-                  "bvn_verification": {
-                    "method": "register",
-                    "state": "verified",
-                    "at": "2026-01-05T08:30:00.000Z"
-                  },
                   "firstname": "Ada",
                   "lastname": "Obi",
                   "middlename": "Grace",
@@ -1571,6 +1565,11 @@ class Clients(SyncGroup):
                       "line2": "Flat 3",
                       "city": "Lagos",
                       "region": "Lagos",
+                      "postcode": "101241",
+                      "country": "NG"
+                    }
+                  ],
+                  "bankAccount": {
             …
         """
         return self._list(
@@ -1582,8 +1581,6 @@ class Clients(SyncGroup):
         """One client.
 
         Names the client to view.
-
-        Needs a key of scope `lend` or `read`.
 
         client_id: The client to view. 1 to 100 characters.
 
@@ -1598,11 +1595,6 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
-                "bvn_verification": {
-                  "method": "register",
-                  "state": "verified",
-                  "at": "2026-01-05T08:30:00.000Z"
-                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1617,6 +1609,11 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
+                    "postcode": "101241",
+                    "country": "NG"
+                  }
+                ],
+                "bankAccount": {
             …
         """
         return self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
@@ -1642,8 +1639,6 @@ class Loans(SyncGroup):
 
         Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
         stored.
-
-        Needs a key of scope `lend`.
 
         client_id: The client who borrows. The client must be active. 1 to 100 characters.
         interest_settings: The interest rate, and with it the interval between installments.
@@ -1687,7 +1682,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1726,8 +1721,6 @@ class Loans(SyncGroup):
 
         Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it.
 
-        Needs a key of scope `lend`.
-
         loan_id: The loan to decide on. 1 to 100 characters.
         status: `approve` pays the loan out to the client's `bankAccount`; `reject` and `cancel` close it. After a
             failed disbursement, `approve` tries again.
@@ -1758,7 +1751,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1803,8 +1796,6 @@ class Loans(SyncGroup):
         Repays a loan. `amount` defaults to all that is due up to and including today, or to the next installment if
         nothing is due. The method `wallet` records money that the merchant has already received from the client: no
         cash moves. Every other method takes the fields of that payment type.
-
-        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -1905,8 +1896,6 @@ class Loans(SyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
-        Needs a key of scope `lend`.
-
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -1938,8 +1927,6 @@ class Loans(SyncGroup):
 
         Names the loan to view.
 
-        Needs a key of scope `lend` or `read`.
-
         loan_id: The loan to view. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -1962,7 +1949,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1999,8 +1986,6 @@ class Loans(SyncGroup):
 
         Lists loans, newest first. `client_id` and `state` filter.
 
-        Needs a key of scope `lend` or `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2028,7 +2013,7 @@ class Loans(SyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": "7.5",
+                  "tax_rate": 7.5,
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
@@ -2050,8 +2035,6 @@ class Loans(SyncGroup):
         """The ledger postings of a loan, newest first.
 
         Names the loan whose postings are listed, newest first.
-
-        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2130,8 +2113,6 @@ class Investments(SyncGroup):
         """Open savings for an active client.
 
         A new savings account of a client.
-
-        Needs a key of scope `lend`.
 
         name: Name of the savings account, such as its purpose. It is the narration of transfers by `cashout`. 1 to
             200 characters.
@@ -2225,8 +2206,6 @@ class Investments(SyncGroup):
         """Deposit into savings, by any payment method or from the wallet; dry_run shows what would happen.
 
         A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
-
-        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -2329,8 +2308,6 @@ class Investments(SyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
-        Needs a key of scope `lend`.
-
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -2361,8 +2338,6 @@ class Investments(SyncGroup):
         """One savings account with its balance and interest.
 
         Names the savings account to view.
-
-        Needs a key of scope `lend` or `read`.
 
         savings_id: The savings account to view. 1 to 100 characters.
 
@@ -2406,8 +2381,6 @@ class Investments(SyncGroup):
         """All savings, or one client's, newest first.
 
         Lists savings accounts, newest first.
-
-        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2456,8 +2429,6 @@ class Investments(SyncGroup):
 
         Names the savings account whose postings are listed, newest first.
 
-        Needs a key of scope `lend` or `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2500,8 +2471,6 @@ class Investments(SyncGroup):
 
         A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the
         error for an unknown method names it.
-
-        Needs a key of scope `lend`.
 
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
@@ -2549,8 +2518,6 @@ class Investments(SyncGroup):
 
         A cash-out at a cash machine. Without a `pin`, one is generated.
 
-        Needs a key of scope `lend`.
-
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
         client_id: The client who owns the savings. Another one is refused. 1 to 100 characters.
@@ -2595,8 +2562,6 @@ class Investments(SyncGroup):
         """Create a thrift plan that members can subscribe to.
 
         A new thrift plan: in each cycle every member contributes, and one member receives the pot.
-
-        Needs a key of scope `lend`.
 
         name: Name of the plan. 1 to 200 characters.
         amount: Contribution of each member in each cycle, in naira. Digits with at most two decimals, above zero,
@@ -2657,8 +2622,6 @@ class Investments(SyncGroup):
 
         Makes a savings account a member of a thrift plan. Position in the plan is the order of subscription.
 
-        Needs a key of scope `lend`.
-
         savings_id: The savings account that pays the contributions and receives the pot. 1 to 100 characters.
         thrift_id: The plan to join. It must be open and not full. 1 to 100 characters.
         dry_run: If true, the reply explains what the membership would mean, and nothing is changed.
@@ -2696,8 +2659,6 @@ class Investments(SyncGroup):
 
         Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
 
-        Needs a key of scope `lend` or `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2732,8 +2693,6 @@ class Investments(SyncGroup):
         """All thrift plans, newest first.
 
         Lists thrift plans, newest first.
-
-        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2773,8 +2732,6 @@ class Investments(SyncGroup):
         """Cancel a thrift plan that has not started.
 
         Cancels a thrift plan that is not running yet.
-
-        Needs a key of scope `lend`.
 
         thrift_id: The thrift plan. 1 to 100 characters.
         dry_run: If true, the reply says what would happen, and nothing is changed.
@@ -2843,8 +2800,6 @@ class Virtualcard(SyncGroup):
 
         A new card for a customer, with an initial balance from the wallet.
 
-        Needs a key of scope `issue`.
-
         billing: The cardholder and the billing address.
         amount: Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT. Digits with
             at most two decimals, above zero, at most 15 digits.
@@ -2912,8 +2867,6 @@ class Virtualcard(SyncGroup):
 
         Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
 
-        Needs a key of scope `issue`.
-
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         reveal: If true, the reply has the full number and the CVV, and the audit trail records it. Default false.
 
@@ -2957,8 +2910,6 @@ class Virtualcard(SyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
-        Needs a key of scope `issue`.
-
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -2991,8 +2942,6 @@ class Virtualcard(SyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
-        Needs a key of scope `issue`.
-
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -3021,8 +2970,6 @@ class Virtualcard(SyncGroup):
         """Set or remove a card's limits per transaction, day and month, and its shop categories.
 
         Replaces all limits of a card. An empty object removes them.
-
-        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         limits: The new limits. Those that are left out no longer apply: `{}` removes all.
@@ -3065,8 +3012,6 @@ class Virtualcard(SyncGroup):
 
         Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date`
         is an alias of `to_date`.
-
-        Needs a key of scope `issue` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3118,8 +3063,6 @@ class Virtualcard(SyncGroup):
 
         Names a card by the reference that its creation returned.
 
-        Needs a key of scope `issue`.
-
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3140,8 +3083,6 @@ class Virtualcard(SyncGroup):
 
         Names a card by the reference that its creation returned.
 
-        Needs a key of scope `issue`.
-
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3161,8 +3102,6 @@ class Virtualcard(SyncGroup):
         """Terminate a card for good; its balance returns to the wallet.
 
         Names a card by the reference that its creation returned.
-
-        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3197,8 +3136,6 @@ class Cashcode(SyncGroup):
         """A code, shown once, that draws an amount of cash with its PIN.
 
         A code to be made, which draws an amount of cash with its PIN.
-
-        Needs a key of scope `payout`.
 
         amount: Cash that the code draws, in naira. Amount, fee and VAT are held in the wallet until the code ends.
             Digits with at most two decimals, above zero, at most 15 digits.
@@ -3246,8 +3183,6 @@ class Cashcode(SyncGroup):
 
         A cashcode by the orderRef that it was generated under.
 
-        Needs a key of scope `payout` or `read`.
-
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -3274,8 +3209,6 @@ class Cashcode(SyncGroup):
         """Cancel an unused cashcode and release the money held for it.
 
         A cashcode by the orderRef that it was generated under.
-
-        Needs a key of scope `payout`.
 
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
@@ -3309,8 +3242,6 @@ class Resources(SyncGroup):
     def banks(self) -> Mapping[str, str]:
         """Bank codes and names.
 
-        Any key may be used.
-
         Example, and the reply that was recorded for it:
 
             shop.resources.banks()
@@ -3330,8 +3261,6 @@ class Resources(SyncGroup):
         """The name on a bank account.
 
         Asks for the name on a bank account, before money is sent to it.
-
-        Any key may be used.
 
         accountnumber: Number of the account. Ten digits.
         bankcode: Code of the account's bank, as `banks` lists it. A bank code of 3, 5 or 6 digits.
@@ -3354,8 +3283,6 @@ class Resources(SyncGroup):
         """The person with a Bank Verification Number.
 
         Asks for the person with a Bank Verification Number.
-
-        Needs a key of scope `lend`.
 
         bvn: Bank Verification Number of the person. Eleven digits that begin with 22.
 
@@ -3380,8 +3307,6 @@ class Resources(SyncGroup):
         """The brand, issuer and country of a card, by its first six digits.
 
         Asks for the issuer of a card.
-
-        Any key may be used.
 
         card_no: The first six digits of the card. More may be sent; they are dropped. The first six digits of a
             card's number.
@@ -3417,8 +3342,6 @@ class Resources(SyncGroup):
 
         `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
 
-        Needs a key of scope `collect`.
-
         name: Name of the account, which payers see. 1 to 100 characters.
         reference: Your reference of the account, such as a customer number. The same one again returns the first
             account, whatever else is sent. It is the `customer_txnref` of all payments into the account. 1 to 100
@@ -3452,85 +3375,8 @@ class Resources(SyncGroup):
             idempotency_key,
         )
 
-    def close_personalized_account(
-        self, *, reference: str, idempotency_key: str | None = None
-    ) -> types.CloseAccountReply:
-        """Close the account of a reference, so that nobody can pay into it any more.
-
-        Names the account to close. Closing it again changes nothing.
-
-        reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            shop.resources.close_personalized_account(reference="customer-18")
-
-            {
-              "status": 200,
-              "message": "The account is closed",
-              "data": {
-                "reference": "customer-18",
-                "state": "closed",
-                "accountNumber": "<accountNumber>",
-                "accountName": "Bola Ade",
-                "bankName": "Wema Bank",
-                "dateCreated": "2026-01-05T08:30:00.000Z",
-                "dateClosed": "2026-01-05T08:30:00.000Z"
-              }
-            }
-        """
-        return self._call(actions.RESOURCES_CLOSE_PERSONALIZED_ACCOUNT, {"reference": reference}, idempotency_key)
-
-    def accounts(
-        self,
-        *,
-        offset: int | None = None,
-        limit: int | None = None,
-        state: Literal["closed", "closing", "failed", "open", "opening"] | None = None,
-        reference: str | None = None,
-    ) -> Page[types.AccountLine]:
-        """Personalized accounts and their states, newest first.
-
-        Lists personalized accounts, newest first.
-
-        Iterate the result to read all pages; `limit` is the number of records per page.
-
-        offset: Number of records to skip. Default 0. A whole number, not negative.
-        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        state: Lists accounts in this state.
-        reference: Lists only the account with this reference. 1 to 100 characters, not only spaces.
-
-        Example, and the reply that was recorded for it:
-
-            shop.resources.accounts(state="open")
-
-            {
-              "status": 200,
-              "data": [
-                {
-                  "reference": "customer-17",
-                  "state": "open",
-                  "accountNumber": "<accountNumber>",
-                  "accountName": "Ada Obi",
-                  "bankName": "Wema Bank",
-                  "dateCreated": "2026-01-05T08:30:00.000Z"
-                }
-              ],
-              "total": 1,
-              "offset": 0,
-              "limit": 50
-            }
-        """
-        return self._list(
-            actions.RESOURCES_ACCOUNTS, {"offset": offset, "limit": limit, "state": state, "reference": reference}
-        )
-
     def wallet(self) -> types.WalletReply:
         """The merchant's balances.
-
-        Needs a key of scope `payout` or `read`.
 
         Example, and the reply that was recorded for it:
 
@@ -3563,8 +3409,6 @@ class Resources(SyncGroup):
 
         Lists all events, newest first, or those of one transaction.
 
-        Needs a key of scope `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3581,27 +3425,27 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 12,
+                  "sequence": 11,
                   "txnRef": "<txnRef>",
-                  "kind": "account_closed",
+                  "kind": "cashcode",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "object": "<reference>",
                   "object_sequence": 1,
                   "payload": {
                     "status": 200,
-                    "txnStatus": "successful",
+                    "txnStatus": "failed",
                     "txnRef": "<txnRef>",
                     "chargedAmount": "0.00",
-                    "paymentMethod": "bank_transfer",
+                    "paymentMethod": "cashcode",
                     "endpoint": "test",
-                    "kind": "account_closed",
+                    "kind": "cashcode",
                     "currency": "NGN",
-                    "accountReference": "customer-18",
-                    "account": "<account>",
-                    "accountDetails": "Bola Ade",
-                    "bankname": "Wema Bank"
+                    "orderRef": "cash-1042"
                   },
+                  "attempts": []
+                },
+                {
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
@@ -3610,8 +3454,6 @@ class Resources(SyncGroup):
         """Events by sequence, for merchants who cannot receive webhooks.
 
         Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
-
-        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3660,8 +3502,6 @@ class Resources(SyncGroup):
 
         One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
 
-        Needs a key of scope `all`.
-
         event_id: The event to send again. Either this or `from` is required; this one counts if both are sent. 1 to
             100 characters.
         first: The `sequence` of the first event to send again. A whole number above zero.
@@ -3684,8 +3524,6 @@ class Resources(SyncGroup):
         """The banks whose accounts can be debited.
 
         Lists the banks whose accounts can be debited.
-
-        Any key may be used.
 
         Example, and the reply that was recorded for it:
 
@@ -3736,8 +3574,6 @@ class Resources(SyncGroup):
 
         Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
 
-        Any key may be used.
-
         amount: Amount of the payment. Digits with at most two decimals, above zero, at most 15 digits.
         card_no: The first six digits of the card, or all of them: they tell a local from an international card. 6
             to 19 digits.
@@ -3782,8 +3618,6 @@ class Resources(SyncGroup):
 
         Lists recurrent payments, newest first.
 
-        Needs a key of scope `collect` or `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3823,8 +3657,6 @@ class Resources(SyncGroup):
         """One recurrent payment; stop it or start it again.
 
         Reads one recurrent payment. With `status` it is stopped or started.
-
-        Needs a key of scope `collect`.
 
         id: The recurrent payment, by the `id` that `recurrents` lists. 1 to 100 characters.
         status: `stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not
@@ -3866,8 +3698,6 @@ class Resources(SyncGroup):
         """Installment plans, newest first, finished ones too; or one, by its id.
 
         Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
-
-        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3914,8 +3744,6 @@ class Resources(SyncGroup):
         """Resume a paused installment plan: what fell due meanwhile is charged at once.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
-
-        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3964,8 +3792,6 @@ class Resources(SyncGroup):
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
-        Needs a key of scope `collect`.
-
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4013,8 +3839,6 @@ class Resources(SyncGroup):
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
-        Needs a key of scope `collect`.
-
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4055,6 +3879,229 @@ class Resources(SyncGroup):
         """
         return self._call(actions.RESOURCES_CANCEL_INSTALLMENTS, {"id": id, "dry_run": dry_run}, idempotency_key)
 
+    def paylink(
+        self,
+        *,
+        title: str,
+        description: str | None = None,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        type: Literal["one_time", "recurring"] | None = None,
+        frequency: Literal["daily", "monthly", "weekly"] | None = None,
+        payer_bears_fees: bool | None = None,
+        accept_number: bool | None = None,
+        custom_link: str | None = None,
+        redirect_url: str | None = None,
+        custom_message: str | None = None,
+        notification_email: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PaylinkReply:
+        """Make a link that anybody may open to pay.
+
+        Makes a link that anybody may open to pay. Optional fields may be null.
+
+        title: What is paid for. Payers see it. 1 to 100 characters.
+        description: Further text, which payers see. At most 1,000 characters.
+        amount: Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15
+            digits; zero where nothing is left.
+        currency: Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES.
+        type: `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also
+            `subscription`): the payer's card is charged again by `frequency`. Default `one_time`. One_time (also
+            onetime, single, fixed) or recurring (also subscription).
+        frequency: How often the card is charged again. Counts for recurring links alone. Default `monthly`.
+        payer_bears_fees: Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`,
+            `no`, 1 or 0. True or false, also as yes or no, or 1 or 0.
+        accept_number: Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1
+            or 0. True or false, also as yes or no, or 1 or 0.
+        custom_link: Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60
+            of a-z, 0-9 and -.
+        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
+            http or https URL of at most 2,048 characters, its host in ASCII.
+        custom_message: Shown to the payer after the payment. At most 1,000 characters.
+        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
+            address of at most 254 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink(
+                title="Cooking class",
+                description="Saturday, 10:00, Lekki",
+                amount="5000.00",
+                currency="NGN",
+                type="one_time",
+                payer_bears_fees="yes",
+            )
+
+            {
+              "status": 200,
+              "message": "Link created",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active"
+              }
+            }
+        """
+        return self._call(
+            actions.RESOURCES_PAYLINK,
+            {
+                "title": title,
+                "description": description,
+                "amount": amount,
+                "currency": currency,
+                "type": type,
+                "frequency": frequency,
+                "payer_bears_fees": payer_bears_fees,
+                "accept_number": accept_number,
+                "custom_link": custom_link,
+                "redirect_url": redirect_url,
+                "custom_message": custom_message,
+                "notification_email": notification_email,
+            },
+            idempotency_key,
+        )
+
+    def paylinks(
+        self, *, offset: int | None = None, limit: int | None = None, link_id: str | None = None
+    ) -> Page[types.PaylinkRecord]:
+        """Payment links, newest first; or one with its payments and totals, by its link_id.
+
+        Lists payment links, newest first, or shows one with its payments.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        link_id: The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers
+            the same, for typed clients. Left out, all are listed. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylinks()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "link_id": "<link_id>",
+                  "link": "<link>",
+                  "title": "Cooking class",
+                  "amount": "5000.00",
+                  "currency": "NGN",
+                  "type": "one_time",
+                  "status": "active"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(actions.RESOURCES_PAYLINKS, {"offset": offset, "limit": limit, "link_id": link_id})
+
+    def paylink_detail(self, *, link_id: str) -> types.PaylinkDetailReply:
+        """One payment link with its payments and totals.
+
+        Shows one payment link with its payments and totals.
+
+        link_id: The link to show. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink_detail(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "message": "Link",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active",
+                "description": "Saturday, 10:00, Lekki",
+                "frequency": null,
+                "payer_bears_fees": true,
+                "accept_number": false,
+                "redirect_url": null,
+                "custom_message": null,
+                "notification_email": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "checkouts": 0,
+                "paid_count": 0,
+                "total": "0.00",
+                "payments": []
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYLINK_DETAIL, {"link_id": link_id})
+
+    def paylink_switch_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+        """Disable a payment link: nobody can pay by it any more.
+
+        Disables or enables a payment link. The action's variant `status` says which.
+
+        link_id: The link to switch. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink_switch_disable(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "message": "Link disabled",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "disabled"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYLINK_SWITCH_DISABLE, {"link_id": link_id}, idempotency_key)
+
+    def paylink_switch_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+        """Enable a payment link again.
+
+        Disables or enables a payment link. The action's variant `status` says which.
+
+        link_id: The link to switch. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.paylink_switch_enable(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "message": "Link enabled",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Cooking class",
+                "amount": "5000.00",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYLINK_SWITCH_ENABLE, {"link_id": link_id}, idempotency_key)
+
     def customer(
         self,
         *,
@@ -4068,8 +4115,6 @@ class Resources(SyncGroup):
 
         Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
         replace the earlier ones.
-
-        Needs a key of scope `collect`.
 
         name: Name of the customer. 1 to 100 characters.
         email: E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones
@@ -4111,8 +4156,6 @@ class Resources(SyncGroup):
 
         Lists customers, newest first.
 
-        Needs a key of scope `collect` or `read`.
-
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4147,8 +4190,6 @@ class Resources(SyncGroup):
         """One customer with totals, saved cards and newest payments.
 
         Shows one customer with payments.
-
-        Needs a key of scope `collect` or `read`.
 
         customer_id: Identifier of the customer. 1 to 100 characters.
 
@@ -4206,8 +4247,6 @@ class Resources(SyncGroup):
         """Transactions of every kind, newest first.
 
         Lists transactions of every kind, newest first. Filters that are sent must all match.
-
-        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -4284,8 +4323,6 @@ class Resources(SyncGroup):
 
         Finds anything that has a reference, whoever gave it.
 
-        Needs a key of scope `read`.
-
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
             card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
@@ -4341,8 +4378,6 @@ class Resources(SyncGroup):
 
         Asks for a statement of account over whole days. The statement of the days that follow begins with the balance
         at which this one ends.
-
-        Needs a key of scope `read`.
 
         account: Kind of the account: your wallet, a virtual card, a savings account, a loan, or a beneficiary of
             split payments.
@@ -4403,40 +4438,468 @@ class Resources(SyncGroup):
             },
         )
 
-    def keys(self) -> types.KeysReply:
-        """The valid API keys, without the keys themselves.
+    def invoice(
+        self,
+        *,
+        customer_id: str,
+        items: Sequence[types.ItemFields],
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        date_due: dt.date | str | None = None,
+        discount_type: Literal["flat", "percentage"] | None = None,
+        discount: types.Amount | None = None,
+        shipping: types.Amount | None = None,
+        vat: types.Amount | None = None,
+        note: str | None = None,
+        charge_user: Literal["full", "parts"] | None = None,
+        invoice_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.InvoiceReply:
+        """Make an invoice for a customer, or change an unpaid one.
 
-        Needs a key of scope `read`.
+        Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and
+        link stay, and every field counts as in a new invoice.
+
+        customer_id: The customer who is to pay, of the action `customer`. 1 to 100 characters.
+        items: What the invoice is for. 1 to 100 items.
+        currency: Currency of all amounts. Default NGN. One of NGN, USD, GHS, KES.
+        date_due: Last day to pay, in Lagos. From the next day on the invoice is overdue. Without it, it never is. A
+            date as YYYY-MM-DD or DD-MM-YYYY.
+        discount_type: What `discount` is: `flat`, an amount (the default), or `percentage`, of the sum of the
+            items. Flat or percentage.
+        discount: Subtracted before VAT. At most the sum of the items. Default 0. A number, not negative, with at
+            most four decimals.
+        shipping: Added after VAT. Default 0. Digits with at most two decimals, at most 15 digits; zero where
+            nothing is left.
+        vat: VAT in percent, at most 100, of the items less the discount. Default 0. A percentage from 0 to 1000
+            with at most six decimals.
+        note: Text to the customer, shown on the invoice. At most 1000 characters.
+        charge_user: `parts`: the customer may pay in parts of a chosen amount. `full` (the default): one payment of
+            the whole amount. Parts (also yes, true or 1) or full (also no, false or 0).
+        invoice_id: The invoice to change. Absent: a new one. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.keys()
+            shop.resources.invoice(
+                customer_id="<customer_id>",
+                items=[
+                    {"description": "Ankara fabric, 6 yards", "quantity": 2, "amount": "12500.00"},
+                    {"description": "Tailoring", "amount": "8000.00"},
+                ],
+                currency="NGN",
+                discount_type="percentage",
+                discount=10,
+                vat="7.5",
+                shipping="1500.00",
+                note="Thank you, Ada.",
+                charge_user="parts",
+            )
+
+            {
+              "status": 200,
+              "message": "Invoice Created",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return self._call(
+            actions.RESOURCES_INVOICE,
+            {
+                "customer_id": customer_id,
+                "items": items,
+                "currency": currency,
+                "date_due": date_due,
+                "discount_type": discount_type,
+                "discount": discount,
+                "shipping": shipping,
+                "vat": vat,
+                "note": note,
+                "charge_user": charge_user,
+                "invoice_id": invoice_id,
+            },
+            idempotency_key,
+        )
+
+    def invoices(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        status: Literal["overdue", "paid", "partly_paid", "unpaid"] | None = None,
+        customer_id: str | None = None,
+    ) -> Page[types.InvoiceSummary]:
+        """Invoices, newest first: all, or those in a state or of a customer.
+
+        Lists invoices, newest first.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        status: Lists only invoices in this state.
+        customer_id: Lists only invoices of this customer. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoices(status="unpaid")
 
             {
               "status": 200,
               "data": [
                 {
-                  "key_id": 1,
-                  "name": "default",
-                  "scopes": [
-                    "all"
-                  ],
-                  "addresses": [],
-                  "made_by": "",
-                  "made_at": "<made_at>",
-                  "expires_at": null,
-                  "replaced_by": null,
-                  "last_used_at": "<last_used_at>",
-                  "last_used_from": "<last_used_from>",
-                  "refused_at": null,
-                  "refused_from": null,
-                  "signs_events": true,
-                  "is_this": true
+                  "invoice_id": "<invoice_id>",
+                  "number": "INV-000001",
+                  "link": "<link>",
+                  "customer_id": "<customer_id>",
+                  "currency": "NGN",
+                  "subtotal": "33000.00",
+                  "discount": "3300.00",
+                  "vat": "2227.50",
+                  "shipping": "1500.00",
+                  "total": "33427.50",
+                  "paid": "0.00",
+                  "refunded": "0.00",
+                  "outstanding": "33427.50",
+                  "status": "unpaid",
+                  "date_due": null,
+                  "created_at": "2026-01-05T08:30:00.000Z",
+                  "paid_at": null
                 }
-              ]
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
             }
         """
-        return self._call(actions.RESOURCES_KEYS, {})
+        return self._list(
+            actions.RESOURCES_INVOICES, {"offset": offset, "limit": limit, "status": status, "customer_id": customer_id}
+        )
+
+    def invoice_detail(self, *, invoice_id: str) -> types.InvoiceReply:
+        """One invoice with its items and payments.
+
+        Shows one invoice.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoice_detail(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return self._call(actions.RESOURCES_INVOICE_DETAIL, {"invoice_id": invoice_id})
+
+    def invoice_void(self, *, invoice_id: str, idempotency_key: str | None = None) -> types.InvoiceReply:
+        """Void an invoice on which nothing was paid.
+
+        Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.invoice_void(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice Voided",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "0.00",
+                "status": "void",
+                "date_due": null,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+                    "amount": "12500.00",
+            …
+        """
+        return self._call(actions.RESOURCES_INVOICE_VOID, {"invoice_id": invoice_id}, idempotency_key)
+
+    def ticket(
+        self,
+        *,
+        title: str,
+        ticket_data: Sequence[types.TicketKindFields],
+        description: str | None = None,
+        amount: types.Amount | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        type: Literal["one_time", "recurring"] | None = None,
+        frequency: Literal["daily", "monthly", "weekly"] | None = None,
+        payer_bears_fees: bool | None = None,
+        accept_number: bool | None = None,
+        custom_link: str | None = None,
+        redirect_url: str | None = None,
+        custom_message: str | None = None,
+        notification_email: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.TicketLinkReply:
+        """Make a link that sells tickets.
+
+        Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
+        count, as each kind has its price.
+
+        title: What is paid for. Payers see it. 1 to 100 characters.
+        description: Further text, which payers see. At most 1,000 characters.
+        amount: Amount to pay. Left out or 0: the payer chooses it. Digits with at most two decimals, at most 15
+            digits; zero where nothing is left.
+        currency: Currency of the amount. Default `NGN`. One of NGN, USD, GHS, KES.
+        type: `one_time` (also `onetime`, `single`, `fixed`): each payer pays once. `recurring` (also
+            `subscription`): the payer's card is charged again by `frequency`. Default `one_time`. One_time (also
+            onetime, single, fixed) or recurring (also subscription).
+        frequency: How often the card is charged again. Counts for recurring links alone. Default `monthly`.
+        payer_bears_fees: Whether the payer pays the fee on top. Default: your tariff's setting. Also as `yes`,
+            `no`, 1 or 0. True or false, also as yes or no, or 1 or 0.
+        accept_number: Whether the page asks for the payer's telephone number. Default false. Also as `yes`, `no`, 1
+            or 0. True or false, also as yes or no, or 1 or 0.
+        custom_link: Last part of the link's address, unique in the deployment. Default: random characters. 3 to 60
+            of a-z, 0-9 and -.
+        redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
+            http or https URL of at most 2,048 characters, its host in ASCII.
+        custom_message: Shown to the payer after the payment. At most 1,000 characters.
+        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
+            address of at most 254 characters.
+        ticket_data: The kinds of tickets that are sold. 1 to 20 kinds of tickets.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket(
+                title="Lagos Jazz Night",
+                description="Saturday, 20:00, Freedom Park",
+                currency="NGN",
+                ticket_data=[
+                    {"name": "Regular", "amount": "5000.00", "quantity": 200},
+                    {"name": "Table for four", "amount": "40000.00", "quantity": 10},
+                ],
+            )
+
+            {
+              "status": 200,
+              "message": "Tickets created",
+              "data": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Lagos Jazz Night",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active",
+                "ticket_data": [
+                  {
+                    "name": "Regular",
+                    "amount": "5000.00",
+                    "quantity": 200,
+                    "sold": 0,
+                    "reserved": 0,
+                    "used": 0
+                  },
+                  {
+                    "name": "Table for four",
+                    "amount": "40000.00",
+                    "quantity": 10,
+                    "sold": 0,
+                    "reserved": 0,
+                    "used": 0
+            …
+        """
+        return self._call(
+            actions.RESOURCES_TICKET,
+            {
+                "title": title,
+                "ticket_data": ticket_data,
+                "description": description,
+                "amount": amount,
+                "currency": currency,
+                "type": type,
+                "frequency": frequency,
+                "payer_bears_fees": payer_bears_fees,
+                "accept_number": accept_number,
+                "custom_link": custom_link,
+                "redirect_url": redirect_url,
+                "custom_message": custom_message,
+                "notification_email": notification_email,
+            },
+            idempotency_key,
+        )
+
+    def ticket_sales(
+        self, *, link_id: str, offset: int | None = None, limit: int | None = None
+    ) -> Page[types.TicketRecord]:
+        """A link that sells tickets, with what it sold.
+
+        Shows a link that sells tickets, and what it sold.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        link_id: Identifier of the link. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_sales(link_id="<link_id>")
+
+            {
+              "status": 200,
+              "sale": {
+                "link_id": "<link_id>",
+                "link": "<link>",
+                "title": "Lagos Jazz Night",
+                "currency": "NGN",
+                "type": "one_time",
+                "status": "active",
+                "ticket_data": [
+                  {
+                    "name": "Regular",
+                    "amount": "5000.00",
+                    "quantity": 200,
+                    "sold": 1,
+                    "reserved": 0,
+                    "used": 0
+                  },
+                  {
+                    "name": "Table for four",
+                    "amount": "40000.00",
+                    "quantity": 10,
+                    "sold": 0,
+                    "reserved": 0,
+                    "used": 0
+                  }
+            …
+        """
+        return self._list(actions.RESOURCES_TICKET_SALES, {"link_id": link_id, "offset": offset, "limit": limit})
+
+    def ticket_by_code(self, *, code: str) -> types.TicketReply:
+        """The ticket of a code.
+
+        Shows the ticket of a code.
+
+        code: Code of the ticket. A ticket code of 12 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_by_code(code="KZTX-7QH4-M9BG")
+
+            {
+              "status": 200,
+              "message": "Ticket",
+              "data": {
+                "code": "<code>",
+                "state": "valid",
+                "link_id": "<link_id>",
+                "title": "Lagos Jazz Night",
+                "ticket": "Regular",
+                "name": "Ada Obi",
+                "email": "ada@example.com",
+                "phone": null,
+                "txnRef": "<txnRef>",
+                "checkoutRef": "<reference>",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "used_at": null
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_TICKET_BY_CODE, {"code": code})
+
+    def ticket_use(self, *, code: str, idempotency_key: str | None = None) -> types.TicketReply:
+        """Admit the holder of a ticket, once.
+
+        Admits the holder of a ticket. A second request with the same code is refused.
+
+        code: Code of the ticket. A ticket code of 12 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_use(code="KZTX-7QH4-M9BG")
+
+            {
+              "status": 200,
+              "message": "Admitted",
+              "data": {
+                "code": "<code>",
+                "state": "used",
+                "link_id": "<link_id>",
+                "title": "Lagos Jazz Night",
+                "ticket": "Regular",
+                "name": "Ada Obi",
+                "email": "ada@example.com",
+                "phone": null,
+                "txnRef": "<txnRef>",
+                "checkoutRef": "<reference>",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "used_at": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_TICKET_USE, {"code": code}, idempotency_key)
 
 
 class Sandbox(SyncGroup):
@@ -4448,8 +4911,6 @@ class Sandbox(SyncGroup):
         """Somebody who gets a part of split payments.
 
         Adds a payee of split payments.
-
-        Needs a key of scope `all`.
 
         name: Name of the beneficiary. 1 to 200 characters.
         bankcode: Code of the beneficiary's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6
@@ -4479,22 +4940,17 @@ class Sandbox(SyncGroup):
         account_number: str,
         amount: types.Amount,
         sender_name: str | None = None,
-        rejected: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.InboundPaymentReply:
         """A customer's bank transfer into an account that was shown.
 
         Simulates a customer's bank transfer into an account number, in the test environment.
 
-        Needs a key of scope `all`.
-
         account_number: The account paid into: one that `charge` by bank transfer returned, or a personalized
             account. Ten digits.
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         sender_name: Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200
             characters.
-        rejected: If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an
-            event is sent. Only of an account that `charge` returned. Default false.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4511,7 +4967,7 @@ class Sandbox(SyncGroup):
         """
         return self._call(
             actions.SANDBOX_PAY_ACCOUNT,
-            {"account_number": account_number, "amount": amount, "sender_name": sender_name, "rejected": rejected},
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
             idempotency_key,
         )
 
@@ -4531,8 +4987,6 @@ class Sandbox(SyncGroup):
         """A shop charges a virtual card.
 
         Simulates a shop that charges a card, in the test environment.
-
-        Needs a key of scope `all`.
 
         reference: The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are
             sent. 1 to 100 characters.
@@ -4585,8 +5039,6 @@ class Sandbox(SyncGroup):
 
         Simulates a shop that refunds a purchase, in the test environment.
 
-        Needs a key of scope `all`.
-
         txn_ref: The purchase to refund. 1 to 100 characters.
         amount: Amount to refund, in the shop's currency. Default: all that is left of the purchase. Digits with at
             most two decimals, above zero, at most 15 digits.
@@ -4612,8 +5064,6 @@ class Sandbox(SyncGroup):
         """Simulate drawing cash with a code and its PIN.
 
         Simulates that cash is drawn with a code, in the test environment.
-
-        Needs a key of scope `all`.
 
         cashcode: The code, as `generate` returned it. Ten digits.
         pin: The PIN. The third wrong one locks the code. Four digits.
@@ -4652,8 +5102,6 @@ class Sandbox(SyncGroup):
 
         A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
 
-        Needs a key of scope `all`.
-
         name: Name of the merchant, shown to payers. Default `Sandbox merchant`. At most 200 characters.
         now: Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out:
             the clock runs with the time of day. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
@@ -4690,8 +5138,6 @@ class Sandbox(SyncGroup):
 
         Credits the merchant's own wallet.
 
-        Needs a key of scope `all`.
-
         amount: Amount to credit. Digits with at most two decimals, above zero, at most 15 digits.
         currency: Currency of the wallet, which is made if there is none. Default `NGN`. One of NGN, USD, GHS, KES.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4720,8 +5166,6 @@ class Sandbox(SyncGroup):
         """Simulate the rail's call-back for a pending transaction.
 
         A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
-
-        Needs a key of scope `all`.
 
         txn_ref: The transaction, by its `txnRef`, or the `orderRef` of a transfer or bill. It counts before the
             other three. 1 to 100 characters.
@@ -4758,8 +5202,6 @@ class Sandbox(SyncGroup):
 
         The URL that this merchant's events are sent to. An empty text switches them off.
 
-        Needs a key of scope `all`.
-
         url: Address that events are sent to. Loopback addresses are allowed in the test environment. Empty: no
             events are sent. A URL of at most 2,048 characters, or empty.
 
@@ -4792,8 +5234,6 @@ class Sandbox(SyncGroup):
         """The timeline of everything that has a reference.
 
         A reference of any kind. If several are sent, the first field of this list counts.
-
-        Needs a key of scope `all`.
 
         txn_ref: Reference of a transaction. 1 to 100 characters.
         order_ref: Your reference of a transfer, bill or cashcode. 1 to 100 characters.
@@ -4860,8 +5300,6 @@ class Sandbox(SyncGroup):
     def clock(self) -> types.ClockReply:
         """This merchant's business time.
 
-        Needs a key of scope `all`.
-
         Example, and the reply that was recorded for it:
 
             shop.sandbox.clock()
@@ -4886,8 +5324,6 @@ class Sandbox(SyncGroup):
 
         Either a duration, whose parts are added up, or the time to go to.
 
-        Needs a key of scope `all`.
-
         seconds: Seconds to move forward. Seconds, minutes, hours and days are added up. A whole number, not
             negative.
         minutes: Minutes to move forward. A whole number, not negative.
@@ -4905,6 +5341,7 @@ class Sandbox(SyncGroup):
               "now": "2026-01-06T09:30:00.000+01:00",
               "ran": {
                 "cashcode": 1,
+                "checkout": 1,
                 "payment": 14,
                 "webhook": 5
               }
@@ -4919,8 +5356,6 @@ class Sandbox(SyncGroup):
         """Stop this merchant's clock, or let it run again.
 
         Stops this merchant's clock, or lets it run again.
-
-        Needs a key of scope `all`.
 
         frozen: True stops the clock, so that only `advance` moves it. False lets it run on from where it stands.
 
@@ -4937,8 +5372,6 @@ class Sandbox(SyncGroup):
 
     def audit(self) -> types.AuditReply:
         """Check the invariants of this merchant's books.
-
-        Needs a key of scope `all`.
 
         Example, and the reply that was recorded for it:
 
@@ -4963,8 +5396,6 @@ class Sandbox(SyncGroup):
         """Make this merchant's next calls to a rail fail.
 
         Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
-
-        Needs a key of scope `all`.
 
         rail: The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`,
             `identity` (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all
@@ -4994,8 +5425,6 @@ class Sandbox(SyncGroup):
     def reset(self) -> types.SandboxReply:
         """Start this mid and key with empty books; the old books are kept.
 
-        Needs a key of scope `all`.
-
         Example, and the reply that was recorded for it:
 
             shop.sandbox.reset()
@@ -5006,91 +5435,3 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(actions.SANDBOX_RESET, {})
-
-    def new_key(
-        self,
-        *,
-        name: str | None = None,
-        scopes: Sequence[str] | None = None,
-        addresses: Sequence[str] | None = None,
-        expires_at: dt.datetime | str | None = None,
-    ) -> types.NewKeyReply:
-        """Make a further API key of this merchant, with the scopes that it is to have.
-
-        A key beside those that the merchant has.
-
-        Needs a key of scope `all`.
-
-        name: Name of the key. Default `sandbox`. At most 200 characters.
-        scopes: What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`.
-            Default `all`. A list of scopes.
-        addresses: Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from
-            everywhere. A list of at most 50 ranges.
-        expires_at: When it stops working, by the wall clock and not by the merchant's. Default: never. An ISO 8601
-            time such as 2026-01-05T09:30:00+01:00.
-
-        Example, and the reply that was recorded for it:
-
-            shop.sandbox.new_key(name="payroll", scopes=["payout"])
-
-            {
-              "status": 200,
-              "key_id": 2,
-              "key": "<key>",
-              "scopes": [
-                "payout"
-              ]
-            }
-        """
-        return self._call(
-            actions.SANDBOX_NEW_KEY, {"name": name, "scopes": scopes, "addresses": addresses, "expires_at": expires_at}
-        )
-
-    def payout_policy(
-        self,
-        *,
-        approve_above: types.Amount | None = None,
-        approve_daily_above: types.Amount | None = None,
-        approve_new_beneficiary: bool | None = None,
-        approve_bulk: bool | None = None,
-        beneficiary_limits: types.LimitFields | None = None,
-        tier_limits: types.TierFields | None = None,
-        on_limit: Literal["approve", "refuse"] | None = None,
-    ) -> types.PolicyReply:
-        """Set which transfers of this merchant wait for approval, and its velocity limits.
-
-        The whole policy for money out: what is left out is not restricted. Without any field there is no policy.
-
-        Needs a key of scope `all`.
-
-        approve_above: Transfers of more than this amount wait for approval, in naira. Digits with at most two
-            decimals, at most 15 digits; zero where nothing is left.
-        approve_daily_above: Transfers wait that bring the day's total above this amount, in naira. Digits with at
-            most two decimals, at most 15 digits; zero where nothing is left.
-        approve_new_beneficiary: Whether transfers wait whose beneficiary was never paid before.
-        approve_bulk: Whether all orders of a bulk wait.
-        beneficiary_limits: Limits of the transfers to each beneficiary.
-        tier_limits: Limits of what each client is sent for loans and from savings, by the client's KYC tier.
-        on_limit: What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval.
-
-        Example, and the reply that was recorded for it:
-
-            shop.sandbox.payout_policy()
-
-            {
-              "status": 200,
-              "message": "The policy is in force"
-            }
-        """
-        return self._call(
-            actions.SANDBOX_PAYOUT_POLICY,
-            {
-                "approve_above": approve_above,
-                "approve_daily_above": approve_daily_above,
-                "approve_new_beneficiary": approve_new_beneficiary,
-                "approve_bulk": approve_bulk,
-                "beneficiary_limits": beneficiary_limits,
-                "tier_limits": tier_limits,
-                "on_limit": on_limit,
-            },
-        )

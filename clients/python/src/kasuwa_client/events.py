@@ -27,8 +27,8 @@ class EventBase(Result):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -37,7 +37,8 @@ class EventBase(Result):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -67,7 +68,8 @@ class PaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -81,6 +83,10 @@ class PaymentEvent(EventBase):
     """The loan that the payment repays. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the payment was deposited into. Absent for other payments."""
+    checkout_ref: str | None = None
+    """The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has
+    an event of its own. Absent for other payments.
+    """
     account_reference: str | None = None
     """Your reference of the personalized account that received the money. Absent for other payments."""
     account: str | None = None
@@ -107,6 +113,7 @@ class PaymentEvent(EventBase):
         "customer_txnref": "customer_txnref",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "account_reference": "accountReference",
         "account": "account",
         "account_details": "accountDetails",
@@ -135,7 +142,8 @@ class TransferEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -186,7 +194,8 @@ class BillEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -234,7 +243,8 @@ class RefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -248,6 +258,8 @@ class RefundEvent(EventBase):
     """The loan that the refunded payment repaid. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the refunded payment was deposited into. Absent for other payments."""
+    checkout_ref: str | None = None
+    """The checkout that the refunded payment paid. Absent for other payments."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -262,6 +274,7 @@ class RefundEvent(EventBase):
         "refund_of": "refundOf",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
     }
 
 
@@ -287,7 +300,8 @@ class CashcodeEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -335,7 +349,8 @@ class CardPurchaseEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -380,7 +395,8 @@ class CardRefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -428,7 +444,8 @@ class RepaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -481,7 +498,8 @@ class SavingsMovementEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -510,9 +528,9 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
-class PaymentRejectedEvent(EventBase):
-    """A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked.
-    Its `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+class CheckoutEvent(EventBase):
+    """A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and
+    so has each attempt that failed.
     """
 
     event_id: str | None
@@ -531,24 +549,23 @@ class PaymentRejectedEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
-    kind: Literal["payment_rejected"]
+    kind: Literal["checkout"]
     """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
     currency: str
     """Currency of the amount, as its ISO 4217 code."""
-    payment_ref: str
-    """The `txnRef` of the payment that the transfer was meant for."""
-    expected_amount: str
-    """Amount that the payer must transfer, in major units of the currency."""
+    source: str
+    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
+    source_id: str | None = None
+    """Identifier of the link or other source. Absent if the API opened the checkout."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that succeeded. Absent if none did."""
     customer_txnref: str | None = None
-    """Your reference of the payment, if the request had one."""
-    rejected_amount: str | None = None
-    """Amount that the payer transferred, in major units. Absent if the bank did not say."""
-    reason: str | None = None
-    """The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."""
+    """Your reference of the checkout, if the request had one."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -560,17 +577,19 @@ class PaymentRejectedEvent(EventBase):
         "endpoint": "endpoint",
         "kind": "kind",
         "currency": "currency",
+        "source": "source",
+        "source_id": "source_id",
         "payment_ref": "paymentRef",
         "customer_txnref": "customer_txnref",
-        "expected_amount": "expectedAmount",
-        "rejected_amount": "rejectedAmount",
-        "reason": "reason",
     }
 
 
 @dataclass(frozen=True)
-class AccountClosedEvent(EventBase):
-    """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
+class InvoiceEvent(EventBase):
+    """An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice
+    have events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid
+    in full, `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
+    """
 
     event_id: str | None
     """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
@@ -578,8 +597,8 @@ class AccountClosedEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -588,22 +607,29 @@ class AccountClosedEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
-    kind: Literal["account_closed"]
+    kind: Literal["invoice"]
     """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
     currency: str
-    """Currency of the amount, as its ISO 4217 code."""
-    account_reference: str
-    """Your reference of the personalized account."""
-    account: str
-    """Number of the account that was closed."""
-    account_details: str
-    """Name of the account."""
-    bankname: str
-    """Bank of the account."""
+    """Currency of the amounts, as its ISO 4217 code."""
+    invoice_id: str
+    """The invoice."""
+    number: str
+    """Number of the invoice."""
+    customer_id: str
+    """The customer."""
+    invoice_status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice after the event."""
+    total: Decimal
+    """What is to be paid in all, in major units."""
+    outstanding: Decimal
+    """What is left to pay, in major units."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that led to the event. Absent if none did."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -615,10 +641,13 @@ class AccountClosedEvent(EventBase):
         "endpoint": "endpoint",
         "kind": "kind",
         "currency": "currency",
-        "account_reference": "accountReference",
-        "account": "account",
-        "account_details": "accountDetails",
-        "bankname": "bankname",
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "customer_id": "customer_id",
+        "invoice_status": "invoiceStatus",
+        "total": "total",
+        "outstanding": "outstanding",
+        "payment_ref": "paymentRef",
     }
 
 
@@ -632,8 +661,8 @@ class EndpointTestEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -642,7 +671,8 @@ class EndpointTestEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -671,8 +701,8 @@ class UnknownEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -681,7 +711,8 @@ class UnknownEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
+    was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -712,8 +743,8 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
-    PaymentRejectedEvent,
-    AccountClosedEvent,
+    CheckoutEvent,
+    InvoiceEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -730,7 +761,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
-    "payment_rejected": PaymentRejectedEvent,
-    "account_closed": AccountClosedEvent,
+    "checkout": CheckoutEvent,
+    "invoice": InvoiceEvent,
     "test": EndpointTestEvent,
 }

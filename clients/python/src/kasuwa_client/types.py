@@ -187,21 +187,27 @@ class InterestSettings(TypedDict):
     """The interval that the rate is for; `annualized` means a year."""
 
 
-class LimitFields(TypedDict, total=False):
-    """The most that may be sent in one hour and in one day of Lagos. What is left out has no limit."""
+class ItemFields(TypedDict, total=False):
+    """One item. Each of its three parts may have another name."""
 
-    hourly_count: int
-    """Number of transfers in an hour. A whole number, not negative."""
-    hourly_amount: Amount
-    """Sum of the transfers in an hour, in naira. Digits with at most two decimals, at most 15 digits; zero where
-    nothing is left.
+    description: str
+    """What is sold. Required, under this name or as `name`. 1 to 200 characters."""
+    name: str
+    """Another name of `description`, which counts if both are sent. 1 to 200 characters."""
+    quantity: int
+    """Number of units, 1 to 1,000,000. Default 1. A whole number, not negative."""
+    qty: int
+    """Another name of `quantity`, which counts if both are sent. A whole number, not negative."""
+    amount: Amount
+    """Price of one unit. Required, under this name, as `unit_cost` or as `price`. Digits with at most two decimals,
+    at most 15 digits; zero where nothing is left.
     """
-    daily_count: int
-    """Number of transfers in a day. A whole number, not negative."""
-    daily_amount: Amount
-    """Sum of the transfers in a day, in naira. Digits with at most two decimals, at most 15 digits; zero where
-    nothing is left.
+    unit_cost: Amount
+    """Another name of `amount`, which counts if both are sent. Digits with at most two decimals, at most 15 digits;
+    zero where nothing is left.
     """
+    price: Amount
+    """Another name of `amount`. Digits with at most two decimals, at most 15 digits; zero where nothing is left."""
 
 
 class Payer(TypedDict, total=False):
@@ -214,10 +220,12 @@ class Payer(TypedDict, total=False):
     email: str
     """E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters."""
     ip: str
-    """IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters."""
-    fingerprint: str
-    """Fingerprint of the payer's device. Kept with the payment; `verify` and lists do not show it. At most 200
+    """IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`. At most 200
     characters.
+    """
+    fingerprint: str
+    """Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`. At
+    most 200 characters.
     """
 
 
@@ -283,13 +291,18 @@ class SplitPart(_SplitPartRequired, total=False):
     """Fixed amount in the currency of the payment. Digits with at most two decimals, above zero, at most 15 digits."""
 
 
-class TierFields(TypedDict, total=False):
-    """Limits by the KYC tier of clients."""
+class _TicketKindFieldsRequired(TypedDict):
+    name: str
+    """Name of the kind, such as `Regular`. Each once. 1 to 100 characters."""
+    amount: Amount
+    """Price of one ticket. Digits with at most two decimals, above zero, at most 15 digits."""
 
-    tier_1: LimitFields
-    """Clients without a verified BVN."""
-    tier_2: LimitFields
-    """Clients with a verified BVN."""
+
+class TicketKindFields(_TicketKindFieldsRequired, total=False):
+    """One kind of ticket."""
+
+    quantity: int
+    """How many may be sold, 1 to 1,000,000. Absent: no limit. A whole number, not negative."""
 
 
 class _TransferOrderRequired(TypedDict):
@@ -316,39 +329,6 @@ class TransferOrder(_TransferOrderRequired, total=False):
     """Your reference of the order. Sent again with the same content it returns the first transfer; with other
     content it is refused. If left out, the `txnRef` is used. 1 to 100 characters.
     """
-
-
-@dataclass(frozen=True)
-class AccountLine(Result):
-    """A personalized account and its state."""
-
-    reference: str
-    """Your reference of the account."""
-    state: Literal["closed", "closing", "failed", "open", "opening"]
-    """`opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
-    `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
-    """
-    account_name: str
-    """Name of the account."""
-    date_created: dt.datetime
-    """Time at which the account was requested, in UTC."""
-    account_number: str | None = None
-    """The number that payers transfer to. Absent until the account was opened."""
-    bank_name: str | None = None
-    """Bank of the account. Absent until the account was opened."""
-    date_closed: dt.datetime | None = None
-    """Time at which the bank confirmed that the account is closed, in UTC. Absent before."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "reference": "reference",
-        "state": "state",
-        "account_number": "accountNumber",
-        "account_name": "accountName",
-        "bank_name": "bankName",
-        "date_created": "dateCreated",
-        "date_closed": "dateClosed",
-    }
 
 
 @dataclass(frozen=True)
@@ -411,65 +391,6 @@ class AdvanceReply(Result):
         "ran": "ran",
         "more": "more",
         "until": "until",
-    }
-
-
-@dataclass(frozen=True)
-class ApprovalLine(Result):
-    """The approval of a transfer that waits, or waited, for one."""
-
-    state: Literal["approved", "expired", "rejected", "waiting"]
-    """`waiting`, or what became of it. `expired`: nobody decided in time, and the transfer has failed."""
-    reasons: tuple[str, ...]
-    """Why the transfer waits, or waited."""
-    requested_by: str
-    """The key or the person that made the transfer."""
-    expires_at: dt.datetime
-    """When the transfer fails unless it is approved before, in UTC."""
-    decided_by: str | None = None
-    """The key or the person that approved or rejected it. Absent while it waits, and if nobody decided in time."""
-    decided_at: str | None = None
-    """When it was decided, or was over, in UTC. Absent while it waits."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "state": "state",
-        "reasons": "reasons",
-        "requested_by": "requested_by",
-        "expires_at": "expires_at",
-        "decided_by": "decided_by",
-        "decided_at": "decided_at",
-    }
-
-
-@dataclass(frozen=True)
-class ApprovalReply(Result):
-    """The state of a transfer after it was approved or rejected, or of a bulk with the orders that were decided."""
-
-    status: int
-    """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
-    txn_status: Literal["failed", "pending", "processing", "successful"]
-    """As in the reply of `transfer`: an approved transfer is sent at once, and a rejected one has failed."""
-    message: str
-    """The state in words; of a failed transfer, the reason."""
-    txn_ref: str | None = None
-    """Reference of the transfer. Absent for a bulk."""
-    order_ref: str | None = None
-    """Your reference of the order, or the `txnRef` if it had none. Absent for a bulk."""
-    batch_ref: str | None = None
-    """Reference of the bulk. Absent for a single transfer."""
-    data: tuple[BulkOrderReply, ...] | None = None
-    """The orders of the bulk that were decided, in the order of the request. Absent for a single transfer."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "txn_status": "txnStatus",
-        "txn_ref": "txnRef",
-        "order_ref": "orderRef",
-        "batch_ref": "batchRef",
-        "message": "message",
-        "data": "data",
     }
 
 
@@ -848,33 +769,6 @@ class BvnReply(Result):
         "resolved": "resolved",
         "error": "error",
         "message": "message",
-    }
-
-
-@dataclass(frozen=True)
-class BvnVerification(Result):
-    """How a client's BVN was verified, or what is awaited."""
-
-    method: Literal["consent", "match", "register"]
-    """`register`: the register told the person, who was compared. `match`: the register compared the client and told
-    nothing of the person. `consent`: the person consents to the look-up on a page first.
-    """
-    state: Literal["awaiting_consent", "verified"]
-    """`awaiting_consent`: the person has not agreed yet. `verified`: names and date of birth agreed."""
-    at: dt.datetime
-    """Time of the verification, or of the newest answer that the consent is awaited, in UTC."""
-    consent_url: str | None = None
-    """Page on which the person consents: send the client there. Absent unless it is awaited."""
-    score: int | None = None
-    """How far the names agree by the register's own comparison, 0 to 100. Absent if it gave none."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "method": "method",
-        "state": "state",
-        "consent_url": "consent_url",
-        "score": "score",
-        "at": "at",
     }
 
 
@@ -1283,8 +1177,6 @@ class ClientRecord(Result):
     """Whether names and date of birth agreed with the BVN register, and have not changed since."""
     date_created: dt.datetime
     """Time at which the client was created, in UTC."""
-    bvn_verification: BvnVerification | None = None
-    """How the BVN was verified, or the consent that is awaited. Absent if it was not to be verified."""
     firstname: str | None = None
     """First name."""
     lastname: str | None = None
@@ -1315,7 +1207,6 @@ class ClientRecord(Result):
         "client_id": "client_id",
         "status": "status",
         "bvn_verified": "bvn_verified",
-        "bvn_verification": "bvn_verification",
         "firstname": "firstname",
         "lastname": "lastname",
         "middlename": "middlename",
@@ -1337,9 +1228,7 @@ class ClientReply(Result):
     """One client, after a change if the request had one."""
 
     status: int
-    """200. 202: the person must consent to the look-up of the BVN, on the page that `bvn_verification` names; then
-    send `update` with `verify_bvn`.
-    """
+    """200."""
     message: str
     """The outcome in words."""
     data: ClientRecord
@@ -1367,21 +1256,6 @@ class ClockReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "now": "now"}
-
-
-@dataclass(frozen=True)
-class CloseAccountReply(Result):
-    """The account after the request."""
-
-    status: int
-    """200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event."""
-    message: str
-    """The outcome in words."""
-    data: AccountLine
-    """The account."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -1924,7 +1798,7 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`, `invoice`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -2111,68 +1985,231 @@ class InterestReply(Result):
 
 
 @dataclass(frozen=True)
-class KeyLine(Result):
-    """A valid API key. The key itself was shown once, when it was made."""
+class InvoiceCustomer(Result):
+    """The customer as the invoice shows it."""
 
-    key_id: int
-    """Number of the key, from 1. It never changes."""
     name: str
-    """Name of the key, chosen by whoever made it."""
-    scopes: tuple[Literal["all", "approve", "collect", "issue", "lend", "payout", "read"], ...]
-    """What the key may be used for."""
-    addresses: tuple[str, ...]
-    """Addresses and CIDR ranges that it may be used from. Empty: from everywhere."""
-    made_by: str
-    """E-mail address of the person who made it in the console. Empty if the operator made it."""
-    made_at: str
-    """When it was made, in UTC."""
-    signs_events: bool
-    """Whether events are signed with it: the signing secret was never rolled."""
-    is_this: bool
-    """Whether the request was made with this key."""
-    expires_at: dt.datetime | None = None
-    """When it stops working, in UTC. Null if it does not expire."""
-    replaced_by: int | None = None
-    """The key that replaced it when it was rolled. Null for a key that was not rolled."""
-    last_used_at: str | None = None
-    """When it was last used, in UTC, to the minute. Null if it was never used."""
-    last_used_from: str | None = None
-    """Address that it was last used from. Null if it was never used."""
-    refused_at: str | None = None
-    """When it was last refused because of its address, in UTC. Null if it never was."""
-    refused_from: str | None = None
-    """Address that it was refused from. Null if it never was."""
+    """Name of the customer."""
+    email: str
+    """E-mail address."""
+    phone: str | None = None
+    """Telephone number, or null."""
+    address: str | None = None
+    """Postal address, or null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "email": "email", "phone": "phone", "address": "address"}
+
+
+@dataclass(frozen=True)
+class InvoiceLine(Result):
+    """One item of an invoice."""
+
+    description: str
+    """What is sold."""
+    quantity: int
+    """Number of units."""
+    amount: Decimal
+    """Price of one unit."""
+    total: Decimal
+    """`quantity` times `amount`."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
-        "key_id": "key_id",
-        "name": "name",
-        "scopes": "scopes",
-        "addresses": "addresses",
-        "made_by": "made_by",
-        "made_at": "made_at",
-        "expires_at": "expires_at",
-        "replaced_by": "replaced_by",
-        "last_used_at": "last_used_at",
-        "last_used_from": "last_used_from",
-        "refused_at": "refused_at",
-        "refused_from": "refused_from",
-        "signs_events": "signs_events",
-        "is_this": "is_this",
+        "description": "description",
+        "quantity": "quantity",
+        "amount": "amount",
+        "total": "total",
     }
 
 
 @dataclass(frozen=True)
-class KeysReply(Result):
-    """The valid keys of the merchant, the newest first."""
+class InvoicePayment(Result):
+    """A successful payment of an invoice."""
+
+    txn_ref: str
+    """Reference of the payment."""
+    amount: Decimal
+    """What it paid of the invoice."""
+    refunded: Decimal
+    """What was refunded of it."""
+    method: str
+    """Payment type."""
+    paid_at: dt.datetime
+    """Time of the payment, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "amount": "amount",
+        "refunded": "refunded",
+        "method": "method",
+        "paid_at": "paid_at",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceRecord(Result):
+    """An invoice."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice. Yours are numbered from 1 without holes."""
+    link: str
+    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
+    customer_id: str
+    """The customer."""
+    currency: str
+    """Currency of all amounts."""
+    subtotal: Decimal
+    """Sum of the items."""
+    discount: Decimal
+    """The discount as an amount."""
+    vat: Decimal
+    """The VAT as an amount."""
+    shipping: Decimal
+    """Shipping costs."""
+    total: Decimal
+    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
+    paid: Decimal
+    """What was paid, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of the payments. It does not change the status."""
+    outstanding: Decimal
+    """What is left to pay. 0.00 if the invoice is void."""
+    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice."""
+    created_at: dt.datetime
+    """Time at which the invoice was made, in UTC."""
+    items: tuple[InvoiceLine, ...]
+    """What the invoice is for."""
+    discount_type: Literal["flat", "percentage"]
+    """What the requested discount was."""
+    vat_rate: Decimal
+    """The VAT in percent."""
+    charge_user: Literal["full", "parts"]
+    """Whether the customer may pay in parts."""
+    payments: tuple[InvoicePayment, ...]
+    """The newest 100 successful payments, newest first."""
+    date_due: dt.date | None = None
+    """Last day to pay. Null if there is none."""
+    paid_at: dt.datetime | None = None
+    """Time at which it was paid in full, in UTC. Else null."""
+    discount_rate: Decimal | None = None
+    """The discount in percent. Null if it is an amount."""
+    note: str | None = None
+    """Text to the customer. Null if there is none, or if the customer was erased."""
+    customer: InvoiceCustomer | None = None
+    """The customer as of the last change of the invoice. Null if the customer was erased."""
+    voided_at: dt.datetime | None = None
+    """Time at which it was voided, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "link": "link",
+        "customer_id": "customer_id",
+        "currency": "currency",
+        "subtotal": "subtotal",
+        "discount": "discount",
+        "vat": "vat",
+        "shipping": "shipping",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+        "status": "status",
+        "date_due": "date_due",
+        "created_at": "created_at",
+        "paid_at": "paid_at",
+        "items": "items",
+        "discount_type": "discount_type",
+        "discount_rate": "discount_rate",
+        "vat_rate": "vat_rate",
+        "charge_user": "charge_user",
+        "note": "note",
+        "customer": "customer",
+        "voided_at": "voided_at",
+        "payments": "payments",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceReply(Result):
+    """One invoice."""
 
     status: int
     """200."""
-    data: tuple[KeyLine, ...]
-    """The keys."""
+    message: str
+    """The outcome in words."""
+    data: InvoiceRecord
+    """The invoice."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InvoiceSummary(Result):
+    """An invoice without its items."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice. Yours are numbered from 1 without holes."""
+    link: str
+    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
+    customer_id: str
+    """The customer."""
+    currency: str
+    """Currency of all amounts."""
+    subtotal: Decimal
+    """Sum of the items."""
+    discount: Decimal
+    """The discount as an amount."""
+    vat: Decimal
+    """The VAT as an amount."""
+    shipping: Decimal
+    """Shipping costs."""
+    total: Decimal
+    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
+    paid: Decimal
+    """What was paid, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of the payments. It does not change the status."""
+    outstanding: Decimal
+    """What is left to pay. 0.00 if the invoice is void."""
+    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice."""
+    created_at: dt.datetime
+    """Time at which the invoice was made, in UTC."""
+    date_due: dt.date | None = None
+    """Last day to pay. Null if there is none."""
+    paid_at: dt.datetime | None = None
+    """Time at which it was paid in full, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "link": "link",
+        "customer_id": "customer_id",
+        "currency": "currency",
+        "subtotal": "subtotal",
+        "discount": "discount",
+        "vat": "vat",
+        "shipping": "shipping",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+        "status": "status",
+        "date_due": "date_due",
+        "created_at": "created_at",
+        "paid_at": "paid_at",
+    }
 
 
 @dataclass(frozen=True)
@@ -2271,7 +2308,7 @@ class LoanRecord(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. `0` if none was agreed."""
+    """Tax in percent of the interest. 0 if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2455,7 +2492,7 @@ class LoanSummary(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. `0` if none was agreed."""
+    """Tax in percent of the interest. 0 if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2504,23 +2541,6 @@ class LoanSummary(Result):
         "installments": "installments",
         "next_due": "next_due",
     }
-
-
-@dataclass(frozen=True)
-class NewKeyReply(Result):
-    """A new key."""
-
-    status: int
-    """200."""
-    key_id: int
-    """Number of the key."""
-    key: str = field(repr=False)
-    """The key, for the header `key`. It is shown this once."""
-    scopes: tuple[Literal["all", "approve", "collect", "issue", "lend", "payout", "read"], ...]
-    """What the key may be used for."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "key_id": "key_id", "key": "key", "scopes": "scopes"}
 
 
 @dataclass(frozen=True)
@@ -2917,8 +2937,6 @@ class PaymentState(Result):
     """Amount of the payment that can still be refunded. Present if a refund was asked for."""
     refunds: tuple[RefundLine, ...] | None = None
     """The newest 200 refunds of the payment, newest first, in any status. Absent if there are none."""
-    rejections: tuple[RejectionLine, ...] | None = None
-    """Transfers for the payment that were sent back, newest first. Absent if there are none."""
     apply_auth: str | None = None
     """While the payment waits for `charge`: the authentication that the card's bank wants."""
     auth_type: str | None = None
@@ -2974,7 +2992,6 @@ class PaymentState(Result):
         "refund_ref": "refundRef",
         "refundable_amount": "refundableAmount",
         "refunds": "refunds",
-        "rejections": "rejections",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3091,19 +3108,6 @@ class PlanReply(Result):
         "data": "data",
         "dry_run": "dry_run",
     }
-
-
-@dataclass(frozen=True)
-class PolicyReply(Result):
-    """The confirmation of a policy."""
-
-    status: int
-    """200: the policy is in force."""
-    message: str
-    """The outcome in words."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
 
 
 @dataclass(frozen=True)
@@ -3271,21 +3275,6 @@ class RefundReply(Result):
         "message": "message",
         "dry_run": "dry_run",
     }
-
-
-@dataclass(frozen=True)
-class RejectionLine(Result):
-    """A transfer for a payment that was sent back. Nothing was booked."""
-
-    reason: str
-    """The bank's word for the reason, such as `UNDER_PAYMENT`. Empty if it gave none."""
-    at: dt.datetime
-    """Time at which the bank announced it, in UTC."""
-    amount: Decimal | None = None
-    """Amount that the payer transferred. Null if the bank did not say."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"amount": "amount", "reason": "reason", "at": "at"}
 
 
 @dataclass(frozen=True)
@@ -4011,6 +4000,141 @@ class SubscriptionReply(Result):
 
 
 @dataclass(frozen=True)
+class TicketKindRecord(Result):
+    """One kind of ticket, with how many were sold."""
+
+    name: str
+    """Name of the kind."""
+    amount: Decimal
+    """Price of one ticket."""
+    sold: int
+    """How many were sold. Void ones do not count, unless they had been used."""
+    reserved: int
+    """How many payers are paying for now."""
+    used: int
+    """How many were used."""
+    quantity: int | None = None
+    """How many may be sold. Null for no limit."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "amount": "amount",
+        "quantity": "quantity",
+        "sold": "sold",
+        "reserved": "reserved",
+        "used": "used",
+    }
+
+
+@dataclass(frozen=True)
+class TicketLinkRecord(Result):
+    """A link that sells tickets."""
+
+    link_id: str
+    """Identifier of the link."""
+    link: str
+    """Its address, to give to payers."""
+    title: str
+    """Its title."""
+    currency: str
+    """Currency of the prices."""
+    type: Literal["one_time"]
+    """A ticket is paid once."""
+    status: Literal["active", "disabled"]
+    """Whether tickets can be bought."""
+    ticket_data: tuple[TicketKindRecord, ...]
+    """The kinds of tickets."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+        "ticket_data": "ticket_data",
+    }
+
+
+@dataclass(frozen=True)
+class TicketLinkReply(Result):
+    """A new link that sells tickets."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: TicketLinkRecord
+    """The link."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class TicketRecord(Result):
+    """A ticket that was sold."""
+
+    code: str
+    """Code of the ticket, in groups of four."""
+    state: Literal["used", "valid", "void"]
+    """`valid`; `used`: its holder was admitted; `void`: its payment was refunded."""
+    link_id: str
+    """The link that sold it."""
+    title: str
+    """Title of that link."""
+    ticket: str
+    """Kind of the ticket."""
+    txn_ref: str
+    """The payment."""
+    checkout_ref: str
+    """The checkout."""
+    created_at: dt.datetime
+    """Time of the purchase, in UTC."""
+    name: str | None = None
+    """Name of the person who bought it. Null if unknown or erased."""
+    email: str | None = None
+    """E-mail address of that person. Null if unknown or erased."""
+    phone: str | None = None
+    """Telephone number of that person. Null if unknown or erased."""
+    used_at: dt.datetime | None = None
+    """Time at which its holder was admitted, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "code": "code",
+        "state": "state",
+        "link_id": "link_id",
+        "title": "title",
+        "ticket": "ticket",
+        "name": "name",
+        "email": "email",
+        "phone": "phone",
+        "txn_ref": "txnRef",
+        "checkout_ref": "checkoutRef",
+        "created_at": "created_at",
+        "used_at": "used_at",
+    }
+
+
+@dataclass(frozen=True)
+class TicketReply(Result):
+    """One ticket."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: TicketRecord
+    """The ticket."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
 class TimelineLine(Result):
     """One step in the life of what was found."""
 
@@ -4093,7 +4217,7 @@ class TransferReply(Result):
     """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
     txn_status: Literal["failed", "pending", "processing", "successful"]
     """`successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered,
-    but without a final result, and is asked again until the result is final; or the transfer waits for approval.
+    but without a final result. The bank is asked again until the result is final.
     """
     txn_ref: str
     """Reference of the transfer, made by the service."""
@@ -4140,8 +4264,6 @@ class TransferState(Result):
     """The loan whose principal the transfer pays out. Absent for every other transfer."""
     savings_id: str | None = None
     """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
-    approval: ApprovalLine | None = None
-    """The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk."""
     data: tuple[BulkOrderState, ...] | None = None
     """The orders of a bulk with their current states, in the order of the request. Absent for a single transfer."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -4158,7 +4280,6 @@ class TransferState(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "approval": "approval",
         "data": "data",
     }
 

@@ -18,7 +18,7 @@ export class KasuwaPaths {
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */
@@ -37,9 +37,11 @@ export class KasuwaPaths {
   /** `PUT /cashcode`: generate, verify, cancel. */
   readonly cashcode: CashcodeMethods;
   /**
-   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, closePersonalizedAccount, accounts, wallet,
-   * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
-   * pauseInstallments, cancelInstallments, customer, customers, customerDetail, transactions, transaction, statement.
+   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
+   * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
+   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkSwitchDisable, paylinkSwitchEnable, customer,
+   * customers, customerDetail, transactions, transaction, statement, invoice, invoices, invoiceDetail, invoiceVoid,
+   * ticket, ticketSales, ticketByCode, ticketUse.
    */
   readonly resources: ResourcesMethods;
   /**
@@ -62,10 +64,13 @@ export class KasuwaPaths {
   }
 }
 
+export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
+export * from "./invoices.js";
 export * from "./references.js";
 export * from "./statements.js";
+export * from "./tickets.js";
 export * from "./transactions.js";
 export * from "./disburse.js";
 export * from "./payment.js";

@@ -7,7 +7,7 @@ import { type Time } from "../times.js";
 export interface FoundRecord {
   /**
    * A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-   * `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`.
+   * `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`, `invoice`.
    */
   readonly kind: string;
   /** Reference of the service: the `txnRef` of a transaction, the id of anything else. */

@@ -79,6 +79,30 @@ export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
 
 export const INTEREST_SETTINGS_SHAPE: Shape = { decimals: ["interestRate"] };
 
+export const INVOICE_LINE_SHAPE: Shape = { amounts: ["amount", "total"] };
+
+export const INVOICE_SUMMARY_SHAPE: Shape = {
+  amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
+  decimals: ["discount"],
+};
+
+export const INVOICE_PAGE_SHAPE: Shape = { inside: { data: INVOICE_SUMMARY_SHAPE } };
+
+export const INVOICE_PAYMENT_SHAPE: Shape = { amounts: ["amount", "refunded"] };
+
+export const INVOICE_RECORD_SHAPE: Shape = {
+  amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
+  decimals: ["discount", "discount_rate", "vat_rate"],
+  inside: {
+    items: INVOICE_LINE_SHAPE,
+    payments: INVOICE_PAYMENT_SHAPE,
+  },
+};
+
+export const INVOICE_REPLY_SHAPE: Shape = { inside: { data: INVOICE_RECORD_SHAPE } };
+
+export const ITEM_FIELDS_SHAPE: Shape = { amounts: ["amount", "unit_cost", "price"] };
+
 export const LOAN_NEXT_DUE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const LOAN_OUTSTANDING_SHAPE: Shape = {
@@ -224,6 +248,16 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
     explained: DRY_RUN_FIGURE_SHAPE,
   },
 };
+
+export const TICKET_KIND_FIELDS_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TICKET_KIND_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TICKET_LINK_RECORD_SHAPE: Shape = { inside: { ticket_data: TICKET_KIND_RECORD_SHAPE } };
+
+export const TICKET_LINK_REPLY_SHAPE: Shape = { inside: { data: TICKET_LINK_RECORD_SHAPE } };
+
+export const TICKET_SALES_REPLY_SHAPE: Shape = { inside: { sale: TICKET_LINK_RECORD_SHAPE } };
 
 export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 

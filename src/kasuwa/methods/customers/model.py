@@ -50,6 +50,18 @@ class Customer(Row):
         return False
 
 
+class CustomerIndex(Row):
+    """Finds a customer by its id, for rules of other slices."""
+
+    table: ClassVar[str] = "customer_index"
+
+    customer_key: bytes
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
 class CustomerData(msgspec.Struct, frozen=True, omit_defaults=True):
     """The personal data of a customer."""
 
@@ -67,6 +79,10 @@ DATA_DECODER: "msgspec.json.Decoder[CustomerData]" = msgspec.json.Decoder(Custom
 
 def customer_key(merchant_id: int, email_hash: bytes) -> bytes:
     return row_key(merchant_id, "customer", email_hash.hex())
+
+
+def customer_index_key(merchant_id: int, customer_id: str) -> bytes:
+    return row_key(merchant_id, "customer index", customer_id)
 
 
 def detail_aad(customer_id: str) -> str:

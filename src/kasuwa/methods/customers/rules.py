@@ -15,6 +15,8 @@ from kasuwa.methods.customers.model import (
     UNKNOWN_CUSTOMER,
     Customer,
     CustomerData,
+    CustomerIndex,
+    customer_index_key,
     customer_key,
     detail_aad,
     hash_name,
@@ -61,7 +63,26 @@ def decide_customer(
     )
     message = "Customer created" if found is None else "Customer updated"
     reply = CustomerReply(message=message, data=show_customer(changed, data))
-    return Decision(reply=reply, rows=(changed,), numbers_used=1 if found is None else 0)
+    if found is not None:
+        return Decision(reply=reply, rows=(changed,))
+    index = CustomerIndex(customer_index_key(merchant_id, customer.customer_id), merchant_id, key)
+    return Decision(reply=reply, rows=(changed, index), numbers_used=1)
+
+
+# --- for invoices ---------------------------------------------------------------------------------------------------
+
+
+def find_customer_row(customer_id: str, context: Context, seen: LoadedRows) -> Customer | NeedsMore | None:
+    """Returns the customer of an id, None if there is none, or NeedsMore."""
+    merchant_id = context.merchant.merchant_id
+    index_key = customer_index_key(merchant_id, customer_id)
+    if not seen.is_loaded(index_key):
+        return NeedsMore(Needs(((CustomerIndex, index_key),)))
+    index = seen.get(CustomerIndex, index_key)
+    if index is None:
+        return None
+    key = bytes(index.customer_key)
+    return seen.get(Customer, key) if seen.is_loaded(key) else NeedsMore(Needs(((Customer, key),)))
 
 
 def begin_customer(key: bytes, context: Context) -> Customer:

@@ -30,6 +30,7 @@ from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, batch_key
 from kasuwa.methods.disputes.model import dispute_key
 from kasuwa.methods.investments.model import savings_key
 from kasuwa.methods.investments.thrift_model import thrift_plan_key
+from kasuwa.methods.invoices.model import invoice_key
 from kasuwa.methods.loans.model import loan_key
 from kasuwa.methods.payment.model import payment_key, saved_card_key
 from kasuwa.methods.payment.plan_model import plan_key
@@ -271,6 +272,9 @@ RECORD = """
     from checkout where merchant_id = $1 and key = $14
     union all select 'link', link_id, slug, state, currency, amount, created_at, link_id
     from pay_link where merchant_id = $1 and key = $15
+    union all select 'invoice', invoice_id, 'INV-' || lpad(number::text, 6, '0'), status, currency, total, created_at,
+        invoice_id
+    from invoice where merchant_id = $1 and key = $16
     limit 1
 """
 NEWEST = f"order by t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}"
@@ -308,9 +312,9 @@ OF_CUSTOMER = f"""
 OF_REFERENCE = f"""
     select {MADE} from transaction t where t.merchant_id = $1 and t.kind = 'payment' and t.order_ref = $2 {NEWEST}
 """
-OF_LINK = f"""
+OF_SOURCE = f"""
     select 'checkout', txn_ref, state, amount, created_at from checkout
-    where merchant_id = $1 and source = 'link' and source_id = $2 and source_id <> ''
+    where merchant_id = $1 and source = any($3) and source_id = $2 and source_id <> ''
     order by created_at desc, seq desc, key desc limit {MAX_RELATED}
 """
 OF_BATCH = f"select {MADE} from transaction t where t.merchant_id = $1 and t.txn_ref = any($2) {NEWEST}"
@@ -335,11 +339,7 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
             *(personalized_key, client_key, batch_key),
         )
     ]
-    further = (
-        dispute_key(merchant_id, reference),
-        checkout_key(merchant_id, reference),
-        link_key(merchant_id, reference),
-    )
+    further = [make(merchant_id, reference) for make in (dispute_key, checkout_key, link_key, invoice_key)]
     row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further)
     if row is None:
         return await find_settlement(reference, merchant_id, reader)
@@ -382,7 +382,9 @@ async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> 
         case "customer":
             return await reader.fetch(OF_CUSTOMER, merchant_id, owner or "-")
         case "link":
-            return await reader.fetch(OF_LINK, merchant_id, owner)
+            return await reader.fetch(OF_SOURCE, merchant_id, owner, ["link", "ticket"])
+        case "invoice":
+            return await reader.fetch(OF_SOURCE, merchant_id, owner, ["invoice"])
         case "personalized_account":
             return await reader.fetch(OF_REFERENCE, merchant_id, owner)
         case "client":

@@ -44,7 +44,8 @@ class FoundRecord(msgspec.Struct, kw_only=True):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`."""
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`,
+    `invoice`."""
     reference: str
     "Reference of the service: the `txnRef` of a transaction, the id of anything else."
     order_ref: str | None = field(name="orderRef")

@@ -71,4 +71,17 @@ def mark_paid(checkout: Checkout, row: Transaction, context: Context, seen: Load
     return PurposeEffects(rows=(ended,), jobs=deliveries, events=(event,))
 
 
-CHECKOUT_PURPOSE = PurposeRules(name=CHECKOUT, needs=need_purpose, on_answer=on_answer)
+def on_refund(reference: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    """Returns what the source of a checkout does if a part of its payment was refunded."""
+    checkout = seen.get(Checkout, checkout_key(context.merchant.merchant_id, reference))
+    if checkout is None:
+        return NO_EFFECTS
+    source = find_source(checkout, context, seen)
+    if isinstance(source, NeedsMore):
+        return source
+    if source is None or source.on_refund is None:
+        return NO_EFFECTS
+    return source.on_refund(checkout, amount, context, seen)
+
+
+CHECKOUT_PURPOSE = PurposeRules(name=CHECKOUT, needs=need_purpose, on_answer=on_answer, on_refund=on_refund)

@@ -59,13 +59,14 @@ def need_link(request: PaylinkRequest, merchant: Merchant) -> Needs:
 
 
 def decide_link(
-    request: PaylinkRequest, context: Context, seen: LoadedRows
+    request: PaylinkRequest, context: Context, seen: LoadedRows, kind: str = PLAIN
 ) -> Decision[PaylinkReply] | Refusal | NeedsMore:
+    """Makes a link. Its row is the first of the decision. Links of other kinds than PLAIN have no amount."""
     slug = str(request.custom_link or "") or derive(context.entropy, "pay link").hex()[:RANDOM_SLUG_DIGITS]
     key = token_key(context.vault, LINK, slug)
     if not seen.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
-    link = build_link(request, slug, context)
+    link = build_link(request, slug, kind, context)
     faults = link_faults(link, context)
     if seen.get(TokenIndexEntry, key) is not None:
         faults.append(SLUG_TAKEN.field_errors[0])
@@ -75,7 +76,7 @@ def decide_link(
     return Decision(reply=reply, rows=(link, make_token_entry(context, LINK, slug, link.link_id)))
 
 
-def build_link(request: PaylinkRequest, slug: str, context: Context) -> PayLink:
+def build_link(request: PaylinkRequest, slug: str, kind: str, context: Context) -> PayLink:
     link_id = opaque_id(ID_PREFIX, context.entropy)
     link_type = str(request.type or ONE_TIME)
     bears = request.payer_bears_fees
@@ -94,11 +95,11 @@ def build_link(request: PaylinkRequest, slug: str, context: Context) -> PayLink:
         key=link_key(context.merchant.merchant_id, link_id),
         merchant_id=context.merchant.merchant_id,
         link_id=link_id,
-        kind=PLAIN,
+        kind=kind,
         slug=slug,
         title=request.title,
         currency=str(request.currency or "NGN"),
-        amount=int(request.amount or 0),
+        amount=int(request.amount or 0) if kind == PLAIN else 0,
         state=ACTIVE,
         detail=encode_text(detail),
         created_at=context.now,
@@ -162,7 +163,7 @@ def need_open(request: OpenFromLink, merchant: Merchant) -> Needs:
 
 def decide_open(request: OpenFromLink, context: Context, seen: LoadedRows) -> Decision | Refusal:
     link = seen.get(PayLink, link_key(context.merchant.merchant_id, request.reference))
-    if link is None:
+    if link is None or link.kind != PLAIN:
         return UNKNOWN_LINK
     if link.state != ACTIVE:
         return LINK_DISABLED

@@ -32,7 +32,15 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import CHECKOUT, NO_EFFECTS, PurposeEffects, missing_needs, rules_of, subject_of
+from kasuwa.core.purpose import (
+    CHECKOUT,
+    NO_EFFECTS,
+    PurposeEffects,
+    TransactionPurpose,
+    missing_needs,
+    rules_of,
+    subject_of,
+)
 from kasuwa.core.references import account_key, hold_key, movement_reference
 from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.scenario import take_call_scenario
@@ -328,11 +336,7 @@ def end_refund(
     paid_back = ending == SUCCESSFUL
     work = JOB_DATA_DECODER.decode(job.work)
     event_fields = {"refund_of": payment.txn_ref, **subject_of(purpose)}
-    added: PurposeEffects | NeedsMore = NO_EFFECTS
-    if paid_back and purpose is not None and not is_merchant_payment(payment.detail):
-        purpose_rules = rules_of(purpose, context)
-        on_refund = purpose_rules.on_refund
-        added = NO_EFFECTS if on_refund is None else on_refund(purpose.reference, row.amount, context, seen)
+    added = effects_of_refund(row.amount, purpose, context, seen) if paid_back else NO_EFFECTS
     if isinstance(added, NeedsMore):
         return added
     end = end_transaction(
@@ -361,10 +365,23 @@ def end_refund(
         reply=reply_refund(end.row, left),
         groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),),
         rows=(end.row, left, *added.rows),
-        jobs=end.jobs,
-        jobs_done=(job,),
-        events=(event,),
+        jobs=(*end.jobs, *added.jobs),
+        jobs_done=(job, *added.jobs_done),
+        events=(event, *added.events),
     )
+
+
+def effects_of_refund(
+    amount: int, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
+) -> PurposeEffects | NeedsMore:
+    """Returns what the payment's purpose adds to a successful refund. The charges of plans add nothing."""
+    if purpose is None or purpose.purpose in CHARGE_JOB_KINDS:
+        return NO_EFFECTS
+    rules = rules_of(purpose, context)
+    if rules.on_refund is None:
+        return NO_EFFECTS
+    missing = missing_needs(rules, purpose, context, seen)
+    return missing or rules.on_refund(purpose.reference, amount, context, seen)
 
 
 def outcome_message(answer: Answer, ending: str) -> str:

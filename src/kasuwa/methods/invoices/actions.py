@@ -1,0 +1,95 @@
+"""Rows of `PUT /resources` about invoices, and the step of their due dates."""
+
+from kasuwa.core.action import COLLECT, FieldRule, Read, Step, Write
+from kasuwa.core.dry_run import REFUSE_DRY_RUN
+from kasuwa.methods.invoices import model, payer_model, store, wire
+from kasuwa.methods.invoices.rules import check_invoice, issue, pay_invoice
+from kasuwa.rails.ports import call_no_rail
+
+RESOURCES = (
+    Write(
+        name="invoice",
+        selector="request",
+        request=wire.InvoiceRequest,
+        reply=wire.InvoiceReply,
+        rules=(
+            FieldRule(("items",), check_invoice.check_items),
+            FieldRule(("vat",), check_invoice.check_vat),
+            FieldRule(("discount_type", "discount"), check_invoice.check_discount),
+            REFUSE_DRY_RUN,
+        ),
+        needs=issue.need_invoice,
+        decide=issue.decide_invoice,
+        permission=COLLECT,
+        summary="Make an invoice for a customer, or change an unpaid one",
+        example={
+            "request": "invoice",
+            "customer_id": "<customer_id>",
+            "items": [
+                {"description": "Ankara fabric, 6 yards", "quantity": 2, "amount": "12500.00"},
+                {"description": "Tailoring", "amount": "8000.00"},
+            ],
+            "currency": "NGN",
+            "discount_type": "percentage",
+            "discount": 10,
+            "vat": 7.5,
+            "shipping": "1500.00",
+            "note": "Thank you, Ada.",
+            "charge_user": "parts",
+        },
+    ),
+    Read(
+        name="invoice",
+        title="invoices",
+        request=wire.InvoicesRequest,
+        reply=wire.InvoicesReply,
+        read=store.list_invoices,
+        summary="Invoices, newest first: all, or those in a state or of a customer",
+        example={"inquire": "invoice", "status": "unpaid"},
+    ),
+    Read(
+        name="invoice",
+        title="invoice_detail",
+        only_with="invoice_id",
+        request=wire.InvoiceShowRequest,
+        reply=wire.InvoiceReply,
+        read=store.show_one,
+        summary="One invoice with its items and payments",
+        example={"inquire": "invoice", "invoice_id": "<invoice_id>"},
+    ),
+    Write(
+        name="invoice",
+        variant=("status", model.VOID),
+        only_with="invoice_id",
+        request=wire.InvoiceVoidRequest,
+        reply=wire.InvoiceReply,
+        rules=(REFUSE_DRY_RUN,),
+        needs=issue.need_invoice,
+        decide=issue.decide_void,
+        permission=COLLECT,
+        summary="Void an invoice on which nothing was paid",
+        example={"inquire": "invoice", "invoice_id": "<invoice_id>", "status": "void"},
+    ),
+)
+
+STEPS = (
+    Step(
+        model.BECOME_OVERDUE,
+        *(model.LANE, call_no_rail, issue.need_due_invoice, issue.decide_overdue),
+        accepts_callback=False,
+    ),
+)
+
+# What payers do on the page of an invoice (pages/). Not reachable through the API.
+OPEN_INVOICE_PAYMENT = Write(
+    name="open_invoice_payment",
+    request=payer_model.OpenInvoicePayment,
+    reply=object,
+    needs=pay_invoice.need_payment,
+    decide=pay_invoice.decide_payment,
+    permission=COLLECT,
+    summary="A payer wants to pay an invoice or a part of it",
+    example={},
+    accepts_idempotency_key=False,
+)
+PAYER_ACTIONS = (OPEN_INVOICE_PAYMENT,)

@@ -1,0 +1,148 @@
+"""Invoices: the row, its states and its personal data. Contract: resources#invoices
+
+    unpaid ──> partly_paid ──> paid
+       │            │
+       └─> overdue <┘          from the day after the due date; a payment in full makes it paid
+    unpaid, overdue ──> void   while nothing was paid
+
+A refund of a payment does not change the state: the invoice shows what was refunded.
+"""
+
+from datetime import date, datetime
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Refusal, Row
+from kasuwa.core.references import row_key
+from kasuwa.methods.invoices.rules.amounts import InvoiceItem
+
+UNPAID = "unpaid"
+PARTLY_PAID = "partly_paid"
+PAID = "paid"
+OVERDUE = "overdue"
+VOID = "void"
+# States in which an invoice can be paid.
+PAYABLE = frozenset({UNPAID, PARTLY_PAID, OVERDUE})
+
+ID_PREFIX = "IN"
+EVENT_KIND = "invoice"
+# The kind of token by which the page of an invoice is found (core/token_index.py).
+INVOICE_PAGE = "invoice"
+# The source of its checkouts (core/checkouts.py).
+SOURCE = "invoice"
+LANE = "invoices"
+BECOME_OVERDUE = "invoices.overdue"
+
+UNKNOWN_INVOICE = Refusal(INVALID_REQUEST, "Invalid Invoice Reference")
+
+
+class InvoiceCounter(Row):
+    """The last number that a merchant gave to an invoice."""
+
+    table: ClassVar[str] = "invoice_counter"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("last_number",)
+
+    last_number: int
+
+
+class Invoice(Row):
+    """One invoice. Amounts are in minor units."""
+
+    table: ClassVar[str] = "invoice"
+    mutable_columns: ClassVar[tuple[str, ...]] = (
+        *("customer_id", "currency", "subtotal", "discount", "vat", "shipping", "total", "paid", "reserved"),
+        *(
+            "refunded",
+            "status",
+            "allows_parts",
+            "due_on",
+            "detail",
+            "personal_sealed",
+            "event_count",
+            "changed_at",
+            "paid_at",
+            "voided_at",
+        ),
+    )
+
+    invoice_id: str
+    number: int  # of the merchant's invoices, from 1 without holes
+    customer_id: str
+    currency: str
+    subtotal: int
+    discount: int
+    vat: int
+    shipping: int
+    total: int
+    paid: int
+    reserved: int  # by attempts to pay that have not ended
+    refunded: int  # of what was paid; does not make it payable again
+    status: str
+    allows_parts: bool
+    due_on: date | None  # a date in Lagos; None if it never becomes overdue
+    detail: str  # an InvoiceDetail
+    personal_sealed: bytes | None  # an encrypted InvoicePerson; None once the customer was erased
+    event_count: int
+    created_at: datetime
+    changed_at: datetime
+    paid_at: datetime | None
+    voided_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def outstanding(self) -> int:
+        return 0 if self.status == VOID else self.total - self.paid
+
+    @property
+    def label(self) -> str:
+        """The number as people read it."""
+        return f"INV-{self.number:06d}"
+
+
+class InvoiceDetail(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The items and rates of an invoice, and the token of its page."""
+
+    items: tuple[InvoiceItem, ...]
+    discount_type: str
+    discount: str  # as requested: an amount or a percentage
+    vat_rate: str  # in percent
+    page_token: str
+
+
+class InvoicePerson(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The customer as the invoice shows it, and the note to the customer."""
+
+    name: str
+    email: str
+    phone: str | None = None
+    address: str | None = None
+    note: str | None = None
+
+    def __repr__(self) -> str:
+        return "InvoicePerson(…)"
+
+
+DETAIL_DECODER: "msgspec.json.Decoder[InvoiceDetail]" = msgspec.json.Decoder(InvoiceDetail)
+PERSON_DECODER: "msgspec.json.Decoder[InvoicePerson]" = msgspec.json.Decoder(InvoicePerson)
+
+
+def invoice_key(merchant_id: int, invoice_id: str) -> bytes:
+    return row_key(merchant_id, "invoice", invoice_id)
+
+
+def counter_key(merchant_id: int) -> bytes:
+    return row_key(merchant_id, "invoice counter", "")
+
+
+def personal_aad(invoice_id: str) -> str:
+    return f"invoice.personal_sealed {invoice_id}"
+
+
+def page_path(token: str) -> str:
+    """Returns the path of the page on which an invoice is shown and paid."""
+    return f"/pay/invoice/{token}"

@@ -1,0 +1,252 @@
+"""Makes, changes and voids invoices, and makes them overdue. Contract: resources#invoices"""
+
+from datetime import date, timedelta
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_day, lagos_moment
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    FieldError,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Refusal,
+    Row,
+    refuse_fields,
+)
+from kasuwa.core.references import job_key, opaque_id
+from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.transactions import encode_text
+from kasuwa.core.vault import derive
+from kasuwa.methods.customers.rules import find_customer_row, read_data
+from kasuwa.methods.invoices.fields import IN_PARTS
+from kasuwa.methods.invoices.model import (
+    BECOME_OVERDUE,
+    DETAIL_DECODER,
+    ID_PREFIX,
+    INVOICE_PAGE,
+    LANE,
+    PAYABLE,
+    UNKNOWN_INVOICE,
+    UNPAID,
+    VOID,
+    Invoice,
+    InvoiceCounter,
+    InvoiceDetail,
+    InvoicePerson,
+    counter_key,
+    invoice_key,
+    personal_aad,
+)
+from kasuwa.methods.invoices.rules.amounts import FLAT, NO_DISCOUNT, NO_VAT
+from kasuwa.methods.invoices.rules.check_invoice import amounts_of, find_faults, items_of
+from kasuwa.methods.invoices.rules.states import read_person, record_change, show_invoice, state_of
+from kasuwa.methods.invoices.wire import InvoiceReply, InvoiceRequest, InvoiceVoidRequest
+from kasuwa.rails.ports import Answer
+
+# Hexadecimal digits of a page token: 192 bits.
+PAGE_TOKEN_DIGITS = 48
+
+ALREADY_VOID = Refusal(INVALID_REQUEST, "The invoice is void")
+ALREADY_PAID = Refusal(
+    INVALID_REQUEST, "The invoice was paid, in part or in full: it can no longer be changed or voided"
+)
+BEING_PAID = Refusal(INVALID_REQUEST, "The invoice is being paid; try again when that payment has ended")
+
+
+def need_invoice(request: InvoiceRequest | InvoiceVoidRequest, merchant: Merchant) -> Needs:
+    merchant_id = merchant.merchant_id
+    if request.invoice_id is None:
+        return Needs(((InvoiceCounter, counter_key(merchant_id)),))
+    key = invoice_key(merchant_id, request.invoice_id)
+    return Needs(((Invoice, key), (Job, job_key(key))))
+
+
+def decide_invoice(
+    request: InvoiceRequest, context: Context, seen: LoadedRows
+) -> Decision[InvoiceReply] | Refusal | NeedsMore:
+    earlier: Invoice | None = None
+    if request.invoice_id is not None:
+        found = find_changeable(request.invoice_id, context, seen)
+        if isinstance(found, Refusal):
+            return found
+        earlier = found
+    person = find_person(request, context, seen)
+    if isinstance(person, NeedsMore):
+        return person
+    due_on = None if request.date_due is None else date.fromisoformat(request.date_due)
+    faults = find_faults(request, context.merchant)
+    if person is None:
+        faults = [FieldError("customer_id", "no customer has this id"), *faults]
+    if due_on is not None and due_on < lagos_day(context.now):
+        faults = [*faults, FieldError("date_due", f"not before today, {lagos_day(context.now)}")]
+    if faults or person is None:
+        return refuse_fields(*faults)
+    base = earlier or begin_invoice(context, seen)
+    filled = fill_invoice(base, request, person, due_on, context)
+    message = "Invoice Created" if earlier is None else "Invoice Updated"
+    return write_invoice(filled, person, is_new=earlier is None, message=message, context=context, seen=seen)
+
+
+def find_changeable(invoice_id: str, context: Context, seen: LoadedRows) -> Invoice | Refusal:
+    """Returns an invoice that may be changed or voided, or why it may not."""
+    invoice = seen.get(Invoice, invoice_key(context.merchant.merchant_id, invoice_id))
+    if invoice is None:
+        return UNKNOWN_INVOICE
+    if invoice.status == VOID:
+        return ALREADY_VOID
+    if invoice.paid:
+        return ALREADY_PAID
+    return BEING_PAID if invoice.reserved else invoice
+
+
+def find_person(request: InvoiceRequest, context: Context, seen: LoadedRows) -> InvoicePerson | NeedsMore | None:
+    """Returns the customer as the invoice will show it, None if there is no such customer or it was erased."""
+    customer = find_customer_row(request.customer_id, context, seen)
+    if customer is None or isinstance(customer, NeedsMore):
+        return customer
+    data = read_data(customer, context.vault.unseal)
+    return None if data is None else InvoicePerson(data.name, data.email, data.phone, data.address, request.note)
+
+
+def begin_invoice(context: Context, seen: LoadedRows) -> Invoice:
+    """Returns a new invoice without contents. Its number is the next of the merchant's."""
+    merchant_id = context.merchant.merchant_id
+    counter = seen.get(InvoiceCounter, counter_key(merchant_id))
+    invoice_id = opaque_id(ID_PREFIX, context.entropy)
+    token = derive(context.entropy, "invoice page").hex()[:PAGE_TOKEN_DIGITS]
+    return Invoice(
+        key=invoice_key(merchant_id, invoice_id),
+        merchant_id=merchant_id,
+        invoice_id=invoice_id,
+        number=1 if counter is None else counter.last_number + 1,
+        customer_id="",
+        currency="NGN",
+        subtotal=0,
+        discount=0,
+        vat=0,
+        shipping=0,
+        total=0,
+        paid=0,
+        reserved=0,
+        refunded=0,
+        status=UNPAID,
+        allows_parts=False,
+        due_on=None,
+        detail=encode_text(InvoiceDetail((), FLAT, NO_DISCOUNT, NO_VAT, token)),
+        personal_sealed=None,
+        event_count=0,
+        created_at=context.now,
+        changed_at=context.now,
+        paid_at=None,
+        voided_at=None,
+    )
+
+
+def fill_invoice(
+    base: Invoice, request: InvoiceRequest, person: InvoicePerson, due_on: date | None, context: Context
+) -> Invoice:
+    """Returns an invoice with the contents of a request that has no faults."""
+    amounts = amounts_of(request)
+    detail = InvoiceDetail(
+        items=items_of(request),
+        discount_type=str(request.discount_type or FLAT),
+        discount=str(request.discount or NO_DISCOUNT),
+        vat_rate=str(request.vat or NO_VAT),
+        page_token=DETAIL_DECODER.decode(base.detail).page_token,
+    )
+    filled = msgspec.structs.replace(
+        base,
+        customer_id=request.customer_id,
+        currency=str(request.currency or "NGN"),
+        subtotal=amounts.subtotal,
+        discount=amounts.discount,
+        vat=amounts.vat,
+        shipping=amounts.shipping,
+        total=amounts.total,
+        allows_parts=request.charge_user == IN_PARTS,
+        due_on=due_on,
+        detail=encode_text(detail),
+        personal_sealed=context.seal(personal_aad(base.invoice_id), msgspec.json.encode(person)),
+    )
+    return msgspec.structs.replace(filled, status=state_of(filled, context))
+
+
+def write_invoice(
+    filled: Invoice, person: InvoicePerson, *, is_new: bool, message: str, context: Context, seen: LoadedRows
+) -> Decision[InvoiceReply]:
+    """Returns the decision that writes a new or changed invoice with its event and its due date's job."""
+    invoice, event = record_change(filled, context)
+    rows: tuple[Row, ...] = (invoice,)
+    pending = None if is_new else seen.get(Job, job_key(invoice.key))
+    if is_new:
+        token = DETAIL_DECODER.decode(invoice.detail).page_token
+        counter = InvoiceCounter(counter_key(invoice.merchant_id), invoice.merchant_id, invoice.number)
+        rows = (invoice, counter, make_token_entry(context, INVOICE_PAGE, token, invoice.invoice_id))
+    return Decision(
+        reply=InvoiceReply(message=message, data=show_invoice(invoice, person, context.public_url)),
+        rows=rows,
+        jobs=(*event.jobs, *(() if invoice.due_on is None else (due_date_job(invoice, invoice.due_on),))),
+        jobs_done=() if pending is None or invoice.due_on is not None else (pending,),
+        events=(event.event,),
+    )
+
+
+# --- void -------------------------------------------------------------------------------------------------------------
+
+
+def decide_void(request: InvoiceVoidRequest, context: Context, seen: LoadedRows) -> Decision[InvoiceReply] | Refusal:
+    """Voids an invoice on which nothing was paid. One that is void already is returned as it is."""
+    found = find_changeable(request.invoice_id, context, seen)
+    if found is ALREADY_VOID:
+        invoice = seen.get(Invoice, invoice_key(context.merchant.merchant_id, request.invoice_id))
+        assert invoice is not None
+        return Decision(reply=reply_void(invoice, context))
+    if isinstance(found, Refusal):
+        return found
+    invoice, event = record_change(msgspec.structs.replace(found, status=VOID, voided_at=context.now), context)
+    pending = seen.get(Job, job_key(invoice.key))
+    return Decision(
+        reply=reply_void(invoice, context),
+        rows=(invoice,),
+        jobs=event.jobs,
+        jobs_done=() if pending is None else (pending,),
+        events=(event.event,),
+    )
+
+
+def reply_void(invoice: Invoice, context: Context) -> InvoiceReply:
+    person = read_person(invoice, context.vault.unseal)
+    return InvoiceReply(message="Invoice Voided", data=show_invoice(invoice, person, context.public_url))
+
+
+# --- the due date -----------------------------------------------------------------------------------------------------
+
+
+def due_date_job(invoice: Invoice, due_on: date) -> Job:
+    """Returns the job that makes an invoice overdue at the end of its due date, in Lagos."""
+    due, key = lagos_moment(due_on + timedelta(days=1), 0), job_key(invoice.key)
+    reference = invoice.invoice_id
+    return Job(key, invoice.merchant_id, BECOME_OVERDUE, LANE, reference, invoice.key, due, due, None, 0, 0, None, "{}")
+
+
+def need_due_invoice(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    return Needs(((Invoice, job.subject), (Job, job.key)))
+
+
+def decide_overdue(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+    """Makes an invoice overdue that was not paid in full by its due date."""
+    invoice, current_job = seen.get(Invoice, job.subject), seen.get(Job, job.key)
+    assert invoice is not None
+    if current_job is None or context.now < current_job.due:
+        return Decision()  # it was paid, voided or given another due date meanwhile
+    status = state_of(invoice, context)
+    if invoice.status not in PAYABLE or status == invoice.status:
+        return Decision(jobs_done=(current_job,))
+    changed, event = record_change(msgspec.structs.replace(invoice, status=status), context)
+    return Decision(rows=(changed,), jobs=event.jobs, jobs_done=(current_job,), events=(event.event,))

@@ -1,0 +1,114 @@
+"""Invoices paid on their page over HTTP, also by several payers at once. (Contract: resources#invoice-payments)"""
+
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+from kasuwa.db import customer_links
+from tests.merchant_client import MerchantClient
+from tests.methods.invoices.test_http import events_of, invoice, made, show
+from tests.methods.payment.payment_client import PaymentClient
+from tests.payer_pages import hidden_fields, open_payment, pay_by_card, pay_on_page, post_form
+from tests.running import Deployment
+
+
+def test_an_invoice_is_paid_in_parts_on_its_page(shop: MerchantClient) -> None:
+    record = made(shop, charge_user="parts", vat=7.5, note="Thank you <b>Ada</b>", date_due="2099-01-01")
+    path = urlsplit(record["link"]).path
+    page = shop.connection.send("GET", path)
+    html = page.raw.decode()
+    for text in (record["number"], "Fabric", "2 × 12500.00", "35475.00", "Ada Obi", "VAT (7.5 %)", "&lt;b&gt;Ada"):
+        assert text in html
+    assert (page.http, page.headers["cache-control"]) == (200, "no-store")
+    refused = shop.connection.send("POST", path, b"amount=35475.01", {})
+    assert (refused.http, "At most 35475.00" in refused.raw.decode()) == (200, True)
+    pay_on_page(shop, record["link"], {"amount": "10,000"})
+    pay_on_page(shop, record["link"], {"amount": "25475.00"})
+    shown = show(shop, record["invoice_id"])
+    assert (shown["status"], shown["paid"], shown["outstanding"]) == ("paid", "35475.00", "0.00")
+    assert [(line["amount"], line["method"]) for line in shown["payments"]] == [
+        ("25475.00", "card"),
+        ("10000.00", "card"),
+    ]
+    assert events_of(shop, record["invoice_id"]) == [
+        ("unpaid", "pending", "0.00"),
+        ("partly_paid", "pending", "10000.00"),
+        ("paid", "successful", "35475.00"),
+    ]
+    detail = shop.put("resources", inquire="customer_detail", customer_id=record["customer_id"]).body["data"]
+    assert [line["customer_txnref"] for line in detail["transactions"]] == [record["number"]] * 2
+    found = shop.put("resources", inquire="transaction", reference=record["invoice_id"]).body["data"]
+    assert (found["kind"], found["orderRef"], found["state"]) == ("invoice", record["number"], "paid")
+    assert [line["kind"] for line in found["related"]] == ["checkout"] * 2
+    after = shop.connection.send("POST", path, b"amount=1", {}).raw.decode()
+    assert "This invoice is paid already" in after
+    assert "<form" not in after
+
+
+def test_a_refund_leaves_the_invoice_paid_and_is_shown(shop: MerchantClient) -> None:
+    record = made(shop)
+    pay_on_page(shop, record["link"], {})
+    [payment] = show(shop, record["invoice_id"])["payments"]
+    PaymentClient(shop).refund(payment["txnRef"], "3000.00")
+    shown = show(shop, record["invoice_id"])
+    assert (shown["status"], shown["paid"], shown["refunded"]) == ("paid", "33000.00", "3000.00")
+    assert shown["payments"][0]["refunded"] == "3000.00"
+    assert "Refunded" in shop.connection.send("GET", urlsplit(record["link"]).path).raw.decode()
+
+
+def test_payers_at_once_never_pay_more_than_the_total(shop: MerchantClient, deployment: Deployment) -> None:
+    """Six payers want 10,000.00 each of 33,000.00: what each attempt reserves cannot be paid by another."""
+    record = made(shop, charge_user="parts")
+
+    def pay(number: int) -> bool:
+        with deployment.connect() as wire:
+            path = open_payment(wire, record["link"], {"amount": "10000.00"})
+            return bool(path) and "Payment successful" in pay_by_card(wire, path)
+
+    with ThreadPoolExecutor(6) as payers:
+        paid = sum(payers.map(pay, range(6)))
+    shown = show(shop, record["invoice_id"])
+    assert 1 <= paid <= 3
+    assert (shown["paid"], len(shown["payments"])) == (f"{paid}0000.00", paid)
+    pay_on_page(shop, record["link"], {"amount": shown["outstanding"]})
+    assert show(shop, record["invoice_id"])["status"] == "paid"
+
+
+def test_an_attempt_that_is_left_gives_its_part_back(shop: MerchantClient) -> None:
+    shop.put("sandbox", action="freeze")
+    record = made(shop)
+    path = open_payment(shop.connection, record["link"], {})
+    page = shop.connection.send("GET", f"{path}/bank_transfer").raw.decode()
+    assert record["number"] in page
+    assert post_form(shop.connection, path, hidden_fields(page, "pay")).http == 303
+    busy = invoice(shop, customer_id=record["customer_id"], invoice_id=record["invoice_id"])
+    assert busy["message"] == "The invoice is being paid; try again when that payment has ended"
+    shop.advance(minutes=15)
+    voided = shop.put("resources", inquire="invoice", invoice_id=record["invoice_id"], status="void").body
+    assert voided["data"]["status"] == "void"
+    page = shop.connection.send("POST", urlsplit(record["link"]).path, b"", {}).raw.decode()
+    assert "canceled by the merchant" in page
+
+
+def test_the_file_of_an_invoice_is_a_pdf_and_a_wrong_address_finds_nothing(shop: MerchantClient) -> None:
+    items = [{"name": f"Item {n} " + "long words " * 12, "amount": 100} for n in range(100)]
+    record = made(shop, items=items, note="Ọlá ✓", discount="10.00")
+    path = urlsplit(record["link"]).path
+    file = shop.connection.send("GET", f"{path}/invoice.pdf")
+    assert (file.http, file.raw[:5], file.headers["content-type"]) == (200, b"%PDF-", "application/pdf")
+    assert file.headers["content-disposition"] == f'attachment; filename="invoice-{record["number"]}.pdf"'
+    assert file.raw == shop.connection.send("GET", f"{path}/invoice.pdf").raw
+    for wrong in (path[:-1] + ("0" if path[-1] != "0" else "1"), "/pay/invoice/x", f"{path}/other.pdf"):
+        assert shop.connection.send("GET", wrong).http == 404
+    assert shop.connection.send("PUT", path, b"").http == 405
+
+
+def test_customers_of_earlier_versions_are_indexed_when_the_service_is_prepared(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    record = made(shop)
+    deployment.fetch(
+        "delete from customer_index i using merchant m where m.merchant_id = i.merchant_id and m.mid = $1", shop.mid
+    )
+    assert deployment.run_on_connection(customer_links.index_customers) >= 1
+    assert deployment.run_on_connection(customer_links.index_customers) == 0
+    assert made(shop)["customer_id"] == record["customer_id"]
