@@ -30,6 +30,7 @@ class ActionForm(msgspec.Struct, frozen=True):
     fixed_values: tuple[tuple[str, Any], ...] = ()  # request fields that the user does not enter
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
     file_list: str = ""  # request field that gets an uploaded file, with its name and its content in base64
+    selector: str = ""  # request field that selects the action, if it is not that of the record kind
 
 
 def build_request(fields: Iterable[FormField], read_text: Callable[[str], str]) -> dict[str, Any]:

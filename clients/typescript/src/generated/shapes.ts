@@ -37,6 +37,8 @@ export const CHARGES_SHAPE: Shape = {
 
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
+export const CHECKOUT_REPORT_SHAPE: Shape = { amounts: ["amount"] };
+
 export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
 
 export const CUSTOMER_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
@@ -79,30 +81,6 @@ export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
 
 export const INTEREST_SETTINGS_SHAPE: Shape = { decimals: ["interestRate"] };
 
-export const INVOICE_LINE_SHAPE: Shape = { amounts: ["amount", "total"] };
-
-export const INVOICE_SUMMARY_SHAPE: Shape = {
-  amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
-  decimals: ["discount"],
-};
-
-export const INVOICE_PAGE_SHAPE: Shape = { inside: { data: INVOICE_SUMMARY_SHAPE } };
-
-export const INVOICE_PAYMENT_SHAPE: Shape = { amounts: ["amount", "refunded"] };
-
-export const INVOICE_RECORD_SHAPE: Shape = {
-  amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
-  decimals: ["discount", "discount_rate", "vat_rate"],
-  inside: {
-    items: INVOICE_LINE_SHAPE,
-    payments: INVOICE_PAYMENT_SHAPE,
-  },
-};
-
-export const INVOICE_REPLY_SHAPE: Shape = { inside: { data: INVOICE_RECORD_SHAPE } };
-
-export const ITEM_FIELDS_SHAPE: Shape = { amounts: ["amount", "unit_cost", "price"] };
-
 export const LOAN_NEXT_DUE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const LOAN_OUTSTANDING_SHAPE: Shape = {
@@ -143,6 +121,21 @@ export const LOAN_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balance"]
 
 export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT_LINE_SHAPE } };
 
+export const PAYLINK_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
+
+export const PAYLINK_DETAIL_SHAPE: Shape = {
+  amounts: ["amount", "total"],
+  inside: { payments: PAYLINK_PAYMENT_SHAPE },
+};
+
+export const PAYLINK_DETAIL_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_DETAIL_SHAPE } };
+
+export const PAYLINK_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const PAYLINK_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
+
+export const PAYLINKS_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
+
 export const PAYMENT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
@@ -150,13 +143,11 @@ export const PAYMENT_REPLY_SHAPE: Shape = {
 
 export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
-export const REJECTION_LINE_SHAPE: Shape = { amounts: ["amount"] };
-
 export const PAYMENT_STATE_SHAPE: Shape = {
   amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
   inside: {
+    checkout: CHECKOUT_REPORT_SHAPE,
     refunds: REFUND_LINE_SHAPE,
-    rejections: REJECTION_LINE_SHAPE,
   },
 };
 
@@ -248,16 +239,6 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
     explained: DRY_RUN_FIGURE_SHAPE,
   },
 };
-
-export const TICKET_KIND_FIELDS_SHAPE: Shape = { amounts: ["amount"] };
-
-export const TICKET_KIND_RECORD_SHAPE: Shape = { amounts: ["amount"] };
-
-export const TICKET_LINK_RECORD_SHAPE: Shape = { inside: { ticket_data: TICKET_KIND_RECORD_SHAPE } };
-
-export const TICKET_LINK_REPLY_SHAPE: Shape = { inside: { data: TICKET_LINK_RECORD_SHAPE } };
-
-export const TICKET_SALES_REPLY_SHAPE: Shape = { inside: { sale: TICKET_LINK_RECORD_SHAPE } };
 
 export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 
