@@ -457,7 +457,7 @@ def test_an_announced_dispute_of_money_that_is_gone_is_a_notice(books: InMemoryD
     assert "is not opened here" in books.notices[-1].message
 
 
-def test_a_dispute_that_was_won_before_it_was_heard_of_is_not_opened(books: InMemoryDisputes) -> None:
+def test_a_dispute_that_was_won_before_it_was_announced_is_not_opened(books: InMemoryDisputes) -> None:
     paying = paid_card(books)
     announce(books, paying.txn_ref, "won")
     assert paying.payment.disputed == 0
