@@ -3684,7 +3684,7 @@ class SettlementReply(Result):
 
 @dataclass(frozen=True)
 class SettlementSummary(Result):
-    """What collections did to the wallet of one currency on one day. Amounts that left the wallet are negative."""
+    """The effect of collections on the wallet of one currency on one day. Amounts that left the wallet are negative."""
 
     settlement_id: str
     """Identifier of the settlement."""
