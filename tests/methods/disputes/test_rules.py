@@ -72,7 +72,7 @@ def test_opening_holds_amount_fee_and_vat(books: InMemoryDisputes) -> None:
     assert paying.payment.disputed == 150_000
     assert dispute.due_at - books.now == timedelta(hours=168)
     event = last_event(books)
-    assert (event.txn_status, event.step, event.dispute_of) == ("needs_response", "opened", paying.txn_ref)
+    assert (event.state, event.step, event.dispute_of) == ("needs_response", "opened", paying.txn_ref)
     assert (event.txn_ref, event.charged_amount, event.fee) == (dispute.dispute_id, "1500.00", "1500.00")
 
 

@@ -1354,6 +1354,7 @@ EVENTS: Mapping[str, FieldTable] = {
         "kind": ("kind", "choice"),
         "currency": ("currency", "text"),
         "dispute_of": ("disputeOf", "text"),
+        "state": ("state", "choice"),
         "step": ("step", "text"),
         "reason": ("reason", "text"),
         "fee": ("fee", "amount"),

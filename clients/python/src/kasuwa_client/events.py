@@ -519,8 +519,8 @@ class DisputeEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
-    """The state of the dispute. The payment itself stays `successful`."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the dispute: its `dispute_id`."""
     charged_amount: Decimal
@@ -534,7 +534,9 @@ class DisputeEvent(EventBase):
     currency: str
     """Currency of the amount, as its ISO 4217 code."""
     dispute_of: str
-    """The `txnRef` of the payment that is disputed."""
+    """The `txnRef` of the payment that is disputed. The payment itself stays `successful`, as `txnStatus` says."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """The state of the dispute."""
     step: str
     """What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got."""
     reason: str
@@ -559,6 +561,7 @@ class DisputeEvent(EventBase):
         "kind": "kind",
         "currency": "currency",
         "dispute_of": "disputeOf",
+        "state": "state",
         "step": "step",
         "reason": "reason",
         "fee": "fee",

@@ -164,8 +164,10 @@ export interface DisputeEvent extends EventPayload {
   readonly kind: "dispute";
   /** Currency of the amount, as its ISO 4217 code. */
   readonly currency: string;
-  /** The `txnRef` of the payment that is disputed. */
+  /** The `txnRef` of the payment that is disputed. The payment itself stays `successful`, as `txnStatus` says. */
   readonly disputeOf: string;
+  /** The state of the dispute. */
+  readonly state: "accepted" | "expired" | "lost" | "needs_response" | "under_review" | "won";
   /** What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got. */
   readonly step: string;
   /** The reason that the payer's bank gave. */
