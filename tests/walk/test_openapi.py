@@ -124,6 +124,8 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     for method, fields in FROM_THE_WALLET:
         received = shop.send_fields(method, resolve_references(fields, played))
         assert received.body["status"] == 200, received.body
+    shop.put("resources", request="payout_schedule", frequency="daily")
+    shop.advance(days=1)
     events = events_of(shop, limit=200)
     for event in events:
         webhook = ACTIONS["webhooks"][event["kind"]]["post"]
