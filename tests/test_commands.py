@@ -19,6 +19,9 @@ NOWHERE = ("--server", "http://127.0.0.1:9")
 
 # A call of every command that does not create a database. serve and migrate do.
 CALLS: dict[str, Sequence[str]] = {
+    "dispute open": ("GP0000001", "GP1", "fraudulent"),
+    "dispute outcome": ("GP0000001", "GP|DS|1", "won"),
+    "dispute evidence": ("GP0000001", "GP|DS|1"),
     "reconcile disputes": (),
     "reconcile settlements": (),
     "reconcile unclaimed": (),

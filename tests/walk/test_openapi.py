@@ -127,6 +127,8 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     begun = shop.put("payment", action="charge", paymentType="bank_transfer", amount="1000.00").body
     rejected = {"action": "pay_account", "accountNumber": begun["accountNumber"], "amount": "900.00", "rejected": True}
     assert shop.put("sandbox", **rejected).body["status"] == 200
+    shop.put("resources", request="payout_schedule", frequency="daily")
+    shop.advance(days=1)
     events = events_of(shop, limit=200)
     for event in events:
         webhook = ACTIONS["webhooks"][event["kind"]]["post"]

@@ -182,10 +182,6 @@ class DisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
 
     kind: Literal["dispute"]
-    txn_status: Literal["needs_response", "under_review", "won", "lost", "accepted", "expired"] = field(  # type: ignore[assignment]
-        name="txnStatus"
-    )
-    "The state of the dispute. The payment itself stays `successful`."
     txn_ref: str = field(name="txnRef")
     "Reference of the dispute: its `dispute_id`."
     charged_amount: str = field(name="chargedAmount")
@@ -193,7 +189,9 @@ class DisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     payment_method: str = field(name="paymentMethod")
     "Payment type of the disputed payment."
     dispute_of: str = field(name="disputeOf")
-    "The `txnRef` of the payment that is disputed."
+    "The `txnRef` of the payment that is disputed. The payment itself stays `successful`, as `txnStatus` says."
+    state: Literal["needs_response", "under_review", "won", "lost", "accepted", "expired"]
+    "The state of the dispute."
     step: str
     "What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got."
     reason: str

@@ -147,8 +147,8 @@ def test_an_operator_opens_hands_in_and_decides_a_dispute_by_hand(
     client: PaymentClient, deployment: Deployment, tmp_path: Path
 ) -> None:
     paid = client.paid()["txnRef"]
-    said = deployment.run_command("dispute", "open", client.shop.mid, paid, "fraudulent", "--amount", "200.00")
-    dispute_id = said.split(" ", 1)[1].strip()
+    printed = deployment.run_command("dispute", "open", client.shop.mid, paid, "fraudulent", "--amount", "200.00")
+    dispute_id = printed.split(" ", 1)[1].strip()
     evidence = {"explanation": "mine", "files": [file_of(PDF)]}
     client.pay(action="dispute_respond", dispute_id=dispute_id, evidence=evidence)
     shown = deployment.run_command("dispute", "evidence", client.shop.mid, dispute_id, "--to", str(tmp_path))

@@ -72,7 +72,7 @@ def test_opening_holds_amount_fee_and_vat(books: InMemoryDisputes) -> None:
     assert paying.payment.disputed == 150_000
     assert dispute.due_at - books.now == timedelta(hours=168)
     event = last_event(books)
-    assert (event.txn_status, event.step, event.dispute_of) == ("needs_response", "opened", paying.txn_ref)
+    assert (event.state, event.step, event.dispute_of) == ("needs_response", "opened", paying.txn_ref)
     assert (event.txn_ref, event.charged_amount, event.fee) == (dispute.dispute_id, "1500.00", "1500.00")
 
 
@@ -457,7 +457,7 @@ def test_an_announced_dispute_of_money_that_is_gone_is_a_notice(books: InMemoryD
     assert "is not opened here" in books.notices[-1].message
 
 
-def test_a_dispute_that_was_won_before_it_was_heard_of_is_not_opened(books: InMemoryDisputes) -> None:
+def test_a_dispute_that_was_won_before_it_was_announced_is_not_opened(books: InMemoryDisputes) -> None:
     paying = paid_card(books)
     announce(books, paying.txn_ref, "won")
     assert paying.payment.disputed == 0

@@ -348,7 +348,7 @@ def test_dispute_is_a_notice_at_once_and_again_when_it_is_resolved(harness: Acco
     assert (len(notices_of_dispute("answer it there by")), len(notices_of_dispute("merchant-accepted"))) == (1, 1)
 
 
-def test_a_dispute_that_is_heard_of_when_it_is_lost_is_opened_and_lost(harness: AccountHarness) -> None:
+def test_a_dispute_that_is_announced_when_it_is_lost_is_opened_and_lost(harness: AccountHarness) -> None:
     rules, number = harness.twins.bank.accounts, harness.wait_for_account("lost")
     harness.call_back("paystack", rules.pay_into(number, 70_000))
     harness.wait_for_booking(number, 70_000)

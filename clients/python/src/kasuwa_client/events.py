@@ -27,8 +27,8 @@ class EventBase(Result):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -37,8 +37,7 @@ class EventBase(Result):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -68,8 +67,7 @@ class PaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -83,10 +81,6 @@ class PaymentEvent(EventBase):
     """The loan that the payment repays. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the payment was deposited into. Absent for other payments."""
-    checkout_ref: str | None = None
-    """The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has
-    an event of its own. Absent for other payments.
-    """
     account_reference: str | None = None
     """Your reference of the personalized account that received the money. Absent for other payments."""
     account: str | None = None
@@ -113,7 +107,6 @@ class PaymentEvent(EventBase):
         "customer_txnref": "customer_txnref",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "account_reference": "accountReference",
         "account": "account",
         "account_details": "accountDetails",
@@ -142,8 +135,7 @@ class TransferEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -194,8 +186,7 @@ class BillEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -243,8 +234,7 @@ class RefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -258,8 +248,6 @@ class RefundEvent(EventBase):
     """The loan that the refunded payment repaid. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the refunded payment was deposited into. Absent for other payments."""
-    checkout_ref: str | None = None
-    """The checkout that the refunded payment paid. Absent for other payments."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -274,7 +262,6 @@ class RefundEvent(EventBase):
         "refund_of": "refundOf",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
     }
 
 
@@ -300,8 +287,7 @@ class CashcodeEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -349,8 +335,7 @@ class CardPurchaseEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -395,8 +380,7 @@ class CardRefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -444,8 +428,7 @@ class RepaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -498,8 +481,7 @@ class SavingsMovementEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -528,10 +510,114 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
-class CheckoutEvent(EventBase):
-    """A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and
-    so has each attempt that failed.
-    """
+class DisputeEvent(EventBase):
+    """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the dispute: its `dispute_id`."""
+    charged_amount: Decimal
+    """The disputed amount, in major units of the currency."""
+    payment_method: str
+    """Payment type of the disputed payment."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["dispute"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    dispute_of: str
+    """The `txnRef` of the payment that is disputed. The payment itself stays `successful`, as `txnStatus` says."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """The state of the dispute."""
+    step: str
+    """What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got."""
+    reason: str
+    """The reason that the payer's bank gave."""
+    fee: Decimal
+    """Fee of the dispute, which you pay unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. Absent for other payments."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "dispute_of": "disputeOf",
+        "state": "state",
+        "step": "step",
+        "reason": "reason",
+        "fee": "fee",
+        "vat": "vat",
+        "respond_by": "respond_by",
+        "plan_id": "plan_id",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementEvent(EventBase):
+    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """The `settlement_id`; of a payout, the `txnRef` of its transfer."""
+    charged_amount: Decimal
+    """The amount that moved, in major units of the currency."""
+    payment_method: str
+    """`wallet` if the wallet received it, `bank` if it was paid out to your bank account."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["settlement"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    settlement_id: str
+    """The settlement of the day, with all its lines: `inquire` it."""
+    step: Literal["paid_out", "released", "settled"]
+    """`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "settlement_id": "settlement_id",
+        "step": "step",
+    }
+
+
+@dataclass(frozen=True)
+class EndpointTestEvent(EventBase):
+    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
     event_id: str | None
     """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
@@ -549,130 +635,7 @@ class CheckoutEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
-    """
-    endpoint: Literal["live", "test"]
-    """The environment that sent the event. Ignore events of the test environment in production."""
-    kind: Literal["checkout"]
-    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
-    currency: str
-    """Currency of the amount, as its ISO 4217 code."""
-    source: str
-    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
-    source_id: str | None = None
-    """Identifier of the link or other source. Absent if the API opened the checkout."""
-    payment_ref: str | None = None
-    """The `txnRef` of the payment that succeeded. Absent if none did."""
-    customer_txnref: str | None = None
-    """Your reference of the checkout, if the request had one."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "txn_status": "txnStatus",
-        "txn_ref": "txnRef",
-        "charged_amount": "chargedAmount",
-        "payment_method": "paymentMethod",
-        "endpoint": "endpoint",
-        "kind": "kind",
-        "currency": "currency",
-        "source": "source",
-        "source_id": "source_id",
-        "payment_ref": "paymentRef",
-        "customer_txnref": "customer_txnref",
-    }
-
-
-@dataclass(frozen=True)
-class InvoiceEvent(EventBase):
-    """An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice
-    have events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid
-    in full, `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
-    """
-
-    event_id: str | None
-    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
-    sent_at: dt.datetime | None
-    """The time of this delivery. None if it has no `webhook-timestamp`."""
-    status: int
-    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
-    txn_ref: str
-    """Reference of the transaction, made by the service. Verify it before you act on the event."""
-    charged_amount: Decimal
-    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
-    0.00 if the transaction failed.
-    """
-    payment_method: str
-    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
-    """
-    endpoint: Literal["live", "test"]
-    """The environment that sent the event. Ignore events of the test environment in production."""
-    kind: Literal["invoice"]
-    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
-    currency: str
-    """Currency of the amounts, as its ISO 4217 code."""
-    invoice_id: str
-    """The invoice."""
-    number: str
-    """Number of the invoice."""
-    customer_id: str
-    """The customer."""
-    invoice_status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
-    """State of the invoice after the event."""
-    total: Decimal
-    """What is to be paid in all, in major units."""
-    outstanding: Decimal
-    """What is left to pay, in major units."""
-    payment_ref: str | None = None
-    """The `txnRef` of the payment that led to the event. Absent if none did."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "txn_status": "txnStatus",
-        "txn_ref": "txnRef",
-        "charged_amount": "chargedAmount",
-        "payment_method": "paymentMethod",
-        "endpoint": "endpoint",
-        "kind": "kind",
-        "currency": "currency",
-        "invoice_id": "invoice_id",
-        "number": "number",
-        "customer_id": "customer_id",
-        "invoice_status": "invoiceStatus",
-        "total": "total",
-        "outstanding": "outstanding",
-        "payment_ref": "paymentRef",
-    }
-
-
-@dataclass(frozen=True)
-class EndpointTestEvent(EventBase):
-    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
-
-    event_id: str | None
-    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
-    sent_at: dt.datetime | None
-    """The time of this delivery. None if it has no `webhook-timestamp`."""
-    status: int
-    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
-    txn_ref: str
-    """Reference of the transaction, made by the service. Verify it before you act on the event."""
-    charged_amount: Decimal
-    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
-    0.00 if the transaction failed.
-    """
-    payment_method: str
-    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -701,8 +664,8 @@ class UnknownEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -711,8 +674,7 @@ class UnknownEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -743,8 +705,8 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
-    CheckoutEvent,
-    InvoiceEvent,
+    DisputeEvent,
+    SettlementEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -761,7 +723,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
-    "checkout": CheckoutEvent,
-    "invoice": InvoiceEvent,
+    "dispute": DisputeEvent,
+    "settlement": SettlementEvent,
     "test": EndpointTestEvent,
 }

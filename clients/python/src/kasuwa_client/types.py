@@ -163,6 +163,40 @@ class ClientFields(_ClientFieldsRequired, total=False):
     """An object of your own, such as the number of an identity card. At most 64 KiB."""
 
 
+class Evidence(TypedDict, total=False):
+    """The evidence of a valid payment. Send at least one text or file."""
+
+    explanation: str
+    """Why the payment is valid, in your words. At most 5,000 characters."""
+    product_description: str
+    """What was sold. At most 5,000 characters."""
+    customer_name: str
+    """Name of the customer. At most 200 characters."""
+    customer_email: str
+    """E-mail address of the customer. An e-mail address of at most 254 characters."""
+    customer_phone: str
+    """Telephone number of the customer. A telephone number in digits."""
+    service_date: dt.date | str
+    """Day on which it was delivered or rendered. A date such as 2026-01-05."""
+    tracking_number: str
+    """Number of the shipment. At most 200 characters."""
+    refund_policy: str
+    """Your terms of refunds, as the customer saw them. At most 5,000 characters."""
+    files: Sequence[EvidenceFile]
+    """At most 5 files. At most 5 files."""
+
+
+class EvidenceFile(TypedDict):
+    """A file of the evidence."""
+
+    name: str
+    """Name of the file, for people. 1 to 200 characters."""
+    content: str
+    """The file in base64: PDF, PNG or JPEG, at most 2 MiB. The type is read from the content. A PDF, PNG or JPEG
+    file of at most 2 MiB in base64.
+    """
+
+
 class InstallmentSchedule(TypedDict):
     """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
@@ -185,29 +219,6 @@ class InterestSettings(TypedDict):
     """
     interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
     """The interval that the rate is for; `annualized` means a year."""
-
-
-class ItemFields(TypedDict, total=False):
-    """One item. Each of its three parts may have another name."""
-
-    description: str
-    """What is sold. Required, under this name or as `name`. 1 to 200 characters."""
-    name: str
-    """Another name of `description`, which counts if both are sent. 1 to 200 characters."""
-    quantity: int
-    """Number of units, 1 to 1,000,000. Default 1. A whole number, not negative."""
-    qty: int
-    """Another name of `quantity`, which counts if both are sent. A whole number, not negative."""
-    amount: Amount
-    """Price of one unit. Required, under this name, as `unit_cost` or as `price`. Digits with at most two decimals,
-    at most 15 digits; zero where nothing is left.
-    """
-    unit_cost: Amount
-    """Another name of `amount`, which counts if both are sent. Digits with at most two decimals, at most 15 digits;
-    zero where nothing is left.
-    """
-    price: Amount
-    """Another name of `amount`. Digits with at most two decimals, at most 15 digits; zero where nothing is left."""
 
 
 class Payer(TypedDict, total=False):
@@ -289,20 +300,6 @@ class SplitPart(_SplitPartRequired, total=False):
     """
     share: Amount
     """Fixed amount in the currency of the payment. Digits with at most two decimals, above zero, at most 15 digits."""
-
-
-class _TicketKindFieldsRequired(TypedDict):
-    name: str
-    """Name of the kind, such as `Regular`. Each once. 1 to 100 characters."""
-    amount: Amount
-    """Price of one ticket. Digits with at most two decimals, above zero, at most 15 digits."""
-
-
-class TicketKindFields(_TicketKindFieldsRequired, total=False):
-    """One kind of ticket."""
-
-    quantity: int
-    """How many may be sold, 1 to 1,000,000. Absent: no limit. A whole number, not negative."""
 
 
 class _TransferOrderRequired(TypedDict):
@@ -1102,68 +1099,6 @@ class ChargesReply(Result):
 
 
 @dataclass(frozen=True)
-class CheckoutReply(Result):
-    """A checkout that was opened. Send its payer to `checkoutURL`."""
-
-    status: int
-    """202: the payer must pay on the page."""
-    txn_ref: str
-    """Reference of the checkout, by which `verify` shows it. The payments that are made for it have their own."""
-    checkout_url: str
-    """Address of the page. It is a secret of the payer: whoever has it sees the checkout and its receipt."""
-    expires: dt.datetime
-    """Time until which it can be paid, in UTC."""
-    message: str
-    """The next step in words."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "txn_ref": "txnRef",
-        "checkout_url": "checkoutURL",
-        "expires": "expires",
-        "message": "message",
-    }
-
-
-@dataclass(frozen=True)
-class CheckoutReport(Result):
-    """A checkout as `verify` shows it."""
-
-    state: Literal["expired", "open", "paid"]
-    """`open`: it can be paid. `paid`: an attempt has succeeded. `expired`: its time is over, and it was not paid."""
-    amount: Decimal
-    """Amount of the checkout, without a fee that the payer bears."""
-    url: str
-    """Address of its page."""
-    expires: dt.datetime
-    """Time until which an attempt may begin, in UTC."""
-    attempts: int
-    """Number of attempts to pay it, each a payment of its own."""
-    source: str
-    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
-    payment_ref: str | None = None
-    """The `txnRef` of the payment that succeeded, by which it is refunded. Null if none did."""
-    attempt_ref: str | None = None
-    """The `txnRef` of the newest attempt. Null if there was none."""
-    source_id: str | None = None
-    """Identifier of the link or other source. Null if the API opened it."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "state": "state",
-        "amount": "amount",
-        "url": "url",
-        "expires": "expires",
-        "attempts": "attempts",
-        "payment_ref": "paymentRef",
-        "attempt_ref": "attemptRef",
-        "source": "source",
-        "source_id": "source_id",
-    }
-
-
-@dataclass(frozen=True)
 class ClientRecord(Result):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
@@ -1484,8 +1419,6 @@ class DepositReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
-    checkout_ref: str | None = None
-    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -1561,7 +1494,6 @@ class DepositReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -1614,8 +1546,6 @@ class DepositValidateReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
-    checkout_ref: str | None = None
-    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -1687,7 +1617,6 @@ class DepositValidateReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -1715,6 +1644,160 @@ class DepositValidateReply(Result):
         "meta": "meta",
         "dry_run": "dry_run",
         "charges": "charges",
+    }
+
+
+@dataclass(frozen=True)
+class DisputeChanged(Result):
+    """The dispute after the request."""
+
+    status: int
+    """200: it was done."""
+    message: str
+    """The outcome in words."""
+    data: DisputeSummary
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DisputeDetail(Result):
+    """A dispute with its evidence and its steps."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    txn_ref: str
+    """The payment that is disputed."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
+    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
+    it.
+    """
+    reason: str
+    """The reason that the payer's bank gave."""
+    amount: Decimal
+    """The disputed amount, at most what was charged and not refunded."""
+    currency: str
+    """Currency of the payment and of the amounts."""
+    fee: Decimal
+    """Fee of the dispute by your tariff. You pay it unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    held: Decimal
+    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    opened_at: dt.datetime
+    """Time at which it was opened, in UTC."""
+    timeline: tuple[DisputeStep, ...]
+    """Its steps so far, oldest first. An event was sent at each."""
+    ended_at: str | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
+    responded_at: str | None = None
+    """Time of your response, in UTC. Null if there was none."""
+    evidence: EvidenceView | None = None
+    """The evidence that you sent. Null if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "fee": "fee",
+        "vat": "vat",
+        "held": "held",
+        "respond_by": "respond_by",
+        "opened_at": "opened_at",
+        "ended_at": "ended_at",
+        "plan_id": "plan_id",
+        "responded_at": "responded_at",
+        "evidence": "evidence",
+        "timeline": "timeline",
+    }
+
+
+@dataclass(frozen=True)
+class DisputeReply(Result):
+    """The dispute."""
+
+    status: int
+    """200."""
+    data: DisputeDetail
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DisputeStep(Result):
+    """One step in the life of a dispute."""
+
+    at: dt.datetime
+    """Time of the step, in UTC."""
+    step: str
+    """What happened: `opened`, `reminder`, or the state that it got."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step"}
+
+
+@dataclass(frozen=True)
+class DisputeSummary(Result):
+    """A dispute of a payment."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    txn_ref: str
+    """The payment that is disputed."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
+    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
+    it.
+    """
+    reason: str
+    """The reason that the payer's bank gave."""
+    amount: Decimal
+    """The disputed amount, at most what was charged and not refunded."""
+    currency: str
+    """Currency of the payment and of the amounts."""
+    fee: Decimal
+    """Fee of the dispute by your tariff. You pay it unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    held: Decimal
+    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    opened_at: dt.datetime
+    """Time at which it was opened, in UTC."""
+    ended_at: str | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "fee": "fee",
+        "vat": "vat",
+        "held": "held",
+        "respond_by": "respond_by",
+        "opened_at": "opened_at",
+        "ended_at": "ended_at",
+        "plan_id": "plan_id",
     }
 
 
@@ -1778,6 +1861,58 @@ class EventLine(Result):
 
 
 @dataclass(frozen=True)
+class EvidenceFileLine(Result):
+    """A file of the evidence."""
+
+    name: str
+    """Its name, as it was sent. Empty if it was erased."""
+    media_type: str
+    """`application/pdf`, `image/png` or `image/jpeg`, read from its content."""
+    size: int
+    """Its size in bytes."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "media_type": "media_type", "size": "size"}
+
+
+@dataclass(frozen=True)
+class EvidenceView(Result):
+    """The evidence that was sent."""
+
+    files: tuple[EvidenceFileLine, ...]
+    """The files, in the order in which they were sent."""
+    explanation: str | None = None
+    """Why the payment is valid, in your words."""
+    product_description: str | None = None
+    """What was sold."""
+    customer_name: str | None = None
+    """Name of the customer."""
+    customer_email: str | None = None
+    """E-mail address of the customer."""
+    customer_phone: str | None = None
+    """Telephone number of the customer."""
+    service_date: str | None = None
+    """Day on which it was delivered or rendered."""
+    tracking_number: str | None = None
+    """Number of the shipment."""
+    refund_policy: str | None = None
+    """Your terms of refunds, as the customer saw them."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "explanation": "explanation",
+        "product_description": "product_description",
+        "customer_name": "customer_name",
+        "customer_email": "customer_email",
+        "customer_phone": "customer_phone",
+        "service_date": "service_date",
+        "tracking_number": "tracking_number",
+        "refund_policy": "refund_policy",
+        "files": "files",
+    }
+
+
+@dataclass(frozen=True)
 class ExplainReply(Result):
     """The timeline of a reference."""
 
@@ -1798,7 +1933,7 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`, `invoice`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -1817,7 +1952,9 @@ class FoundRecord(Result):
     currency: str | None = None
     """Currency of the amounts."""
     amount: Decimal | None = None
-    """Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards."""
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present
+    balance of savings and cards.
+    """
     fee: Decimal | None = None
     """Fee of a transaction. Zero if it failed."""
     vat: Decimal | None = None
@@ -1981,234 +2118,6 @@ class InterestReply(Result):
     wire_names: ClassVar[Mapping[str, str]] = {
         "interest_rate": "interestRate",
         "interest_frequency": "interestFrequency",
-    }
-
-
-@dataclass(frozen=True)
-class InvoiceCustomer(Result):
-    """The customer as the invoice shows it."""
-
-    name: str
-    """Name of the customer."""
-    email: str
-    """E-mail address."""
-    phone: str | None = None
-    """Telephone number, or null."""
-    address: str | None = None
-    """Postal address, or null."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "email": "email", "phone": "phone", "address": "address"}
-
-
-@dataclass(frozen=True)
-class InvoiceLine(Result):
-    """One item of an invoice."""
-
-    description: str
-    """What is sold."""
-    quantity: int
-    """Number of units."""
-    amount: Decimal
-    """Price of one unit."""
-    total: Decimal
-    """`quantity` times `amount`."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "description": "description",
-        "quantity": "quantity",
-        "amount": "amount",
-        "total": "total",
-    }
-
-
-@dataclass(frozen=True)
-class InvoicePayment(Result):
-    """A successful payment of an invoice."""
-
-    txn_ref: str
-    """Reference of the payment."""
-    amount: Decimal
-    """What it paid of the invoice."""
-    refunded: Decimal
-    """What was refunded of it."""
-    method: str
-    """Payment type."""
-    paid_at: dt.datetime
-    """Time of the payment, in UTC."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "txn_ref": "txnRef",
-        "amount": "amount",
-        "refunded": "refunded",
-        "method": "method",
-        "paid_at": "paid_at",
-    }
-
-
-@dataclass(frozen=True)
-class InvoiceRecord(Result):
-    """An invoice."""
-
-    invoice_id: str
-    """Identifier of the invoice."""
-    number: str
-    """Number of the invoice. Yours are numbered from 1 without holes."""
-    link: str
-    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
-    customer_id: str
-    """The customer."""
-    currency: str
-    """Currency of all amounts."""
-    subtotal: Decimal
-    """Sum of the items."""
-    discount: Decimal
-    """The discount as an amount."""
-    vat: Decimal
-    """The VAT as an amount."""
-    shipping: Decimal
-    """Shipping costs."""
-    total: Decimal
-    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
-    paid: Decimal
-    """What was paid, refunded payments included."""
-    refunded: Decimal
-    """What was refunded of the payments. It does not change the status."""
-    outstanding: Decimal
-    """What is left to pay. 0.00 if the invoice is void."""
-    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
-    """State of the invoice."""
-    created_at: dt.datetime
-    """Time at which the invoice was made, in UTC."""
-    items: tuple[InvoiceLine, ...]
-    """What the invoice is for."""
-    discount_type: Literal["flat", "percentage"]
-    """What the requested discount was."""
-    vat_rate: Decimal
-    """The VAT in percent."""
-    charge_user: Literal["full", "parts"]
-    """Whether the customer may pay in parts."""
-    payments: tuple[InvoicePayment, ...]
-    """The newest 100 successful payments, newest first."""
-    date_due: dt.date | None = None
-    """Last day to pay. Null if there is none."""
-    paid_at: dt.datetime | None = None
-    """Time at which it was paid in full, in UTC. Else null."""
-    discount_rate: Decimal | None = None
-    """The discount in percent. Null if it is an amount."""
-    note: str | None = None
-    """Text to the customer. Null if there is none, or if the customer was erased."""
-    customer: InvoiceCustomer | None = None
-    """The customer as of the last change of the invoice. Null if the customer was erased."""
-    voided_at: dt.datetime | None = None
-    """Time at which it was voided, in UTC. Else null."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "invoice_id": "invoice_id",
-        "number": "number",
-        "link": "link",
-        "customer_id": "customer_id",
-        "currency": "currency",
-        "subtotal": "subtotal",
-        "discount": "discount",
-        "vat": "vat",
-        "shipping": "shipping",
-        "total": "total",
-        "paid": "paid",
-        "refunded": "refunded",
-        "outstanding": "outstanding",
-        "status": "status",
-        "date_due": "date_due",
-        "created_at": "created_at",
-        "paid_at": "paid_at",
-        "items": "items",
-        "discount_type": "discount_type",
-        "discount_rate": "discount_rate",
-        "vat_rate": "vat_rate",
-        "charge_user": "charge_user",
-        "note": "note",
-        "customer": "customer",
-        "voided_at": "voided_at",
-        "payments": "payments",
-    }
-
-
-@dataclass(frozen=True)
-class InvoiceReply(Result):
-    """One invoice."""
-
-    status: int
-    """200."""
-    message: str
-    """The outcome in words."""
-    data: InvoiceRecord
-    """The invoice."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
-
-
-@dataclass(frozen=True)
-class InvoiceSummary(Result):
-    """An invoice without its items."""
-
-    invoice_id: str
-    """Identifier of the invoice."""
-    number: str
-    """Number of the invoice. Yours are numbered from 1 without holes."""
-    link: str
-    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
-    customer_id: str
-    """The customer."""
-    currency: str
-    """Currency of all amounts."""
-    subtotal: Decimal
-    """Sum of the items."""
-    discount: Decimal
-    """The discount as an amount."""
-    vat: Decimal
-    """The VAT as an amount."""
-    shipping: Decimal
-    """Shipping costs."""
-    total: Decimal
-    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
-    paid: Decimal
-    """What was paid, refunded payments included."""
-    refunded: Decimal
-    """What was refunded of the payments. It does not change the status."""
-    outstanding: Decimal
-    """What is left to pay. 0.00 if the invoice is void."""
-    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
-    """State of the invoice."""
-    created_at: dt.datetime
-    """Time at which the invoice was made, in UTC."""
-    date_due: dt.date | None = None
-    """Last day to pay. Null if there is none."""
-    paid_at: dt.datetime | None = None
-    """Time at which it was paid in full, in UTC. Else null."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "invoice_id": "invoice_id",
-        "number": "number",
-        "link": "link",
-        "customer_id": "customer_id",
-        "currency": "currency",
-        "subtotal": "subtotal",
-        "discount": "discount",
-        "vat": "vat",
-        "shipping": "shipping",
-        "total": "total",
-        "paid": "paid",
-        "refunded": "refunded",
-        "outstanding": "outstanding",
-        "status": "status",
-        "date_due": "date_due",
-        "created_at": "created_at",
-        "paid_at": "paid_at",
     }
 
 
@@ -2590,165 +2499,6 @@ class PayerCard(Result):
 
 
 @dataclass(frozen=True)
-class PaylinkDetail(Result):
-    """A payment link with its terms, payments and totals."""
-
-    link_id: str
-    """Identifier of the link, made by the service."""
-    link: str
-    """Address of the link, to give to payers."""
-    title: str
-    """What is paid for."""
-    amount: Decimal
-    """Amount to pay. 0.00 if the payer chooses it."""
-    currency: str
-    """Currency of the amount."""
-    type: Literal["one_time", "recurring"]
-    """Whether a payer pays once, or the card is charged again."""
-    status: Literal["active", "disabled"]
-    """Whether the link can be paid by."""
-    description: str
-    """Further text, which payers see."""
-    payer_bears_fees: bool
-    """Whether the payer pays the fee."""
-    accept_number: bool
-    """Whether the page asks for a telephone number."""
-    created_at: dt.datetime
-    """Time at which the link was made, in UTC."""
-    checkouts: int
-    """Number of payers who filled in its page."""
-    paid_count: int
-    """Number of successful payments, later charges of a recurring link not counted."""
-    total: Decimal
-    """Sum of these payments, refunded ones included."""
-    payments: tuple[PaylinkPayment, ...]
-    """The newest 50 successful payments, newest first."""
-    frequency: str | None = None
-    """How often the card is charged again. Null unless recurring."""
-    redirect_url: str | None = None
-    """Address to which the payer goes after the receipt. Null if there is none."""
-    custom_message: str | None = None
-    """Shown after the payment. Null if there is none."""
-    notification_email: str | None = None
-    """Your address for questions. Null if there is none."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "link_id": "link_id",
-        "link": "link",
-        "title": "title",
-        "amount": "amount",
-        "currency": "currency",
-        "type": "type",
-        "status": "status",
-        "description": "description",
-        "frequency": "frequency",
-        "payer_bears_fees": "payer_bears_fees",
-        "accept_number": "accept_number",
-        "redirect_url": "redirect_url",
-        "custom_message": "custom_message",
-        "notification_email": "notification_email",
-        "created_at": "created_at",
-        "checkouts": "checkouts",
-        "paid_count": "paid_count",
-        "total": "total",
-        "payments": "payments",
-    }
-
-
-@dataclass(frozen=True)
-class PaylinkDetailReply(Result):
-    """One payment link."""
-
-    status: int
-    """200: there is such a link."""
-    message: str
-    """The outcome in words."""
-    data: PaylinkDetail
-    """The link, with its payments and totals."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
-
-
-@dataclass(frozen=True)
-class PaylinkPayment(Result):
-    """A payment that was made by a link."""
-
-    txn_ref: str
-    """Reference of the payment."""
-    checkout_ref: str
-    """Reference of its checkout."""
-    amount: Decimal
-    """Amount of the payment, without a fee that the payer bears."""
-    fullname: str
-    """Name of the payer."""
-    email: str
-    """E-mail address of the payer."""
-    method: str
-    """Payment type."""
-    date_paid: dt.datetime
-    """Time of the payment, in UTC."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "txn_ref": "txnRef",
-        "checkout_ref": "checkoutRef",
-        "amount": "amount",
-        "fullname": "fullname",
-        "email": "email",
-        "method": "method",
-        "date_paid": "datePaid",
-    }
-
-
-@dataclass(frozen=True)
-class PaylinkRecord(Result):
-    """A payment link."""
-
-    link_id: str
-    """Identifier of the link, made by the service."""
-    link: str
-    """Address of the link, to give to payers."""
-    title: str
-    """What is paid for."""
-    amount: Decimal
-    """Amount to pay. 0.00 if the payer chooses it."""
-    currency: str
-    """Currency of the amount."""
-    type: Literal["one_time", "recurring"]
-    """Whether a payer pays once, or the card is charged again."""
-    status: Literal["active", "disabled"]
-    """Whether the link can be paid by."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "link_id": "link_id",
-        "link": "link",
-        "title": "title",
-        "amount": "amount",
-        "currency": "currency",
-        "type": "type",
-        "status": "status",
-    }
-
-
-@dataclass(frozen=True)
-class PaylinkReply(Result):
-    """The link that was made, or switched."""
-
-    status: int
-    """200: done."""
-    message: str
-    """The outcome in words."""
-    data: PaylinkRecord
-    """The link."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
-
-
-@dataclass(frozen=True)
 class PaymentReply(Result):
     """Reply of every payment step. Status 200 has `txnStatus`. Status 201 is pending too: the rail's answer could
     not be read. Status 202 says what the payer must do.
@@ -2770,8 +2520,6 @@ class PaymentReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
-    checkout_ref: str | None = None
-    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -2843,7 +2591,6 @@ class PaymentReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -2915,16 +2662,12 @@ class PaymentState(Result):
     """Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."""
     refunded_amount: Decimal | None = None
     """Sum of the successful refunds of the payment. Present if the payment was successful."""
+    disputed_amount: str | None = None
+    """Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none."""
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment was deposited to. Absent for every other payment."""
-    checkout_ref: str | None = None
-    """The checkout that the payment was an attempt to pay. Absent for every other payment, and for a checkout
-    itself.
-    """
-    checkout: CheckoutReport | None = None
-    """The checkout that was asked for. Absent for a payment or refund."""
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none, and if a refund was asked for."""
     unapplied_amount: Decimal | None = None
@@ -2983,10 +2726,9 @@ class PaymentState(Result):
         "card": "card",
         "card_token": "cardToken",
         "refunded_amount": "refundedAmount",
+        "disputed_amount": "disputedAmount",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
-        "checkout": "checkout",
         "meta": "meta",
         "unapplied_amount": "unappliedAmount",
         "refund_ref": "refundRef",
@@ -3314,8 +3056,6 @@ class RepayReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
-    checkout_ref: str | None = None
-    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -3393,7 +3133,6 @@ class RepayReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3469,8 +3208,6 @@ class RepaymentValidateReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
-    checkout_ref: str | None = None
-    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -3542,7 +3279,6 @@ class RepaymentValidateReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
-        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3796,6 +3532,52 @@ class SavingsViewReply(Result):
 
 
 @dataclass(frozen=True)
+class ScheduleReply(Result):
+    """The schedule of payouts."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: ScheduleView
+    """The schedule."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ScheduleView(Result):
+    """The schedule of payouts."""
+
+    frequency: Literal["above", "daily", "monthly", "off", "weekly"]
+    """When the wallet is paid out. `off` if it is not."""
+    least: str
+    """A smaller balance is not paid out."""
+    currency: str
+    """Currency of the wallet that is paid out."""
+    bankcode: str | None = None
+    """Bank of the account. Null before the first schedule."""
+    accountnumber: str | None = None
+    """Number of the account. Null before the first schedule."""
+    next_payout: str | None = None
+    """Time of the next payout, in UTC. Null if there is none."""
+    last_payout: str | None = None
+    """The `txnRef` of the last payout. Null before the first."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "frequency": "frequency",
+        "least": "least",
+        "currency": "currency",
+        "bankcode": "bankcode",
+        "accountnumber": "accountnumber",
+        "next_payout": "next_payout",
+        "last_payout": "last_payout",
+    }
+
+
+@dataclass(frozen=True)
 class SettleReply(Result):
     """A transaction after the simulated call-back."""
 
@@ -3814,6 +3596,138 @@ class SettleReply(Result):
         "txn_status": "txnStatus",
         "txn_ref": "txnRef",
         "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementDetail(Result):
+    """A settlement with its lines."""
+
+    settlement_id: str
+    """Identifier of the settlement."""
+    day: str
+    """The day, in Lagos."""
+    currency: str
+    """Currency of the amounts."""
+    state: Literal["open", "settled"]
+    """`open` while the day lasts; after it the settlement does not change."""
+    gross: str
+    """What payers were charged, of the payments that reached the wallet on this day."""
+    fee: Decimal
+    """Fees of payments."""
+    vat: Decimal
+    """VAT on these fees."""
+    split: str
+    """Parts of split payments that went to their beneficiaries."""
+    refunds: str
+    """Refunds that were paid to payers."""
+    disputes: str
+    """Disputes that were not won, with their fees, less what is owed for them."""
+    reserve: str
+    """What was kept back of payments (negative), and what was released from the reserve."""
+    net: str
+    """The sum of all lines: by so much collections changed the balance of the wallet."""
+    paid_out: str
+    """Payouts to your bank account by schedule. They are not part of `net`."""
+    lines: tuple[SettlementLine, ...]
+    """The lines that have movements."""
+    payouts: tuple[str, ...]
+    """The `txnRef` of each payout of the day."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "settlement_id": "settlement_id",
+        "day": "day",
+        "currency": "currency",
+        "state": "state",
+        "gross": "gross",
+        "fee": "fee",
+        "vat": "vat",
+        "split": "split",
+        "refunds": "refunds",
+        "disputes": "disputes",
+        "reserve": "reserve",
+        "net": "net",
+        "paid_out": "paid_out",
+        "lines": "lines",
+        "payouts": "payouts",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementLine(Result):
+    """The movements of one kind."""
+
+    kind: Literal["disputes", "fee", "gross", "paid_out", "refunds", "reserve", "split", "vat"]
+    """Kind of the movements."""
+    amount: Decimal
+    """Their sum: negative if they left the wallet."""
+    count: int
+    """Number of the postings. A settlement of an earlier day's payments is one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "amount": "amount", "count": "count"}
+
+
+@dataclass(frozen=True)
+class SettlementReply(Result):
+    """The settlement."""
+
+    status: int
+    """200."""
+    data: SettlementDetail
+    """The settlement."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class SettlementSummary(Result):
+    """The effect of collections on the wallet of one currency on one day. Amounts that left the wallet are negative."""
+
+    settlement_id: str
+    """Identifier of the settlement."""
+    day: str
+    """The day, in Lagos."""
+    currency: str
+    """Currency of the amounts."""
+    state: Literal["open", "settled"]
+    """`open` while the day lasts; after it the settlement does not change."""
+    gross: str
+    """What payers were charged, of the payments that reached the wallet on this day."""
+    fee: Decimal
+    """Fees of payments."""
+    vat: Decimal
+    """VAT on these fees."""
+    split: str
+    """Parts of split payments that went to their beneficiaries."""
+    refunds: str
+    """Refunds that were paid to payers."""
+    disputes: str
+    """Disputes that were not won, with their fees, less what is owed for them."""
+    reserve: str
+    """What was kept back of payments (negative), and what was released from the reserve."""
+    net: str
+    """The sum of all lines: by so much collections changed the balance of the wallet."""
+    paid_out: str
+    """Payouts to your bank account by schedule. They are not part of `net`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "settlement_id": "settlement_id",
+        "day": "day",
+        "currency": "currency",
+        "state": "state",
+        "gross": "gross",
+        "fee": "fee",
+        "vat": "vat",
+        "split": "split",
+        "refunds": "refunds",
+        "disputes": "disputes",
+        "reserve": "reserve",
+        "net": "net",
+        "paid_out": "paid_out",
     }
 
 
@@ -3930,9 +3844,11 @@ class StatementMovement(Result):
 class StatementTotal(Result):
     """The movements of one kind together."""
 
-    kind: Literal["collected", "fees", "interest", "other", "payouts", "refunds", "tax", "vat"]
-    """`collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld
-    tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
+    kind: Literal["collected", "disputes", "fees", "interest", "other", "payouts", "refunds", "reserve", "tax", "vat"]
+    """`collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back
+    for them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others;
+    `tax`: withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and
+    repayments.
     """
     amount: Decimal
     """Sum of the movements: negative if more went out than came in."""
@@ -3997,141 +3913,6 @@ class SubscriptionReply(Result):
         "dry_run": "dry_run",
         "explained": "explained",
     }
-
-
-@dataclass(frozen=True)
-class TicketKindRecord(Result):
-    """One kind of ticket, with how many were sold."""
-
-    name: str
-    """Name of the kind."""
-    amount: Decimal
-    """Price of one ticket."""
-    sold: int
-    """How many were sold. Void ones do not count, unless they had been used."""
-    reserved: int
-    """How many payers are paying for now."""
-    used: int
-    """How many were used."""
-    quantity: int | None = None
-    """How many may be sold. Null for no limit."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "name": "name",
-        "amount": "amount",
-        "quantity": "quantity",
-        "sold": "sold",
-        "reserved": "reserved",
-        "used": "used",
-    }
-
-
-@dataclass(frozen=True)
-class TicketLinkRecord(Result):
-    """A link that sells tickets."""
-
-    link_id: str
-    """Identifier of the link."""
-    link: str
-    """Its address, to give to payers."""
-    title: str
-    """Its title."""
-    currency: str
-    """Currency of the prices."""
-    type: Literal["one_time"]
-    """A ticket is paid once."""
-    status: Literal["active", "disabled"]
-    """Whether tickets can be bought."""
-    ticket_data: tuple[TicketKindRecord, ...]
-    """The kinds of tickets."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "link_id": "link_id",
-        "link": "link",
-        "title": "title",
-        "currency": "currency",
-        "type": "type",
-        "status": "status",
-        "ticket_data": "ticket_data",
-    }
-
-
-@dataclass(frozen=True)
-class TicketLinkReply(Result):
-    """A new link that sells tickets."""
-
-    status: int
-    """200."""
-    message: str
-    """The outcome in words."""
-    data: TicketLinkRecord
-    """The link."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
-
-
-@dataclass(frozen=True)
-class TicketRecord(Result):
-    """A ticket that was sold."""
-
-    code: str
-    """Code of the ticket, in groups of four."""
-    state: Literal["used", "valid", "void"]
-    """`valid`; `used`: its holder was admitted; `void`: its payment was refunded."""
-    link_id: str
-    """The link that sold it."""
-    title: str
-    """Title of that link."""
-    ticket: str
-    """Kind of the ticket."""
-    txn_ref: str
-    """The payment."""
-    checkout_ref: str
-    """The checkout."""
-    created_at: dt.datetime
-    """Time of the purchase, in UTC."""
-    name: str | None = None
-    """Name of the person who bought it. Null if unknown or erased."""
-    email: str | None = None
-    """E-mail address of that person. Null if unknown or erased."""
-    phone: str | None = None
-    """Telephone number of that person. Null if unknown or erased."""
-    used_at: dt.datetime | None = None
-    """Time at which its holder was admitted, in UTC. Else null."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "code": "code",
-        "state": "state",
-        "link_id": "link_id",
-        "title": "title",
-        "ticket": "ticket",
-        "name": "name",
-        "email": "email",
-        "phone": "phone",
-        "txn_ref": "txnRef",
-        "checkout_ref": "checkoutRef",
-        "created_at": "created_at",
-        "used_at": "used_at",
-    }
-
-
-@dataclass(frozen=True)
-class TicketReply(Result):
-    """One ticket."""
-
-    status: int
-    """200."""
-    message: str
-    """The outcome in words."""
-    data: TicketRecord
-    """The ticket."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)

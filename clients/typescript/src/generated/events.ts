@@ -7,8 +7,8 @@ import type { Amount } from "../exact.js";
 export interface EventPayload extends DeliveryFacts {
   /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
   readonly status: 200;
-  /** The state of what the event is about. */
-  readonly txnStatus: "failed" | "pending" | "successful";
+  /** The final state of the transaction. It never changes after the event. */
+  readonly txnStatus: "failed" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
   readonly txnRef: string;
   /**
@@ -18,8 +18,7 @@ export interface EventPayload extends DeliveryFacts {
   readonly chargedAmount: Amount;
   /**
    * How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet` or `cash`; `checkout` for a checkout that was
-   * not paid; `invoice` in the event of an invoice; `test` in a test event.
+   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
    */
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
@@ -38,11 +37,6 @@ export interface PaymentEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the payment was deposited into. Absent for other payments. */
   readonly savings_id?: string;
-  /**
-   * The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has an
-   * event of its own. Absent for other payments.
-   */
-  readonly checkoutRef?: string;
   /** Your reference of the personalized account that received the money. Absent for other payments. */
   readonly accountReference?: string;
   /** Number of the personalized account that received the money. Absent for other payments. */
@@ -96,8 +90,6 @@ export interface RefundEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the refunded payment was deposited into. Absent for other payments. */
   readonly savings_id?: string;
-  /** The checkout that the refunded payment paid. Absent for other payments. */
-  readonly checkoutRef?: string;
 }
 
 /**
@@ -166,49 +158,40 @@ export interface SavingsMovementEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
-/**
- * A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and so
- * has each attempt that failed.
- */
-export interface CheckoutEvent extends EventPayload {
+/** A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each. */
+export interface DisputeEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
-  readonly kind: "checkout";
+  readonly kind: "dispute";
   /** Currency of the amount, as its ISO 4217 code. */
   readonly currency: string;
-  /** What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`. */
-  readonly source: string;
-  /** Identifier of the link or other source. Absent if the API opened the checkout. */
-  readonly source_id?: string;
-  /** The `txnRef` of the payment that succeeded. Absent if none did. */
-  readonly paymentRef?: string;
-  /** Your reference of the checkout, if the request had one. */
-  readonly customer_txnref?: string;
+  /** The `txnRef` of the payment that is disputed. The payment itself stays `successful`, as `txnStatus` says. */
+  readonly disputeOf: string;
+  /** The state of the dispute. */
+  readonly state: "accepted" | "expired" | "lost" | "needs_response" | "under_review" | "won";
+  /** What happened: `opened`, `reminder` (48 and 12 hours before the deadline), or the state that it got. */
+  readonly step: string;
+  /** The reason that the payer's bank gave. */
+  readonly reason: string;
+  /** Fee of the dispute, which you pay unless you win. */
+  readonly fee: Amount;
+  /** VAT on the fee. */
+  readonly vat: Amount;
+  /** Time by which you must respond, in UTC. */
+  readonly respond_by: string;
+  /** The recurrent payment or installment plan that the payment was a charge of. Absent for other payments. */
+  readonly plan_id?: string;
 }
 
-/**
- * An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice have
- * events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid in full,
- * `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
- */
-export interface InvoiceEvent extends EventPayload {
+/** Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. */
+export interface SettlementEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
-  readonly kind: "invoice";
-  /** Currency of the amounts, as its ISO 4217 code. */
+  readonly kind: "settlement";
+  /** Currency of the amount, as its ISO 4217 code. */
   readonly currency: string;
-  /** The invoice. */
-  readonly invoice_id: string;
-  /** Number of the invoice. */
-  readonly number: string;
-  /** The customer. */
-  readonly customer_id: string;
-  /** State of the invoice after the event. */
-  readonly invoiceStatus: "overdue" | "paid" | "partly_paid" | "unpaid" | "void";
-  /** What is to be paid in all, in major units. */
-  readonly total: Amount;
-  /** What is left to pay, in major units. */
-  readonly outstanding: Amount;
-  /** The `txnRef` of the payment that led to the event. Absent if none did. */
-  readonly paymentRef?: string;
+  /** The settlement of the day, with all its lines: `inquire` it. */
+  readonly settlement_id: string;
+  /** `settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer. */
+  readonly step: "paid_out" | "released" | "settled";
 }
 
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
@@ -242,8 +225,8 @@ export type KasuwaEvent =
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
-  | CheckoutEvent
-  | InvoiceEvent
+  | DisputeEvent
+  | SettlementEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -259,7 +242,7 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "repayment",
   "deposit",
   "cashout",
-  "checkout",
-  "invoice",
+  "dispute",
+  "settlement",
   "test",
 ]);

@@ -55,7 +55,9 @@ export interface SettlementReply {
   readonly data: SettlementDetail;
 }
 
-/** What collections did to the wallet of one currency on one day. Amounts that left the wallet are negative. */
+/**
+ * The effect of collections on the wallet of one currency on one day. Amounts that left the wallet are negative.
+ */
 export interface SettlementSummary {
   /** Identifier of the settlement. */
   readonly settlement_id: string;

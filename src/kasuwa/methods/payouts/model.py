@@ -26,7 +26,7 @@ NO_ACCOUNT = refuse_fields(
 
 
 class PayoutSchedule(Row):
-    """When the wallet is paid out, and where to."""
+    """The schedule by which the wallet is paid out to a bank account."""
 
     table: ClassVar[str] = "payout_schedule"
     mutable_columns: ClassVar[tuple[str, ...]] = (

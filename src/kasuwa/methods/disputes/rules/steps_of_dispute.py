@@ -45,13 +45,14 @@ def take_step(dispute: Dispute, step: str, context: Context) -> DisputeStepTaken
     row = msgspec.structs.replace(dispute, events=place, trail=trail)
     payload = {
         "status": 200,
-        "txn_status": row.state,
+        "txn_status": "successful",
         "txn_ref": row.dispute_id,
         "charged_amount": format_minor(row.amount),
         "payment_method": row.method,
         "endpoint": context.merchant.environment,
         "currency": row.currency,
         "dispute_of": row.txn_ref,
+        "state": row.state,
         "step": step,
         "reason": row.reason,
         "fee": format_minor(row.fee),

@@ -28,7 +28,7 @@ class SettlementRequest(msgspec.Struct, kw_only=True):
 
 
 class SettlementSummary(msgspec.Struct, kw_only=True):
-    """What collections did to the wallet of one currency on one day. Amounts that left the wallet are negative."""
+    """The effect of collections on the wallet of one currency on one day. Amounts that left the wallet are negative."""
 
     settlement_id: str
     "Identifier of the settlement."
