@@ -216,3 +216,17 @@ def test_a_client_gets_a_loan_a_savings_account_and_a_thrift_plan(owner: Visitor
     thrift = key_of(owner.get("/thrift").text, "thrift")
     assert owner.post(f"/thrift/{thrift}/subscribe", savings_id=savings).http == 303
     assert savings in owner.get(f"/thrift/{thrift}").words
+
+
+def test_an_account_is_opened_and_closed(owner: Visitor, shop: MerchantClient) -> None:
+    assert "None yet" in owner.get("/accounts").words
+    fields = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
+    assert owner.post("/accounts/new/open", **{**fields, "email": "ada"}).http == 422
+    made = owner.post("/accounts/new/open", **fields)
+    assert (made.http, "Wema Bank" in made.words) == (200, True)
+    assert "Close" in owner.get("/accounts/customer-17").words
+    assert owner.post("/accounts/customer-17/close").http == 303
+    closed = owner.get("/accounts/customer-17").words
+    assert "The account is closed" in closed
+    [line] = shop.put("resources", inquire="accounts").body["data"]
+    assert (line["reference"], line["state"]) == ("customer-17", "closed")

@@ -768,7 +768,7 @@ class BvnReply(Result):
 
 @dataclass(frozen=True)
 class BvnVerification(Result):
-    """How a client's BVN was verified, or what is awaited."""
+    """The verification of a client's BVN, or the consent that is awaited."""
 
     method: Literal["consent", "match", "register"]
     """`register`: the register told the person, who was compared. `match`: the register compared the client and told
