@@ -163,40 +163,6 @@ class ClientFields(_ClientFieldsRequired, total=False):
     """An object of your own, such as the number of an identity card. At most 64 KiB."""
 
 
-class Evidence(TypedDict, total=False):
-    """The evidence of a valid payment. Send at least one text or file."""
-
-    explanation: str
-    """Why the payment is valid, in your words. At most 5,000 characters."""
-    product_description: str
-    """What was sold. At most 5,000 characters."""
-    customer_name: str
-    """Name of the customer. At most 200 characters."""
-    customer_email: str
-    """E-mail address of the customer. An e-mail address of at most 254 characters."""
-    customer_phone: str
-    """Telephone number of the customer. A telephone number in digits."""
-    service_date: dt.date | str
-    """Day on which it was delivered or rendered. A date such as 2026-01-05."""
-    tracking_number: str
-    """Number of the shipment. At most 200 characters."""
-    refund_policy: str
-    """Your terms of refunds, as the customer saw them. At most 5,000 characters."""
-    files: Sequence[EvidenceFile]
-    """At most 5 files. At most 5 files."""
-
-
-class EvidenceFile(TypedDict):
-    """A file of the evidence."""
-
-    name: str
-    """Name of the file, for people. 1 to 200 characters."""
-    content: str
-    """The file in base64: PDF, PNG or JPEG, at most 2 MiB. The type is read from the content. A PDF, PNG or JPEG
-    file of at most 2 MiB in base64.
-    """
-
-
 class InstallmentSchedule(TypedDict):
     """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
@@ -231,12 +197,10 @@ class Payer(TypedDict, total=False):
     email: str
     """E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters."""
     ip: str
-    """IP address of the payer. Kept with the payment and shown in no reply but the sandbox's `explain`. At most 200
-    characters.
-    """
+    """IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters."""
     fingerprint: str
-    """Fingerprint of the payer's device. Kept with the payment and shown in no reply but the sandbox's `explain`. At
-    most 200 characters.
+    """Fingerprint of the payer's device. Kept with the payment; `verify` and lists do not show it. At most 200
+    characters.
     """
 
 
@@ -326,6 +290,39 @@ class TransferOrder(_TransferOrderRequired, total=False):
     """Your reference of the order. Sent again with the same content it returns the first transfer; with other
     content it is refused. If left out, the `txnRef` is used. 1 to 100 characters.
     """
+
+
+@dataclass(frozen=True)
+class AccountLine(Result):
+    """A personalized account and its state."""
+
+    reference: str
+    """Your reference of the account."""
+    state: Literal["closed", "closing", "failed", "open", "opening"]
+    """`opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
+    `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
+    """
+    account_name: str
+    """Name of the account."""
+    date_created: dt.datetime
+    """Time at which the account was requested, in UTC."""
+    account_number: str | None = None
+    """The number that payers transfer to. Absent until the account was opened."""
+    bank_name: str | None = None
+    """Bank of the account. Absent until the account was opened."""
+    date_closed: dt.datetime | None = None
+    """Time at which the bank confirmed that the account is closed, in UTC. Absent before."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reference": "reference",
+        "state": "state",
+        "account_number": "accountNumber",
+        "account_name": "accountName",
+        "bank_name": "bankName",
+        "date_created": "dateCreated",
+        "date_closed": "dateClosed",
+    }
 
 
 @dataclass(frozen=True)
@@ -770,6 +767,33 @@ class BvnReply(Result):
 
 
 @dataclass(frozen=True)
+class BvnVerification(Result):
+    """The verification of a client's BVN, or the consent that is awaited."""
+
+    method: Literal["consent", "match", "register"]
+    """`register`: the register told the person, who was compared. `match`: the register compared the client and told
+    nothing of the person. `consent`: the person consents to the look-up on a page first.
+    """
+    state: Literal["awaiting_consent", "verified"]
+    """`awaiting_consent`: the person has not agreed yet. `verified`: names and date of birth agreed."""
+    at: dt.datetime
+    """Time of the verification, or of the newest answer that the consent is awaited, in UTC."""
+    consent_url: str | None = None
+    """Page on which the person consents: send the client there. Absent unless it is awaited."""
+    score: int | None = None
+    """How far the names agree by the register's own comparison, 0 to 100. Absent if it gave none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "method": "method",
+        "state": "state",
+        "consent_url": "consent_url",
+        "score": "score",
+        "at": "at",
+    }
+
+
+@dataclass(frozen=True)
 class CardFacts(Result):
     """The known facts of a card. If its issuer is unknown, only `bin` and perhaps `brand` have a value."""
 
@@ -1112,6 +1136,8 @@ class ClientRecord(Result):
     """Whether names and date of birth agreed with the BVN register, and have not changed since."""
     date_created: dt.datetime
     """Time at which the client was created, in UTC."""
+    bvn_verification: BvnVerification | None = None
+    """How the BVN was verified, or the consent that is awaited. Absent if it was not to be verified."""
     firstname: str | None = None
     """First name."""
     lastname: str | None = None
@@ -1142,6 +1168,7 @@ class ClientRecord(Result):
         "client_id": "client_id",
         "status": "status",
         "bvn_verified": "bvn_verified",
+        "bvn_verification": "bvn_verification",
         "firstname": "firstname",
         "lastname": "lastname",
         "middlename": "middlename",
@@ -1163,7 +1190,9 @@ class ClientReply(Result):
     """One client, after a change if the request had one."""
 
     status: int
-    """200."""
+    """200. 202: the person must consent to the look-up of the BVN, on the page that `bvn_verification` names; then
+    send `update` with `verify_bvn`.
+    """
     message: str
     """The outcome in words."""
     data: ClientRecord
@@ -1191,6 +1220,21 @@ class ClockReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "now": "now"}
+
+
+@dataclass(frozen=True)
+class CloseAccountReply(Result):
+    """The account after the request."""
+
+    status: int
+    """200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event."""
+    message: str
+    """The outcome in words."""
+    data: AccountLine
+    """The account."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -1648,160 +1692,6 @@ class DepositValidateReply(Result):
 
 
 @dataclass(frozen=True)
-class DisputeChanged(Result):
-    """The dispute after the request."""
-
-    status: int
-    """200: it was done."""
-    message: str
-    """The outcome in words."""
-    data: DisputeSummary
-    """The dispute."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
-
-
-@dataclass(frozen=True)
-class DisputeDetail(Result):
-    """A dispute with its evidence and its steps."""
-
-    dispute_id: str
-    """Reference of the dispute."""
-    txn_ref: str
-    """The payment that is disputed."""
-    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
-    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
-    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
-    it.
-    """
-    reason: str
-    """The reason that the payer's bank gave."""
-    amount: Decimal
-    """The disputed amount, at most what was charged and not refunded."""
-    currency: str
-    """Currency of the payment and of the amounts."""
-    fee: Decimal
-    """Fee of the dispute by your tariff. You pay it unless you win."""
-    vat: Decimal
-    """VAT on the fee."""
-    held: Decimal
-    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
-    respond_by: str
-    """Time by which you must respond, in UTC."""
-    opened_at: dt.datetime
-    """Time at which it was opened, in UTC."""
-    timeline: tuple[DisputeStep, ...]
-    """Its steps so far, oldest first. An event was sent at each."""
-    ended_at: str | None = None
-    """Time at which it ended, in UTC. Null while it is open."""
-    plan_id: str | None = None
-    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
-    responded_at: str | None = None
-    """Time of your response, in UTC. Null if there was none."""
-    evidence: EvidenceView | None = None
-    """The evidence that you sent. Null if there is none."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "dispute_id": "dispute_id",
-        "txn_ref": "txnRef",
-        "state": "state",
-        "reason": "reason",
-        "amount": "amount",
-        "currency": "currency",
-        "fee": "fee",
-        "vat": "vat",
-        "held": "held",
-        "respond_by": "respond_by",
-        "opened_at": "opened_at",
-        "ended_at": "ended_at",
-        "plan_id": "plan_id",
-        "responded_at": "responded_at",
-        "evidence": "evidence",
-        "timeline": "timeline",
-    }
-
-
-@dataclass(frozen=True)
-class DisputeReply(Result):
-    """The dispute."""
-
-    status: int
-    """200."""
-    data: DisputeDetail
-    """The dispute."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
-
-
-@dataclass(frozen=True)
-class DisputeStep(Result):
-    """One step in the life of a dispute."""
-
-    at: dt.datetime
-    """Time of the step, in UTC."""
-    step: str
-    """What happened: `opened`, `reminder`, or the state that it got."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step"}
-
-
-@dataclass(frozen=True)
-class DisputeSummary(Result):
-    """A dispute of a payment."""
-
-    dispute_id: str
-    """Reference of the dispute."""
-    txn_ref: str
-    """The payment that is disputed."""
-    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
-    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
-    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
-    it.
-    """
-    reason: str
-    """The reason that the payer's bank gave."""
-    amount: Decimal
-    """The disputed amount, at most what was charged and not refunded."""
-    currency: str
-    """Currency of the payment and of the amounts."""
-    fee: Decimal
-    """Fee of the dispute by your tariff. You pay it unless you win."""
-    vat: Decimal
-    """VAT on the fee."""
-    held: Decimal
-    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
-    respond_by: str
-    """Time by which you must respond, in UTC."""
-    opened_at: dt.datetime
-    """Time at which it was opened, in UTC."""
-    ended_at: str | None = None
-    """Time at which it ended, in UTC. Null while it is open."""
-    plan_id: str | None = None
-    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "dispute_id": "dispute_id",
-        "txn_ref": "txnRef",
-        "state": "state",
-        "reason": "reason",
-        "amount": "amount",
-        "currency": "currency",
-        "fee": "fee",
-        "vat": "vat",
-        "held": "held",
-        "respond_by": "respond_by",
-        "opened_at": "opened_at",
-        "ended_at": "ended_at",
-        "plan_id": "plan_id",
-    }
-
-
-@dataclass(frozen=True)
 class DryRunFigure(Result):
     """One figure of a dry run, and how it was calculated."""
 
@@ -1861,58 +1751,6 @@ class EventLine(Result):
 
 
 @dataclass(frozen=True)
-class EvidenceFileLine(Result):
-    """A file of the evidence."""
-
-    name: str
-    """Its name, as it was sent. Empty if it was erased."""
-    media_type: str
-    """`application/pdf`, `image/png` or `image/jpeg`, read from its content."""
-    size: int
-    """Its size in bytes."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "media_type": "media_type", "size": "size"}
-
-
-@dataclass(frozen=True)
-class EvidenceView(Result):
-    """The evidence that was sent."""
-
-    files: tuple[EvidenceFileLine, ...]
-    """The files, in the order in which they were sent."""
-    explanation: str | None = None
-    """Why the payment is valid, in your words."""
-    product_description: str | None = None
-    """What was sold."""
-    customer_name: str | None = None
-    """Name of the customer."""
-    customer_email: str | None = None
-    """E-mail address of the customer."""
-    customer_phone: str | None = None
-    """Telephone number of the customer."""
-    service_date: str | None = None
-    """Day on which it was delivered or rendered."""
-    tracking_number: str | None = None
-    """Number of the shipment."""
-    refund_policy: str | None = None
-    """Your terms of refunds, as the customer saw them."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "explanation": "explanation",
-        "product_description": "product_description",
-        "customer_name": "customer_name",
-        "customer_email": "customer_email",
-        "customer_phone": "customer_phone",
-        "service_date": "service_date",
-        "tracking_number": "tracking_number",
-        "refund_policy": "refund_policy",
-        "files": "files",
-    }
-
-
-@dataclass(frozen=True)
 class ExplainReply(Result):
     """The timeline of a reference."""
 
@@ -1933,7 +1771,7 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`.
+    `beneficiary`, `personalized_account`, `client`, `customer`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -1952,9 +1790,7 @@ class FoundRecord(Result):
     currency: str | None = None
     """Currency of the amounts."""
     amount: Decimal | None = None
-    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present
-    balance of savings and cards.
-    """
+    """Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards."""
     fee: Decimal | None = None
     """Fee of a transaction. Zero if it failed."""
     vat: Decimal | None = None
@@ -2217,7 +2053,7 @@ class LoanRecord(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. 0 if none was agreed."""
+    """Tax in percent of the interest. `0` if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2401,7 +2237,7 @@ class LoanSummary(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. 0 if none was agreed."""
+    """Tax in percent of the interest. `0` if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2662,8 +2498,6 @@ class PaymentState(Result):
     """Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."""
     refunded_amount: Decimal | None = None
     """Sum of the successful refunds of the payment. Present if the payment was successful."""
-    disputed_amount: str | None = None
-    """Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none."""
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
@@ -2680,6 +2514,8 @@ class PaymentState(Result):
     """Amount of the payment that can still be refunded. Present if a refund was asked for."""
     refunds: tuple[RefundLine, ...] | None = None
     """The newest 200 refunds of the payment, newest first, in any status. Absent if there are none."""
+    rejections: tuple[RejectionLine, ...] | None = None
+    """Transfers for the payment that were sent back, newest first. Absent if there are none."""
     apply_auth: str | None = None
     """While the payment waits for `charge`: the authentication that the card's bank wants."""
     auth_type: str | None = None
@@ -2726,7 +2562,6 @@ class PaymentState(Result):
         "card": "card",
         "card_token": "cardToken",
         "refunded_amount": "refundedAmount",
-        "disputed_amount": "disputedAmount",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
         "meta": "meta",
@@ -2734,6 +2569,7 @@ class PaymentState(Result):
         "refund_ref": "refundRef",
         "refundable_amount": "refundableAmount",
         "refunds": "refunds",
+        "rejections": "rejections",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3017,6 +2853,21 @@ class RefundReply(Result):
         "message": "message",
         "dry_run": "dry_run",
     }
+
+
+@dataclass(frozen=True)
+class RejectionLine(Result):
+    """A transfer for a payment that was sent back. Nothing was booked."""
+
+    reason: str
+    """The bank's word for the reason, such as `UNDER_PAYMENT`. Empty if it gave none."""
+    at: dt.datetime
+    """Time at which the bank announced it, in UTC."""
+    amount: Decimal | None = None
+    """Amount that the payer transferred. Null if the bank did not say."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"amount": "amount", "reason": "reason", "at": "at"}
 
 
 @dataclass(frozen=True)
@@ -3532,52 +3383,6 @@ class SavingsViewReply(Result):
 
 
 @dataclass(frozen=True)
-class ScheduleReply(Result):
-    """The schedule of payouts."""
-
-    status: int
-    """200."""
-    message: str
-    """The outcome in words."""
-    data: ScheduleView
-    """The schedule."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
-
-
-@dataclass(frozen=True)
-class ScheduleView(Result):
-    """The schedule of payouts."""
-
-    frequency: Literal["above", "daily", "monthly", "off", "weekly"]
-    """When the wallet is paid out. `off` if it is not."""
-    least: str
-    """A smaller balance is not paid out."""
-    currency: str
-    """Currency of the wallet that is paid out."""
-    bankcode: str | None = None
-    """Bank of the account. Null before the first schedule."""
-    accountnumber: str | None = None
-    """Number of the account. Null before the first schedule."""
-    next_payout: str | None = None
-    """Time of the next payout, in UTC. Null if there is none."""
-    last_payout: str | None = None
-    """The `txnRef` of the last payout. Null before the first."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "frequency": "frequency",
-        "least": "least",
-        "currency": "currency",
-        "bankcode": "bankcode",
-        "accountnumber": "accountnumber",
-        "next_payout": "next_payout",
-        "last_payout": "last_payout",
-    }
-
-
-@dataclass(frozen=True)
 class SettleReply(Result):
     """A transaction after the simulated call-back."""
 
@@ -3596,138 +3401,6 @@ class SettleReply(Result):
         "txn_status": "txnStatus",
         "txn_ref": "txnRef",
         "message": "message",
-    }
-
-
-@dataclass(frozen=True)
-class SettlementDetail(Result):
-    """A settlement with its lines."""
-
-    settlement_id: str
-    """Identifier of the settlement."""
-    day: str
-    """The day, in Lagos."""
-    currency: str
-    """Currency of the amounts."""
-    state: Literal["open", "settled"]
-    """`open` while the day lasts; after it the settlement does not change."""
-    gross: str
-    """What payers were charged, of the payments that reached the wallet on this day."""
-    fee: Decimal
-    """Fees of payments."""
-    vat: Decimal
-    """VAT on these fees."""
-    split: str
-    """Parts of split payments that went to their beneficiaries."""
-    refunds: str
-    """Refunds that were paid to payers."""
-    disputes: str
-    """Disputes that were not won, with their fees, less what is owed for them."""
-    reserve: str
-    """What was kept back of payments (negative), and what was released from the reserve."""
-    net: str
-    """The sum of all lines: by so much collections changed the balance of the wallet."""
-    paid_out: str
-    """Payouts to your bank account by schedule. They are not part of `net`."""
-    lines: tuple[SettlementLine, ...]
-    """The lines that have movements."""
-    payouts: tuple[str, ...]
-    """The `txnRef` of each payout of the day."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "settlement_id": "settlement_id",
-        "day": "day",
-        "currency": "currency",
-        "state": "state",
-        "gross": "gross",
-        "fee": "fee",
-        "vat": "vat",
-        "split": "split",
-        "refunds": "refunds",
-        "disputes": "disputes",
-        "reserve": "reserve",
-        "net": "net",
-        "paid_out": "paid_out",
-        "lines": "lines",
-        "payouts": "payouts",
-    }
-
-
-@dataclass(frozen=True)
-class SettlementLine(Result):
-    """The movements of one kind."""
-
-    kind: Literal["disputes", "fee", "gross", "paid_out", "refunds", "reserve", "split", "vat"]
-    """Kind of the movements."""
-    amount: Decimal
-    """Their sum: negative if they left the wallet."""
-    count: int
-    """Number of the postings. A settlement of an earlier day's payments is one."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "amount": "amount", "count": "count"}
-
-
-@dataclass(frozen=True)
-class SettlementReply(Result):
-    """The settlement."""
-
-    status: int
-    """200."""
-    data: SettlementDetail
-    """The settlement."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
-
-
-@dataclass(frozen=True)
-class SettlementSummary(Result):
-    """The effect of collections on the wallet of one currency on one day. Amounts that left the wallet are negative."""
-
-    settlement_id: str
-    """Identifier of the settlement."""
-    day: str
-    """The day, in Lagos."""
-    currency: str
-    """Currency of the amounts."""
-    state: Literal["open", "settled"]
-    """`open` while the day lasts; after it the settlement does not change."""
-    gross: str
-    """What payers were charged, of the payments that reached the wallet on this day."""
-    fee: Decimal
-    """Fees of payments."""
-    vat: Decimal
-    """VAT on these fees."""
-    split: str
-    """Parts of split payments that went to their beneficiaries."""
-    refunds: str
-    """Refunds that were paid to payers."""
-    disputes: str
-    """Disputes that were not won, with their fees, less what is owed for them."""
-    reserve: str
-    """What was kept back of payments (negative), and what was released from the reserve."""
-    net: str
-    """The sum of all lines: by so much collections changed the balance of the wallet."""
-    paid_out: str
-    """Payouts to your bank account by schedule. They are not part of `net`."""
-    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
-
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "settlement_id": "settlement_id",
-        "day": "day",
-        "currency": "currency",
-        "state": "state",
-        "gross": "gross",
-        "fee": "fee",
-        "vat": "vat",
-        "split": "split",
-        "refunds": "refunds",
-        "disputes": "disputes",
-        "reserve": "reserve",
-        "net": "net",
-        "paid_out": "paid_out",
     }
 
 
@@ -3844,11 +3517,9 @@ class StatementMovement(Result):
 class StatementTotal(Result):
     """The movements of one kind together."""
 
-    kind: Literal["collected", "disputes", "fees", "interest", "other", "payouts", "refunds", "reserve", "tax", "vat"]
-    """`collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back
-    for them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others;
-    `tax`: withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and
-    repayments.
+    kind: Literal["collected", "fees", "interest", "other", "payouts", "refunds", "tax", "vat"]
+    """`collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld
+    tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
     """
     amount: Decimal
     """Sum of the movements: negative if more went out than came in."""

@@ -7,7 +7,7 @@ import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
 
-/** How a client's BVN was verified, or what is awaited. */
+/** The verification of a client's BVN, or the consent that is awaited. */
 export interface BvnVerification {
   /**
    * `register`: the register told the person, who was compared. `match`: the register compared the client and told
