@@ -8,7 +8,8 @@ import pytest
 from kasuwa.api_methods import methods_of
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.forms import FormField, build_request
-from kasuwa.console.record_table import RECORD_KINDS, RecordKind
+from kasuwa.console.record_kind import RecordKind
+from kasuwa.console.record_table import RECORD_KINDS
 from kasuwa.console.visit import has_action
 from kasuwa.core.action import ApiMethod
 from tests.console.visitor import Visitor, sign_in_as

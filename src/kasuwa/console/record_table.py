@@ -3,43 +3,19 @@
 records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
-import msgspec
-
+from kasuwa.console.collection_records import (
+    ACCOUNTS,
+    BENEFICIARIES,
+    DISPUTES,
+    INSTALLMENTS,
+    PAYLINKS,
+    RECURRENTS,
+    SETTLEMENTS,
+)
 from kasuwa.console.forms import ActionForm, FormField
+from kasuwa.console.record_kind import YES_NO, RecordKind
 
 FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
-YES_NO = ("no", "yes")
-
-
-class RecordKind(msgspec.Struct, frozen=True):
-    """One kind of record."""
-
-    name: str  # first part of the pages' paths
-    label: str  # heading and navigation label
-    singular: str
-    method: str  # API method of its actions
-    key_field: str  # reply field that identifies a record
-    columns: tuple[str, ...]  # reply fields that the list shows
-    selector: str = "action"  # request field that selects the action
-    form_selector: str = ""  # the same for the actions of forms, if it is another one
-    list_action: str = ""  # empty if records are only found by their reference
-    list_method: str = ""  # API method of list_action, if it is another one
-    view_action: str = ""  # empty if a record is shown as its list row
-    state_field: str = "state"  # reply field with the record's state
-    create_forms: tuple[ActionForm, ...] = ()
-    update_forms: tuple[ActionForm, ...] = ()
-    related_lists: tuple[tuple[str, str], ...] = ()  # title and action of further lists on a record's page
-    empty_text: str = ""
-
-    @property
-    def action_selector(self) -> str:
-        """Returns the request field that selects the action of a form."""
-        return self.form_selector or self.selector
-
-    @property
-    def required_action(self) -> tuple[str, str]:
-        """Returns (method, action) without which the pages of this kind do not exist."""
-        return self.method, self.view_action or self.list_action
 
 
 INTEREST = (
@@ -231,80 +207,6 @@ THRIFT = RecordKind(
     ),
 )
 
-PAYLINKS = RecordKind(
-    name="links",
-    label="Payment links",
-    singular="Payment link",
-    method="resources",
-    selector="inquire",
-    key_field="link_id",
-    state_field="status",
-    columns=("title", "link", "amount", "currency", "type", "status"),
-    list_action="paylink",
-    view_action="paylink_detail",
-    empty_text="A payment link is an address that anybody may open to pay you.",
-    create_forms=(
-        ActionForm(
-            "create",
-            "Create a payment link",
-            "paylink",
-            (
-                FormField("title", "Title", required=True),
-                FormField("description", "Description"),
-                FormField("amount", "Amount", "Left out, the payer chooses it.", "decimal"),
-                FormField("currency", "Currency", options=("NGN", "USD", "GHS", "KES")),
-                FormField("type", "Type", options=("one_time", "recurring")),
-                FormField("frequency", "Frequency of a recurring link", options=("monthly", "weekly", "daily")),
-                FormField("payer_bears_fees", "The payer bears the fee", options=YES_NO, value_type="flag"),
-                FormField("accept_number", "Ask for a telephone number", options=YES_NO, value_type="flag"),
-                FormField("custom_link", "Last part of the address"),
-                FormField("redirect_url", "Address after the payment", input_type="url"),
-                FormField("custom_message", "Message after the payment"),
-            ),
-            selector="request",
-        ),
-    ),
-    update_forms=(
-        ActionForm("disable", "Disable", "paylink", allowed_states=("active",), fixed_values=(("status", "disable"),)),
-        ActionForm("enable", "Enable", "paylink", allowed_states=("disabled",), fixed_values=(("status", "enable"),)),
-    ),
-)
-
-RECURRENTS = RecordKind(
-    name="recurrents",
-    label="Recurrent payments",
-    singular="Recurrent payment",
-    method="resources",
-    selector="inquire",
-    key_field="id",
-    columns=("id", "state", "amount", "currency", "frequency", "next_charge", "paid", "email"),
-    list_action="recurrents",
-    view_action="recurrent",
-    empty_text="A recurrent payment starts with a card payment that has is_recurring.",
-    update_forms=(
-        ActionForm("stop", "Stop", "recurrent", allowed_states=("active",), fixed_values=(("status", "stop"),)),
-        ActionForm(
-            "start",
-            "Restart",
-            "recurrent",
-            allowed_states=("stopped", "paused"),
-            fixed_values=(("status", "start"),),
-        ),
-    ),
-)
-
-INSTALLMENTS = RecordKind(
-    name="instalments",
-    label="Installments",
-    singular="Installment plan",
-    method="resources",
-    selector="inquire",
-    key_field="id",
-    columns=("id", "state", "total", "currency", "email"),
-    list_action="installments",
-    empty_text="An installment plan starts with a card or token payment that has an installment.",
-)
-
 CARDS = RecordKind(
     name="cards",
     label="Cards",
@@ -376,56 +278,6 @@ CASHCODES = RecordKind(
     update_forms=(ActionForm("cancel", "Cancel", "cancel", allowed_states=("active",)),),
 )
 
-BENEFICIARIES = RecordKind(
-    name="beneficiaries",
-    label="Beneficiaries",
-    singular="Beneficiary",
-    method="console",
-    key_field="ref_code",
-    columns=("ref_code", "name", "bank_code", "account_number", "created_at"),
-    list_action="beneficiaries",
-    empty_text="A beneficiary receives a share of split payments. Use its ref_code in a payment's split.",
-    create_forms=(
-        ActionForm(
-            "create",
-            "Add a beneficiary",
-            "beneficiary",
-            (
-                FormField("name", "Name", required=True),
-                FormField("bankcode", "Bank code", input_mode="numeric", required=True),
-                FormField("accountnumber", "Account number", input_mode="numeric", required=True),
-            ),
-        ),
-    ),
-)
-
-ACCOUNTS = RecordKind(
-    name="accounts",
-    label="Accounts",
-    singular="Account",
-    method="resources",
-    selector="inquire",
-    form_selector="request",
-    key_field="reference",
-    columns=("reference", "accountNumber", "bankName", "accountName", "state", "dateCreated"),
-    list_action="accounts",
-    empty_text="A personalized account is an account number for one customer: every transfer into it is a payment.",
-    create_forms=(
-        ActionForm(
-            "open",
-            "Open an account",
-            "personalized-accounts",
-            (
-                FormField("name", "Name", required=True),
-                FormField("reference", "Your reference", required=True),
-                FormField("email", "Email", input_type="email", required=True),
-                FormField("bvn", "BVN", "Of the account's owner.", "numeric"),
-            ),
-        ),
-    ),
-    update_forms=(ActionForm("close", "Close", "close_personalized_account", allowed_states=("open",)),),
-)
-
 BILLS = RecordKind(
     name="bills",
     label="Bills",
@@ -451,55 +303,6 @@ BILLS = RecordKind(
             ),
         ),
     ),
-)
-
-DISPUTES = RecordKind(
-    name="disputes",
-    label="Disputes",
-    singular="Dispute",
-    method="payment",
-    key_field="dispute_id",
-    columns=("dispute_id", "txnRef", "state", "amount", "currency", "reason", "respond_by"),
-    list_action="disputes",
-    view_action="dispute",
-    empty_text="A dispute is opened by the payer's bank. Answer it before its deadline.",
-    update_forms=(
-        ActionForm(
-            "evidence",
-            "Send evidence",
-            "dispute_respond",
-            (
-                FormField("evidence.explanation", "Why the payment is valid", required=True),
-                FormField("evidence.product_description", "What was sold"),
-                FormField("evidence.customer_name", "Customer's name"),
-                FormField("evidence.customer_email", "Customer's e-mail", input_type="email"),
-                FormField("evidence.service_date", "Delivered on", input_type="date"),
-                FormField("evidence.tracking_number", "Tracking number"),
-            ),
-            allowed_states=("needs_response",),
-            file_list="evidence.files",
-        ),
-        ActionForm(
-            "accept",
-            "Accept: the payer is right",
-            "dispute_respond",
-            allowed_states=("needs_response",),
-            fixed_values=(("accept", True),),
-        ),
-    ),
-)
-
-SETTLEMENTS = RecordKind(
-    name="settlements",
-    label="Settlements",
-    singular="Settlement",
-    method="resources",
-    selector="inquire",
-    key_field="settlement_id",
-    columns=("settlement_id", "day", "currency", "gross", "fee", "vat", "refunds", "disputes", "reserve", "net"),
-    list_action="settlements",
-    view_action="settlement",
-    empty_text="A settlement is what collections did to the wallet on one day.",
 )
 
 RECORD_KINDS = (

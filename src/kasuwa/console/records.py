@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from kasuwa.console.events import parse_int
 from kasuwa.console.forms import ActionForm, build_request, set_nested
-from kasuwa.console.record_table import RecordKind
+from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.visit import ActionReply, NotFound, Visit
 
 PAGE_SIZE = 50

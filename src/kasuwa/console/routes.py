@@ -48,7 +48,8 @@ from kasuwa.console.access import (
     PASSWORD_ONLY,
     AccessRule,
 )
-from kasuwa.console.record_table import RECORD_KINDS, RecordKind
+from kasuwa.console.record_kind import RecordKind
+from kasuwa.console.record_table import RECORD_KINDS
 from kasuwa.console.records import bind_kind
 from kasuwa.console.visit import ConsoleServices, Visit
 

@@ -38,6 +38,26 @@ DISBURSE_TRANSFER_BULK: Action[types.BulkTransferReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+DISBURSE_APPROVE: Action[types.ApprovalReply] = Action(
+    name="disburse.approve",
+    path="disburse",
+    selectors={"action": "approve"},
+    fields={"txn_ref": ("txnRef", "text")},
+    reply="ApprovalReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+DISBURSE_REJECT: Action[types.ApprovalReply] = Action(
+    name="disburse.reject",
+    path="disburse",
+    selectors={"action": "reject"},
+    fields={"txn_ref": ("txnRef", "text")},
+    reply="ApprovalReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 DISBURSE_VERIFY: Action[types.TransferState] = Action(
     name="disburse.verify",
     path="disburse",
@@ -320,6 +340,42 @@ PAYMENT_CHECKOUT: Action[types.CheckoutReply] = Action(
         "meta": ("meta", "document"),
     },
     reply="CheckoutReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+PAYMENT_DISPUTES: Action[types.DisputeSummary] = Action(
+    name="payment.disputes",
+    path="payment",
+    selectors={"action": "disputes"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "state": ("state", "choice"),
+        "txn_ref": ("txnRef", "text"),
+    },
+    reply="DisputesReply",
+    record="DisputeSummary",
+    paging="offset",
+    newest_first=True,
+)
+PAYMENT_DISPUTE: Action[types.DisputeReply] = Action(
+    name="payment.dispute",
+    path="payment",
+    selectors={"action": "dispute"},
+    fields={"dispute_id": ("dispute_id", "text")},
+    reply="DisputeReply",
+)
+PAYMENT_DISPUTE_RESPOND: Action[types.DisputeChanged] = Action(
+    name="payment.dispute_respond",
+    path="payment",
+    selectors={"action": "dispute_respond"},
+    fields={
+        "dispute_id": ("dispute_id", "text"),
+        "accept": ("accept", "boolean"),
+        "evidence": ("evidence", "Evidence"),
+    },
+    reply="DisputeChanged",
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,
@@ -876,6 +932,31 @@ RESOURCES_PERSONALIZED_ACCOUNT: Action[types.PersonalizedReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_CLOSE_PERSONALIZED_ACCOUNT: Action[types.CloseAccountReply] = Action(
+    name="resources.close_personalized_account",
+    path="resources",
+    selectors={"request": "close_personalized_account"},
+    fields={"reference": ("reference", "text")},
+    reply="CloseAccountReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_ACCOUNTS: Action[types.AccountLine] = Action(
+    name="resources.accounts",
+    path="resources",
+    selectors={"inquire": "accounts"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "state": ("state", "choice"),
+        "reference": ("reference", "text"),
+    },
+    reply="AccountsReply",
+    record="AccountLine",
+    paging="offset",
+    newest_first=True,
+)
 RESOURCES_WALLET: Action[types.WalletReply] = Action(
     name="resources.wallet", path="resources", selectors={"inquire": "wallet"}, fields={}, reply="WalletReply"
 )
@@ -1123,9 +1204,65 @@ RESOURCES_STATEMENT: Action[types.Statement] = Action(
         "last": ("to", "date"),
         "format": ("format", "choice"),
         "limit": ("limit", "integer"),
+        "proof": ("proof", "boolean"),
         "cursor": ("cursor", "text"),
     },
     reply="Statement",
+)
+RESOURCES_SETTLEMENTS: Action[types.SettlementSummary] = Action(
+    name="resources.settlements",
+    path="resources",
+    selectors={"inquire": "settlements"},
+    fields={
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
+        "currency": ("currency", "choice"),
+        "first": ("from", "date"),
+        "last": ("to", "date"),
+    },
+    reply="SettlementsReply",
+    record="SettlementSummary",
+    paging="offset",
+    newest_first=True,
+)
+RESOURCES_SETTLEMENT: Action[types.SettlementReply] = Action(
+    name="resources.settlement",
+    path="resources",
+    selectors={"inquire": "settlement"},
+    fields={"settlement_id": ("settlement_id", "text")},
+    reply="SettlementReply",
+)
+RESOURCES_PROOF: Action[types.ProofReply] = Action(
+    name="resources.proof",
+    path="resources",
+    selectors={"inquire": "proof"},
+    fields={"reference": ("reference", "text")},
+    reply="ProofReply",
+)
+RESOURCES_PAYOUT_SCHEDULE: Action[types.ScheduleReply] = Action(
+    name="resources.payout_schedule",
+    path="resources",
+    selectors={"request": "payout_schedule"},
+    fields={
+        "frequency": ("frequency", "choice"),
+        "least": ("least", "amount"),
+        "bankcode": ("bankcode", "text"),
+        "accountnumber": ("accountnumber", "text"),
+    },
+    reply="ScheduleReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_PAYOUTS: Action[types.ScheduleReply] = Action(
+    name="resources.payouts",
+    path="resources",
+    selectors={"inquire": "payout_schedule"},
+    fields={},
+    reply="ScheduleReply",
+)
+RESOURCES_KEYS: Action[types.KeysReply] = Action(
+    name="resources.keys", path="resources", selectors={"inquire": "keys"}, fields={}, reply="KeysReply"
 )
 RESOURCES_INVOICE: Action[types.InvoiceReply] = Action(
     name="resources.invoice",
@@ -1250,8 +1387,34 @@ SANDBOX_PAY_ACCOUNT: Action[types.InboundPaymentReply] = Action(
         "account_number": ("accountNumber", "text"),
         "amount": ("amount", "amount"),
         "sender_name": ("sender_name", "text"),
+        "rejected": ("rejected", "boolean"),
     },
     reply="InboundPaymentReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+SANDBOX_DISPUTE: Action[types.DisputeChanged] = Action(
+    name="sandbox.dispute",
+    path="sandbox",
+    selectors={"action": "dispute"},
+    fields={
+        "txn_ref": ("txnRef", "text"),
+        "amount": ("amount", "amount"),
+        "reason": ("reason", "text"),
+        "hours": ("hours", "integer"),
+    },
+    reply="DisputeChanged",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+SANDBOX_DISPUTE_OUTCOME: Action[types.DisputeChanged] = Action(
+    name="sandbox.dispute_outcome",
+    path="sandbox",
+    selectors={"action": "dispute_outcome"},
+    fields={"dispute_id": ("dispute_id", "text"), "outcome": ("outcome", "choice")},
+    reply="DisputeChanged",
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,
@@ -1397,6 +1560,15 @@ SANDBOX_FREEZE: Action[types.ClockReply] = Action(
 SANDBOX_AUDIT: Action[types.AuditReply] = Action(
     name="sandbox.audit", path="sandbox", selectors={"action": "audit"}, fields={}, reply="AuditReply"
 )
+SANDBOX_CLOSE: Action[types.CloseReply] = Action(
+    name="sandbox.close",
+    path="sandbox",
+    selectors={"action": "close"},
+    fields={},
+    reply="CloseReply",
+    writes=True,
+    repeat="never",
+)
 SANDBOX_FAULT: Action[types.SandboxReply] = Action(
     name="sandbox.fault",
     path="sandbox",
@@ -1418,6 +1590,37 @@ SANDBOX_RESET: Action[types.SandboxReply] = Action(
     selectors={"action": "reset"},
     fields={},
     reply="SandboxReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_NEW_KEY: Action[types.NewKeyReply] = Action(
+    name="sandbox.new_key",
+    path="sandbox",
+    selectors={"action": "new_key"},
+    fields={
+        "name": ("name", "text"),
+        "scopes": ("scopes", "[text]"),
+        "addresses": ("addresses", "[text]"),
+        "expires_at": ("expires_at", "time"),
+    },
+    reply="NewKeyReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_PAYOUT_POLICY: Action[types.PolicyReply] = Action(
+    name="sandbox.payout_policy",
+    path="sandbox",
+    selectors={"action": "payout_policy"},
+    fields={
+        "approve_above": ("approve_above", "amount"),
+        "approve_daily_above": ("approve_daily_above", "amount"),
+        "approve_new_beneficiary": ("approve_new_beneficiary", "boolean"),
+        "approve_bulk": ("approve_bulk", "boolean"),
+        "beneficiary_limits": ("beneficiary_limits", "LimitFields"),
+        "tier_limits": ("tier_limits", "TierFields"),
+        "on_limit": ("on_limit", "choice"),
+    },
+    reply="PolicyReply",
     writes=True,
     repeat="never",
 )

@@ -36,6 +36,8 @@ class Disburse(AsyncGroup):
 
         One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN.
 
+        Needs a key of scope `payout`.
+
         amount: Amount that the beneficiary receives, in naira. Fee and VAT are debited on top, and stamp duty where
             it applies. Digits with at most two decimals, above zero, at most 15 digits.
         currency: May be left out: transfers are always made in NGN.
@@ -90,6 +92,8 @@ class Disburse(AsyncGroup):
 
         Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent.
 
+        Needs a key of scope `payout`.
+
         data: The orders, each with the fields of a single transfer. At least one order, at most 1,000.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -125,6 +129,56 @@ class Disburse(AsyncGroup):
         """
         return await self._call(actions.DISBURSE_TRANSFER_BULK, {"data": data}, idempotency_key)
 
+    async def approve(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
+        """Approve a transfer that waits, or a bulk, with another key than the one that made it.
+
+        A transfer that waits for approval, or a bulk with all of its orders that still wait.
+
+        Needs a key of scope `approve`.
+
+        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.disburse.approve(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "<reference>",
+              "message": "Transfer Successful"
+            }
+        """
+        return await self._call(actions.DISBURSE_APPROVE, {"txn_ref": txn_ref}, idempotency_key)
+
+    async def reject(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
+        """Reject a transfer that waits for approval, or a bulk, and release its money.
+
+        A transfer that waits for approval, or a bulk with all of its orders that still wait.
+
+        Needs a key of scope `approve`.
+
+        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.disburse.reject(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "failed",
+              "txnRef": "<txnRef>",
+              "orderRef": "<reference>",
+              "message": "Rejected by key 1 (default)"
+            }
+        """
+        return await self._call(actions.DISBURSE_REJECT, {"txn_ref": txn_ref}, idempotency_key)
+
     async def verify(
         self, *, txn_ref: str | None = None, order_ref: str | None = None, batch_ref: str | None = None
     ) -> types.TransferState:
@@ -132,6 +186,8 @@ class Disburse(AsyncGroup):
 
         The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
         name. If several are sent, `txnRef` counts.
+
+        Needs a key of scope `payout` or `read`.
 
         txn_ref: The reference to look up: an `orderRef`, a `txnRef`, a `batchRef`, or a `loan_id` for its
             disbursement. 1 to 100 characters.
@@ -193,6 +249,8 @@ class Payment(AsyncGroup):
         """Begin a card payment: which authentication does the card want?.
 
         The first step of a card payment. `amount` may be absent if an installment schedule says what is due.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -290,6 +348,8 @@ class Payment(AsyncGroup):
 
         The second step: the same body with the reference and the authentication that the first step asked for. Fields
         that only this step has count as if the first had them.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -408,6 +468,8 @@ class Payment(AsyncGroup):
 
         Debits a bank account after an OTP.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -480,6 +542,8 @@ class Payment(AsyncGroup):
 
         Submits the OTP that the payer's bank sent. For account payments `validate` is "account".
 
+        Needs a key of scope `collect`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -524,6 +588,8 @@ class Payment(AsyncGroup):
         """A code that the payer dials.
 
         Returns a code that the payer dials. Zenith requires phone and account number.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -610,6 +676,8 @@ class Payment(AsyncGroup):
 
         Prompts the payer on the phone.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -687,6 +755,8 @@ class Payment(AsyncGroup):
         """A QR code that the payer scans.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -768,6 +838,8 @@ class Payment(AsyncGroup):
         """An account number that the payer pays into.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -854,6 +926,8 @@ class Payment(AsyncGroup):
 
         Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -939,6 +1013,8 @@ class Payment(AsyncGroup):
 
         Charges a saved card.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -1019,6 +1095,8 @@ class Payment(AsyncGroup):
 
         Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`.
 
+        Needs a key of scope `collect` or `read`.
+
         txn_ref: Reference of a payment or of a refund, or a `loan_id` or `savings_id` for the newest payment of a
             payer for it. 1 to 100 characters.
         customer_txnref: Your reference of the payment. Used if neither `txnRef` nor `refundRef` is sent. 1 to 100
@@ -1065,6 +1143,8 @@ class Payment(AsyncGroup):
         """Pay back all or a part of a payment.
 
         Refunds a payment or a part of it.
+
+        Needs a key of scope `payout`.
 
         txn_ref: The payment to refund. 1 to 100 characters.
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
@@ -1119,6 +1199,8 @@ class Payment(AsyncGroup):
         """Open a page on which a payer pays, by any channel.
 
         Opens a page on which one payer pays one amount, by any of the channels.
+
+        Needs a key of scope `collect`.
 
         amount: Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or
             left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -1187,6 +1269,106 @@ class Payment(AsyncGroup):
             idempotency_key,
         )
 
+    def disputes(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
+        txn_ref: str | None = None,
+    ) -> AsyncPager[types.DisputeSummary]:
+        """Disputes of payments, newest first.
+
+        Lists disputes, newest first.
+
+        Needs a key of scope `collect` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists only disputes in this state.
+        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.disputes()
+
+            {
+              "status": 200,
+              "data": [],
+              "total": 0,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
+        )
+
+    async def dispute(self, *, dispute_id: str) -> types.DisputeReply:
+        """One dispute with its evidence and its steps.
+
+        Reads one dispute with its evidence.
+
+        Needs a key of scope `collect` or `read`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.payment.dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 104,
+              "message": "Invalid Dispute Reference"
+            }
+        """
+        return await self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
+
+    async def dispute_respond(
+        self,
+        *,
+        dispute_id: str,
+        accept: bool | None = None,
+        evidence: types.Evidence | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """Accept a dispute, or send evidence against it.
+
+        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+
+        Needs a key of scope `collect`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
+            evidence.
+        evidence: Why the payer is wrong. The payer's bank decides on it.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.payment.dispute_respond(
+                dispute_id="<dispute_id>",
+                evidence={
+                    "explanation": "The parcel was handed to the customer on 3 January.",
+                    "tracking_number": "NG-7712",
+                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
+                },
+            )
+
+            {
+              "status": 104,
+              "message": "Invalid Dispute Reference"
+            }
+        """
+        return await self._call(
+            actions.PAYMENT_DISPUTE_RESPOND,
+            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
+            idempotency_key,
+        )
+
     async def wait(
         self,
         thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,
@@ -1212,6 +1394,8 @@ class Bills(AsyncGroup):
         """The catalogue of bills: all of it, one category, or one bill.
 
         Selects the whole catalogue, one category or one bill.
+
+        Needs a key of scope `payout` or `read`.
 
         category: Code of a category, to get its bills alone. 1 to 100 characters.
         bills_id: Number of a bill, to get it and its items alone. With `category`, the bill must be of that
@@ -1257,6 +1441,8 @@ class Bills(AsyncGroup):
         `reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef
         is refused, because resolve pays nothing.
 
+        Needs a key of scope `payout` or `read`.
+
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
             characters.
@@ -1290,6 +1476,8 @@ class Bills(AsyncGroup):
 
         `amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
         it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid.
+
+        Needs a key of scope `payout`.
 
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
@@ -1337,6 +1525,8 @@ class Bills(AsyncGroup):
         """The state of a bill, by its orderRef or txnRef, with its token or PIN.
 
         The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name.
+
+        Needs a key of scope `payout` or `read`.
 
         txn_ref: The `txnRef` or `orderRef` of the bill. 1 to 100 characters.
         order_ref: The `orderRef` of the bill. Ignored if `txnRef` is sent. 1 to 100 characters.
@@ -1386,9 +1576,12 @@ class Clients(AsyncGroup):
 
         A new client, who may borrow and save once active.
 
+        Needs a key of scope `lend`.
+
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
-            if they differ. It requires `data.bvn`. Default false.
+            if they differ. It requires `data.bvn`, and `data.dob` and `data.phone` where the register compares
+            them. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1429,6 +1622,11 @@ class Clients(AsyncGroup):
                 "client_id": "<client_id>",
                 "status": "pending_approval",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1443,11 +1641,6 @@ class Clients(AsyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return await self._call(
@@ -1466,6 +1659,8 @@ class Clients(AsyncGroup):
         """Change a client: objects are merged, arrays are replaced, and the status can be changed.
 
         Changes of a client: of the person, of the status, or both.
+
+        Needs a key of scope `lend`.
 
         client_id: The client to change. 1 to 100 characters.
         data: The fields to change. Fields that are left out keep their values.
@@ -1492,6 +1687,11 @@ class Clients(AsyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1506,11 +1706,6 @@ class Clients(AsyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return await self._call(
@@ -1534,6 +1729,8 @@ class Clients(AsyncGroup):
         Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
         number and the case of an email address.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -1555,6 +1752,11 @@ class Clients(AsyncGroup):
                   "client_id": "<client_id>",
                   "status": "active",
                   "bvn_verified": true,
+                  "bvn_verification": {
+                    "method": "register",
+                    "state": "verified",
+                    "at": "2026-01-05T08:30:00.000Z"
+                  },
                   "firstname": "Ada",
                   "lastname": "Obi",
                   "middlename": "Grace",
@@ -1569,11 +1771,6 @@ class Clients(AsyncGroup):
                       "line2": "Flat 3",
                       "city": "Lagos",
                       "region": "Lagos",
-                      "postcode": "101241",
-                      "country": "NG"
-                    }
-                  ],
-                  "bankAccount": {
             …
         """
         return self._list(
@@ -1585,6 +1782,8 @@ class Clients(AsyncGroup):
         """One client.
 
         Names the client to view.
+
+        Needs a key of scope `lend` or `read`.
 
         client_id: The client to view. 1 to 100 characters.
 
@@ -1599,6 +1798,11 @@ class Clients(AsyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1613,11 +1817,6 @@ class Clients(AsyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return await self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
@@ -1643,6 +1842,8 @@ class Loans(AsyncGroup):
 
         Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
         stored.
+
+        Needs a key of scope `lend`.
 
         client_id: The client who borrows. The client must be active. 1 to 100 characters.
         interest_settings: The interest rate, and with it the interval between installments.
@@ -1686,7 +1887,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1725,6 +1926,8 @@ class Loans(AsyncGroup):
 
         Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it.
 
+        Needs a key of scope `lend`.
+
         loan_id: The loan to decide on. 1 to 100 characters.
         status: `approve` pays the loan out to the client's `bankAccount`; `reject` and `cancel` close it. After a
             failed disbursement, `approve` tries again.
@@ -1755,7 +1958,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1800,6 +2003,8 @@ class Loans(AsyncGroup):
         Repays a loan. `amount` defaults to all that is due up to and including today, or to the next installment if
         nothing is due. The method `wallet` records money that the merchant has already received from the client: no
         cash moves. Every other method takes the fields of that payment type.
+
+        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -1900,6 +2105,8 @@ class Loans(AsyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
+        Needs a key of scope `lend`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -1931,6 +2138,8 @@ class Loans(AsyncGroup):
 
         Names the loan to view.
 
+        Needs a key of scope `lend` or `read`.
+
         loan_id: The loan to view. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -1953,7 +2162,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1990,6 +2199,8 @@ class Loans(AsyncGroup):
 
         Lists loans, newest first. `client_id` and `state` filter.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2017,7 +2228,7 @@ class Loans(AsyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": 7.5,
+                  "tax_rate": "7.5",
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
@@ -2039,6 +2250,8 @@ class Loans(AsyncGroup):
         """The ledger postings of a loan, newest first.
 
         Names the loan whose postings are listed, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2117,6 +2330,8 @@ class Investments(AsyncGroup):
         """Open savings for an active client.
 
         A new savings account of a client.
+
+        Needs a key of scope `lend`.
 
         name: Name of the savings account, such as its purpose. It is the narration of transfers by `cashout`. 1 to
             200 characters.
@@ -2210,6 +2425,8 @@ class Investments(AsyncGroup):
         """Deposit into savings, by any payment method or from the wallet; dry_run shows what would happen.
 
         A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
+
+        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -2312,6 +2529,8 @@ class Investments(AsyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
+        Needs a key of scope `lend`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -2342,6 +2561,8 @@ class Investments(AsyncGroup):
         """One savings account with its balance and interest.
 
         Names the savings account to view.
+
+        Needs a key of scope `lend` or `read`.
 
         savings_id: The savings account to view. 1 to 100 characters.
 
@@ -2385,6 +2606,8 @@ class Investments(AsyncGroup):
         """All savings, or one client's, newest first.
 
         Lists savings accounts, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2433,6 +2656,8 @@ class Investments(AsyncGroup):
 
         Names the savings account whose postings are listed, newest first.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2475,6 +2700,8 @@ class Investments(AsyncGroup):
 
         A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the
         error for an unknown method names it.
+
+        Needs a key of scope `lend`.
 
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
@@ -2522,6 +2749,8 @@ class Investments(AsyncGroup):
 
         A cash-out at a cash machine. Without a `pin`, one is generated.
 
+        Needs a key of scope `lend`.
+
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
         client_id: The client who owns the savings. Another one is refused. 1 to 100 characters.
@@ -2568,6 +2797,8 @@ class Investments(AsyncGroup):
         """Create a thrift plan that members can subscribe to.
 
         A new thrift plan: in each cycle every member contributes, and one member receives the pot.
+
+        Needs a key of scope `lend`.
 
         name: Name of the plan. 1 to 200 characters.
         amount: Contribution of each member in each cycle, in naira. Digits with at most two decimals, above zero,
@@ -2628,6 +2859,8 @@ class Investments(AsyncGroup):
 
         Makes a savings account a member of a thrift plan. Position in the plan is the order of subscription.
 
+        Needs a key of scope `lend`.
+
         savings_id: The savings account that pays the contributions and receives the pot. 1 to 100 characters.
         thrift_id: The plan to join. It must be open and not full. 1 to 100 characters.
         dry_run: If true, the reply explains what the membership would mean, and nothing is changed.
@@ -2665,6 +2898,8 @@ class Investments(AsyncGroup):
 
         Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2699,6 +2934,8 @@ class Investments(AsyncGroup):
         """All thrift plans, newest first.
 
         Lists thrift plans, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2738,6 +2975,8 @@ class Investments(AsyncGroup):
         """Cancel a thrift plan that has not started.
 
         Cancels a thrift plan that is not running yet.
+
+        Needs a key of scope `lend`.
 
         thrift_id: The thrift plan. 1 to 100 characters.
         dry_run: If true, the reply says what would happen, and nothing is changed.
@@ -2806,6 +3045,8 @@ class Virtualcard(AsyncGroup):
 
         A new card for a customer, with an initial balance from the wallet.
 
+        Needs a key of scope `issue`.
+
         billing: The cardholder and the billing address.
         amount: Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT. Digits with
             at most two decimals, above zero, at most 15 digits.
@@ -2873,6 +3114,8 @@ class Virtualcard(AsyncGroup):
 
         Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         reveal: If true, the reply has the full number and the CVV, and the audit trail records it. Default false.
 
@@ -2916,6 +3159,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -2948,6 +3193,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -2976,6 +3223,8 @@ class Virtualcard(AsyncGroup):
         """Set or remove a card's limits per transaction, day and month, and its shop categories.
 
         Replaces all limits of a card. An empty object removes them.
+
+        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         limits: The new limits. Those that are left out no longer apply: `{}` removes all.
@@ -3018,6 +3267,8 @@ class Virtualcard(AsyncGroup):
 
         Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date`
         is an alias of `to_date`.
+
+        Needs a key of scope `issue` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3069,6 +3320,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card by the reference that its creation returned.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3089,6 +3342,8 @@ class Virtualcard(AsyncGroup):
 
         Names a card by the reference that its creation returned.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3108,6 +3363,8 @@ class Virtualcard(AsyncGroup):
         """Terminate a card for good; its balance returns to the wallet.
 
         Names a card by the reference that its creation returned.
+
+        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3142,6 +3399,8 @@ class Cashcode(AsyncGroup):
         """A code, shown once, that draws an amount of cash with its PIN.
 
         A code to be made, which draws an amount of cash with its PIN.
+
+        Needs a key of scope `payout`.
 
         amount: Cash that the code draws, in naira. Amount, fee and VAT are held in the wallet until the code ends.
             Digits with at most two decimals, above zero, at most 15 digits.
@@ -3191,6 +3450,8 @@ class Cashcode(AsyncGroup):
 
         A cashcode by the orderRef that it was generated under.
 
+        Needs a key of scope `payout` or `read`.
+
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -3217,6 +3478,8 @@ class Cashcode(AsyncGroup):
         """Cancel an unused cashcode and release the money held for it.
 
         A cashcode by the orderRef that it was generated under.
+
+        Needs a key of scope `payout`.
 
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
@@ -3250,6 +3513,8 @@ class Resources(AsyncGroup):
     async def banks(self) -> Mapping[str, str]:
         """Bank codes and names.
 
+        Any key may be used.
+
         Example, and the reply that was recorded for it:
 
             await shop.resources.banks()
@@ -3269,6 +3534,8 @@ class Resources(AsyncGroup):
         """The name on a bank account.
 
         Asks for the name on a bank account, before money is sent to it.
+
+        Any key may be used.
 
         accountnumber: Number of the account. Ten digits.
         bankcode: Code of the account's bank, as `banks` lists it. A bank code of 3, 5 or 6 digits.
@@ -3291,6 +3558,8 @@ class Resources(AsyncGroup):
         """The person with a Bank Verification Number.
 
         Asks for the person with a Bank Verification Number.
+
+        Needs a key of scope `lend`.
 
         bvn: Bank Verification Number of the person. Eleven digits that begin with 22.
 
@@ -3315,6 +3584,8 @@ class Resources(AsyncGroup):
         """The brand, issuer and country of a card, by its first six digits.
 
         Asks for the issuer of a card.
+
+        Any key may be used.
 
         card_no: The first six digits of the card. More may be sent; they are dropped. The first six digits of a
             card's number.
@@ -3349,6 +3620,8 @@ class Resources(AsyncGroup):
         """An account number for one reference, to receive money on.
 
         `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
+
+        Needs a key of scope `collect`.
 
         name: Name of the account, which payers see. 1 to 100 characters.
         reference: Your reference of the account, such as a customer number. The same one again returns the first
@@ -3385,8 +3658,89 @@ class Resources(AsyncGroup):
             idempotency_key,
         )
 
+    async def close_personalized_account(
+        self, *, reference: str, idempotency_key: str | None = None
+    ) -> types.CloseAccountReply:
+        """Close the account of a reference, so that nobody can pay into it any more.
+
+        Names the account to close. Closing it again changes nothing.
+
+        Needs a key of scope `all`.
+
+        reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.close_personalized_account(reference="customer-18")
+
+            {
+              "status": 200,
+              "message": "The account is closed",
+              "data": {
+                "reference": "customer-18",
+                "state": "closed",
+                "accountNumber": "<accountNumber>",
+                "accountName": "Bola Ade",
+                "bankName": "Wema Bank",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateClosed": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_CLOSE_PERSONALIZED_ACCOUNT, {"reference": reference}, idempotency_key)
+
+    def accounts(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["closed", "closing", "failed", "open", "opening"] | None = None,
+        reference: str | None = None,
+    ) -> AsyncPager[types.AccountLine]:
+        """Personalized accounts and their states, newest first.
+
+        Lists personalized accounts, newest first.
+
+        Needs a key of scope `all` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists accounts in this state.
+        reference: Lists only the account with this reference. 1 to 100 characters, not only spaces.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.accounts(state="open")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "reference": "customer-17",
+                  "state": "open",
+                  "accountNumber": "<accountNumber>",
+                  "accountName": "Ada Obi",
+                  "bankName": "Wema Bank",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_ACCOUNTS, {"offset": offset, "limit": limit, "state": state, "reference": reference}
+        )
+
     async def wallet(self) -> types.WalletReply:
         """The merchant's balances.
+
+        Needs a key of scope `payout` or `read`.
 
         Example, and the reply that was recorded for it:
 
@@ -3419,6 +3773,8 @@ class Resources(AsyncGroup):
 
         Lists all events, newest first, or those of one transaction.
 
+        Needs a key of scope `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3435,27 +3791,27 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 12,
                   "txnRef": "<txnRef>",
-                  "kind": "cashcode",
+                  "kind": "account_closed",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "object": "<reference>",
                   "object_sequence": 1,
                   "payload": {
                     "status": 200,
-                    "txnStatus": "failed",
+                    "txnStatus": "successful",
                     "txnRef": "<txnRef>",
                     "chargedAmount": "0.00",
-                    "paymentMethod": "cashcode",
+                    "paymentMethod": "bank_transfer",
                     "endpoint": "test",
-                    "kind": "cashcode",
+                    "kind": "account_closed",
                     "currency": "NGN",
-                    "orderRef": "cash-1042"
+                    "accountReference": "customer-18",
+                    "account": "<account>",
+                    "accountDetails": "Bola Ade",
+                    "bankname": "Wema Bank"
                   },
-                  "attempts": []
-                },
-                {
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
@@ -3464,6 +3820,8 @@ class Resources(AsyncGroup):
         """Events by sequence, for merchants who cannot receive webhooks.
 
         Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
+
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3512,6 +3870,8 @@ class Resources(AsyncGroup):
 
         One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
 
+        Needs a key of scope `all`.
+
         event_id: The event to send again. Either this or `from` is required; this one counts if both are sent. 1 to
             100 characters.
         first: The `sequence` of the first event to send again. A whole number above zero.
@@ -3534,6 +3894,8 @@ class Resources(AsyncGroup):
         """The banks whose accounts can be debited.
 
         Lists the banks whose accounts can be debited.
+
+        Any key may be used.
 
         Example, and the reply that was recorded for it:
 
@@ -3584,6 +3946,8 @@ class Resources(AsyncGroup):
 
         Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
 
+        Any key may be used.
+
         amount: Amount of the payment. Digits with at most two decimals, above zero, at most 15 digits.
         card_no: The first six digits of the card, or all of them: they tell a local from an international card. 6
             to 19 digits.
@@ -3628,6 +3992,8 @@ class Resources(AsyncGroup):
 
         Lists recurrent payments, newest first.
 
+        Needs a key of scope `collect` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3667,6 +4033,8 @@ class Resources(AsyncGroup):
         """One recurrent payment; stop it or start it again.
 
         Reads one recurrent payment. With `status` it is stopped or started.
+
+        Needs a key of scope `collect`.
 
         id: The recurrent payment, by the `id` that `recurrents` lists. 1 to 100 characters.
         status: `stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not
@@ -3708,6 +4076,8 @@ class Resources(AsyncGroup):
         """Installment plans, newest first, finished ones too; or one, by its id.
 
         Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3754,6 +4124,8 @@ class Resources(AsyncGroup):
         """Resume a paused installment plan: what fell due meanwhile is charged at once.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3802,6 +4174,8 @@ class Resources(AsyncGroup):
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
+        Needs a key of scope `collect`.
+
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3848,6 +4222,8 @@ class Resources(AsyncGroup):
         """Cancel an installment plan: nothing more is charged.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3909,6 +4285,8 @@ class Resources(AsyncGroup):
         """Make a link that anybody may open to pay.
 
         Makes a link that anybody may open to pay. Optional fields may be null.
+
+        Needs a key of scope `all`.
 
         title: What is paid for. Payers see it. 1 to 100 characters.
         description: Further text, which payers see. At most 1,000 characters.
@@ -3984,6 +4362,8 @@ class Resources(AsyncGroup):
 
         Lists payment links, newest first, or shows one with its payments.
 
+        Needs a key of scope `all` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4019,6 +4399,8 @@ class Resources(AsyncGroup):
         """One payment link with its payments and totals.
 
         Shows one payment link with its payments and totals.
+
+        Needs a key of scope `all` or `read`.
 
         link_id: The link to show. 1 to 100 characters.
 
@@ -4059,6 +4441,8 @@ class Resources(AsyncGroup):
 
         Disables or enables a payment link. The action's variant `status` says which.
 
+        Needs a key of scope `all`.
+
         link_id: The link to switch. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -4087,6 +4471,8 @@ class Resources(AsyncGroup):
         """Enable a payment link again.
 
         Disables or enables a payment link. The action's variant `status` says which.
+
+        Needs a key of scope `all`.
 
         link_id: The link to switch. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4125,6 +4511,8 @@ class Resources(AsyncGroup):
 
         Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
         replace the earlier ones.
+
+        Needs a key of scope `collect`.
 
         name: Name of the customer. 1 to 100 characters.
         email: E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones
@@ -4166,6 +4554,8 @@ class Resources(AsyncGroup):
 
         Lists customers, newest first.
 
+        Needs a key of scope `collect` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4200,6 +4590,8 @@ class Resources(AsyncGroup):
         """One customer with totals, saved cards and newest payments.
 
         Shows one customer with payments.
+
+        Needs a key of scope `collect` or `read`.
 
         customer_id: Identifier of the customer. 1 to 100 characters.
 
@@ -4257,6 +4649,8 @@ class Resources(AsyncGroup):
         """Transactions of every kind, newest first.
 
         Lists transactions of every kind, newest first. Filters that are sent must all match.
+
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -4333,10 +4727,12 @@ class Resources(AsyncGroup):
 
         Finds anything that has a reference, whoever gave it.
 
+        Needs a key of scope `read`.
+
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
-            card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
-            characters.
+            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute or
+            settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -4382,12 +4778,15 @@ class Resources(AsyncGroup):
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
         format: Literal["csv", "json", "pdf"] | None = None,
         limit: int | None = None,
+        proof: bool | None = None,
         cursor: str | None = None,
     ) -> types.Statement:
         """The movements of an account, its balances and totals, in pages or as a file.
 
         Asks for a statement of account over whole days. The statement of the days that follow begins with the balance
         at which this one ends.
+
+        Needs a key of scope `read`.
 
         account: Kind of the account: your wallet, a virtual card, a savings account, a loan, or a beneficiary of
             split payments.
@@ -4399,6 +4798,8 @@ class Resources(AsyncGroup):
         last: Last day, in Lagos. At most 366 days after `from`. A date such as 2026-01-05.
         format: `json`, in pages (default), or a link to a file.
         limit: Largest number of movements on a page. Default 50. 1 to 200.
+        proof: Adds the proof of every page to it (`json` only). A page then has the movements among the next
+            `limit` postings of your books, which may be few or none.
         cursor: Continues after the page that had this `next_cursor`. Send the other fields with it again. The
             `next_cursor` of a reply.
 
@@ -4444,9 +4845,258 @@ class Resources(AsyncGroup):
                 "currency": currency,
                 "format": format,
                 "limit": limit,
+                "proof": proof,
                 "cursor": cursor,
             },
         )
+
+    def settlements(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        first: dt.date | str | None = None,
+        last: dt.date | str | None = None,
+    ) -> AsyncPager[types.SettlementSummary]:
+        """What collections did to the wallet, day by day.
+
+        Lists settlements, newest first: one for each day and currency on which collected money moved.
+
+        Needs a key of scope `all` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        currency: Lists only settlements in this currency. One of NGN, USD, GHS, KES.
+        first: First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05.
+        last: Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.settlements(first="2026-01-01", last="2026-01-31")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "settlement_id": "ST20260105NGN",
+                  "day": "2026-01-05",
+                  "currency": "NGN",
+                  "state": "open",
+                  "gross": "16527.15",
+                  "fee": "-1927.91",
+                  "vat": "-144.60",
+                  "split": "0.00",
+                  "refunds": "-500.00",
+                  "disputes": "0.00",
+                  "reserve": "0.00",
+                  "net": "13954.64",
+                  "paid_out": "0.00"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_SETTLEMENTS,
+            {"offset": offset, "limit": limit, "currency": currency, "first": first, "last": last},
+        )
+
+    async def settlement(self, *, settlement_id: str) -> types.SettlementReply:
+        """One settlement with its lines.
+
+        Reads one settlement.
+
+        Needs a key of scope `all` or `read`.
+
+        settlement_id: The settlement, by its `settlement_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.settlement(settlement_id="<settlement_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "settlement_id": "ST20260105NGN",
+                "day": "2026-01-05",
+                "currency": "NGN",
+                "state": "open",
+                "gross": "16527.15",
+                "fee": "-1927.91",
+                "vat": "-144.60",
+                "split": "0.00",
+                "refunds": "-500.00",
+                "disputes": "0.00",
+                "reserve": "0.00",
+                "net": "13954.64",
+                "paid_out": "0.00",
+                "lines": [
+                  {
+                    "kind": "gross",
+                    "amount": "16527.15",
+                    "count": 4
+                  },
+                  {
+                    "kind": "fee",
+                    "amount": "-1927.91",
+                    "count": 5
+            …
+        """
+        return await self._call(actions.RESOURCES_SETTLEMENT, {"settlement_id": settlement_id})
+
+    async def proof(self, *, reference: str) -> types.ProofReply:
+        """The proof that what a transaction posted is in a signed close of the books.
+
+        Asks for the proof of what a transaction posted.
+
+        Needs a key of scope `all` or `read`.
+
+        reference: The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100
+            characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.proof(reference="order-1042")
+
+            {
+              "status": 200,
+              "message": "Pending until the next close",
+              "data": [
+                {
+                  "state": "pending",
+                  "first": 3,
+                  "last": 5,
+                  "start": null,
+                  "groups": [],
+                  "mark": null,
+                  "head": null,
+                  "index": null,
+                  "path": [],
+                  "close": null
+                }
+              ],
+              "format": "kasuwa proof 1"
+            }
+        """
+        return await self._call(actions.RESOURCES_PROOF, {"reference": reference})
+
+    async def payout_schedule(
+        self,
+        *,
+        frequency: Literal["above", "daily", "monthly", "off", "weekly"],
+        least: types.Amount | None = None,
+        bankcode: str | None = None,
+        accountnumber: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ScheduleReply:
+        """Pay the wallet out to your bank account by a schedule.
+
+        Sets when the NGN wallet is paid out to your own bank account, or ends that.
+
+        Needs a key of scope `all`.
+
+        frequency: `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at
+            least `least`), or `off`. Payouts are made at 09:00 in Lagos.
+        least: A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        bankcode: Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or
+            6 digits.
+        accountnumber: Number of your account. Required with the first schedule; later ones keep it. Ten digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.payout_schedule(
+                frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000"
+            )
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return await self._call(
+            actions.RESOURCES_PAYOUT_SCHEDULE,
+            {"frequency": frequency, "least": least, "bankcode": bankcode, "accountnumber": accountnumber},
+            idempotency_key,
+        )
+
+    async def payouts(self) -> types.ScheduleReply:
+        """The schedule of payouts.
+
+        Reads the schedule of payouts.
+
+        Needs a key of scope `all` or `read`.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.payouts()
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_PAYOUTS, {})
+
+    async def keys(self) -> types.KeysReply:
+        """The valid API keys, without the keys themselves.
+
+        Needs a key of scope `read`.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.keys()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "key_id": 1,
+                  "name": "default",
+                  "scopes": [
+                    "all"
+                  ],
+                  "addresses": [],
+                  "made_by": "",
+                  "made_at": "<made_at>",
+                  "expires_at": null,
+                  "replaced_by": null,
+                  "last_used_at": "<last_used_at>",
+                  "last_used_from": "<last_used_from>",
+                  "refused_at": null,
+                  "refused_from": null,
+                  "signs_events": true,
+                  "is_this": true
+                }
+              ]
+            }
+        """
+        return await self._call(actions.RESOURCES_KEYS, {})
 
     async def invoice(
         self,
@@ -4468,6 +5118,8 @@ class Resources(AsyncGroup):
 
         Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and
         link stay, and every field counts as in a new invoice.
+
+        Needs a key of scope `all`.
 
         customer_id: The customer who is to pay, of the action `customer`. 1 to 100 characters.
         items: What the invoice is for. 1 to 100 items.
@@ -4564,6 +5216,8 @@ class Resources(AsyncGroup):
 
         Lists invoices, newest first.
 
+        Needs a key of scope `all` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4612,6 +5266,8 @@ class Resources(AsyncGroup):
 
         Shows one invoice.
 
+        Needs a key of scope `all` or `read`.
+
         invoice_id: Identifier of the invoice. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -4652,6 +5308,8 @@ class Resources(AsyncGroup):
         """Void an invoice on which nothing was paid.
 
         Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
+
+        Needs a key of scope `all`.
 
         invoice_id: Identifier of the invoice. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4713,6 +5371,8 @@ class Resources(AsyncGroup):
 
         Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
         count, as each kind has its price.
+
+        Needs a key of scope `all`.
 
         title: What is paid for. Payers see it. 1 to 100 characters.
         description: Further text, which payers see. At most 1,000 characters.
@@ -4805,6 +5465,8 @@ class Resources(AsyncGroup):
 
         Shows a link that sells tickets, and what it sold.
 
+        Needs a key of scope `all` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4850,6 +5512,8 @@ class Resources(AsyncGroup):
 
         Shows the ticket of a code.
 
+        Needs a key of scope `all` or `read`.
+
         code: Code of the ticket. A ticket code of 12 characters.
 
         Example, and the reply that was recorded for it:
@@ -4881,6 +5545,8 @@ class Resources(AsyncGroup):
         """Admit the holder of a ticket, once.
 
         Admits the holder of a ticket. A second request with the same code is refused.
+
+        Needs a key of scope `all`.
 
         code: Code of the ticket. A ticket code of 12 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4922,6 +5588,8 @@ class Sandbox(AsyncGroup):
 
         Adds a payee of split payments.
 
+        Needs a key of scope `all`.
+
         name: Name of the beneficiary. 1 to 200 characters.
         bankcode: Code of the beneficiary's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6
             digits.
@@ -4950,17 +5618,22 @@ class Sandbox(AsyncGroup):
         account_number: str,
         amount: types.Amount,
         sender_name: str | None = None,
+        rejected: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.InboundPaymentReply:
         """A customer's bank transfer into an account that was shown.
 
         Simulates a customer's bank transfer into an account number, in the test environment.
 
+        Needs a key of scope `all`.
+
         account_number: The account paid into: one that `charge` by bank transfer returned, or a personalized
             account. Ten digits.
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         sender_name: Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200
             characters.
+        rejected: If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an
+            event is sent. Only of an account that `charge` returned. Default false.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4977,8 +5650,88 @@ class Sandbox(AsyncGroup):
         """
         return await self._call(
             actions.SANDBOX_PAY_ACCOUNT,
-            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name, "rejected": rejected},
             idempotency_key,
+        )
+
+    async def dispute(
+        self,
+        *,
+        txn_ref: str,
+        reason: str,
+        amount: types.Amount | None = None,
+        hours: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """The payer's bank disputes a payment.
+
+        Simulates that the payer's bank disputes a payment.
+
+        Needs a key of scope `all`.
+
+        txn_ref: The payment. It must be successful. 1 to 100 characters.
+        amount: The disputed amount, in the payment's currency. Default: all that was not refunded or disputed
+            before. Digits with at most two decimals, above zero, at most 15 digits.
+        reason: The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters.
+        hours: Hours until the deadline. Default 168. 1 to 2,160.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.dispute(txn_ref="<txnRef>", amount="500.00", reason="product not received")
+
+            {
+              "status": 104,
+              "message": "Invalid Transaction Reference"
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_DISPUTE,
+            {"txn_ref": txn_ref, "reason": reason, "amount": amount, "hours": hours},
+            idempotency_key,
+        )
+
+    async def dispute_outcome(
+        self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
+    ) -> types.DisputeChanged:
+        """The payer's bank decides a dispute.
+
+        Simulates the decision of the payer's bank.
+
+        Needs a key of scope `all`.
+
+        dispute_id: The dispute. It must be open. 1 to 100 characters.
+        outcome: `won`: the bank decides for you; `lost`: for the payer.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.dispute_outcome(dispute_id="<dispute_id>", outcome="won")
+
+            {
+              "status": 200,
+              "message": "Dispute won: the money is yours again",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "won",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "0.00",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": "2026-01-05T08:30:00.000Z",
+                "plan_id": null
+              }
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_DISPUTE_OUTCOME, {"dispute_id": dispute_id, "outcome": outcome}, idempotency_key
         )
 
     async def card_purchase(
@@ -4997,6 +5750,8 @@ class Sandbox(AsyncGroup):
         """A shop charges a virtual card.
 
         Simulates a shop that charges a card, in the test environment.
+
+        Needs a key of scope `all`.
 
         reference: The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are
             sent. 1 to 100 characters.
@@ -5049,6 +5804,8 @@ class Sandbox(AsyncGroup):
 
         Simulates a shop that refunds a purchase, in the test environment.
 
+        Needs a key of scope `all`.
+
         txn_ref: The purchase to refund. 1 to 100 characters.
         amount: Amount to refund, in the shop's currency. Default: all that is left of the purchase. Digits with at
             most two decimals, above zero, at most 15 digits.
@@ -5074,6 +5831,8 @@ class Sandbox(AsyncGroup):
         """Simulate drawing cash with a code and its PIN.
 
         Simulates that cash is drawn with a code, in the test environment.
+
+        Needs a key of scope `all`.
 
         cashcode: The code, as `generate` returned it. Ten digits.
         pin: The PIN. The third wrong one locks the code. Four digits.
@@ -5112,6 +5871,8 @@ class Sandbox(AsyncGroup):
 
         A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
 
+        Needs a key of scope `all`.
+
         name: Name of the merchant, shown to payers. Default `Sandbox merchant`. At most 200 characters.
         now: Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out:
             the clock runs with the time of day. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
@@ -5148,6 +5909,8 @@ class Sandbox(AsyncGroup):
 
         Credits the merchant's own wallet.
 
+        Needs a key of scope `all`.
+
         amount: Amount to credit. Digits with at most two decimals, above zero, at most 15 digits.
         currency: Currency of the wallet, which is made if there is none. Default `NGN`. One of NGN, USD, GHS, KES.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -5176,6 +5939,8 @@ class Sandbox(AsyncGroup):
         """Simulate the rail's call-back for a pending transaction.
 
         A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
+
+        Needs a key of scope `all`.
 
         txn_ref: The transaction, by its `txnRef`, or the `orderRef` of a transfer or bill. It counts before the
             other three. 1 to 100 characters.
@@ -5212,6 +5977,8 @@ class Sandbox(AsyncGroup):
 
         The URL that this merchant's events are sent to. An empty text switches them off.
 
+        Needs a key of scope `all`.
+
         url: Address that events are sent to. Loopback addresses are allowed in the test environment. Empty: no
             events are sent. A URL of at most 2,048 characters, or empty.
 
@@ -5244,6 +6011,8 @@ class Sandbox(AsyncGroup):
         """The timeline of everything that has a reference.
 
         A reference of any kind. If several are sent, the first field of this list counts.
+
+        Needs a key of scope `all`.
 
         txn_ref: Reference of a transaction. 1 to 100 characters.
         order_ref: Your reference of a transfer, bill or cashcode. 1 to 100 characters.
@@ -5310,6 +6079,8 @@ class Sandbox(AsyncGroup):
     async def clock(self) -> types.ClockReply:
         """This merchant's business time.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             await shop.sandbox.clock()
@@ -5333,6 +6104,8 @@ class Sandbox(AsyncGroup):
         """Move business time forward and run everything that falls due on the way.
 
         Either a duration, whose parts are added up, or the time to go to.
+
+        Needs a key of scope `all`.
 
         seconds: Seconds to move forward. Seconds, minutes, hours and days are added up. A whole number, not
             negative.
@@ -5367,6 +6140,8 @@ class Sandbox(AsyncGroup):
 
         Stops this merchant's clock, or lets it run again.
 
+        Needs a key of scope `all`.
+
         frozen: True stops the clock, so that only `advance` moves it. False lets it run on from where it stands.
 
         Example, and the reply that was recorded for it:
@@ -5383,6 +6158,8 @@ class Sandbox(AsyncGroup):
     async def audit(self) -> types.AuditReply:
         """Check the invariants of this merchant's books.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             await shop.sandbox.audit()
@@ -5393,6 +6170,25 @@ class Sandbox(AsyncGroup):
             }
         """
         return await self._call(actions.SANDBOX_AUDIT, {})
+
+    async def close(self) -> types.CloseReply:
+        """Close the books of the test environment, so that proofs are no longer pending.
+
+        Needs a key of scope `all`.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.close()
+
+            {
+              "status": 200,
+              "close_number": "<close_number>",
+              "closed_at": "<closed_at>",
+              "root": "<root>",
+              "public_key": "<public_key>"
+            }
+        """
+        return await self._call(actions.SANDBOX_CLOSE, {})
 
     async def fault(
         self,
@@ -5406,6 +6202,8 @@ class Sandbox(AsyncGroup):
         """Make this merchant's next calls to a rail fail.
 
         Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
+
+        Needs a key of scope `all`.
 
         rail: The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`,
             `identity` (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all
@@ -5435,6 +6233,8 @@ class Sandbox(AsyncGroup):
     async def reset(self) -> types.SandboxReply:
         """Start this mid and key with empty books; the old books are kept.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             await shop.sandbox.reset()
@@ -5445,3 +6245,91 @@ class Sandbox(AsyncGroup):
             }
         """
         return await self._call(actions.SANDBOX_RESET, {})
+
+    async def new_key(
+        self,
+        *,
+        name: str | None = None,
+        scopes: Sequence[str] | None = None,
+        addresses: Sequence[str] | None = None,
+        expires_at: dt.datetime | str | None = None,
+    ) -> types.NewKeyReply:
+        """Make a further API key of this merchant, with the scopes that it is to have.
+
+        A key beside those that the merchant has.
+
+        Needs a key of scope `all`.
+
+        name: Name of the key. Default `sandbox`. At most 200 characters.
+        scopes: What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`.
+            Default `all`. A list of scopes.
+        addresses: Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from
+            everywhere. A list of at most 50 ranges.
+        expires_at: When it stops working, by the wall clock and not by the merchant's. Default: never. An ISO 8601
+            time such as 2026-01-05T09:30:00+01:00.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.new_key(name="payroll", scopes=["payout"])
+
+            {
+              "status": 200,
+              "key_id": 2,
+              "key": "<key>",
+              "scopes": [
+                "payout"
+              ]
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_NEW_KEY, {"name": name, "scopes": scopes, "addresses": addresses, "expires_at": expires_at}
+        )
+
+    async def payout_policy(
+        self,
+        *,
+        approve_above: types.Amount | None = None,
+        approve_daily_above: types.Amount | None = None,
+        approve_new_beneficiary: bool | None = None,
+        approve_bulk: bool | None = None,
+        beneficiary_limits: types.LimitFields | None = None,
+        tier_limits: types.TierFields | None = None,
+        on_limit: Literal["approve", "refuse"] | None = None,
+    ) -> types.PolicyReply:
+        """Set which transfers of this merchant wait for approval, and its velocity limits.
+
+        The whole policy for money out: what is left out is not restricted. Without any field there is no policy.
+
+        Needs a key of scope `all`.
+
+        approve_above: Transfers of more than this amount wait for approval, in naira. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        approve_daily_above: Transfers wait that bring the day's total above this amount, in naira. Digits with at
+            most two decimals, at most 15 digits; zero where nothing is left.
+        approve_new_beneficiary: Whether transfers wait whose beneficiary was never paid before.
+        approve_bulk: Whether all orders of a bulk wait.
+        beneficiary_limits: Limits of the transfers to each beneficiary.
+        tier_limits: Limits of what each client is sent for loans and from savings, by the client's KYC tier.
+        on_limit: What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.payout_policy()
+
+            {
+              "status": 200,
+              "message": "The policy is in force"
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_PAYOUT_POLICY,
+            {
+                "approve_above": approve_above,
+                "approve_daily_above": approve_daily_above,
+                "approve_new_beneficiary": approve_new_beneficiary,
+                "approve_bulk": approve_bulk,
+                "beneficiary_limits": beneficiary_limits,
+                "tier_limits": tier_limits,
+                "on_limit": on_limit,
+            },
+        )

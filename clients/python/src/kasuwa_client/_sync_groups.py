@@ -36,6 +36,8 @@ class Disburse(SyncGroup):
 
         One transfer from the merchant's wallet to a bank account. `currency` may be left out: it is always NGN.
 
+        Needs a key of scope `payout`.
+
         amount: Amount that the beneficiary receives, in naira. Fee and VAT are debited on top, and stamp duty where
             it applies. Digits with at most two decimals, above zero, at most 15 digits.
         currency: May be left out: transfers are always made in NGN.
@@ -90,6 +92,8 @@ class Disburse(SyncGroup):
 
         Many transfers at once. Each order is handled on its own: an invalid one fails and the others are sent.
 
+        Needs a key of scope `payout`.
+
         data: The orders, each with the fields of a single transfer. At least one order, at most 1,000.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -125,6 +129,56 @@ class Disburse(SyncGroup):
         """
         return self._call(actions.DISBURSE_TRANSFER_BULK, {"data": data}, idempotency_key)
 
+    def approve(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
+        """Approve a transfer that waits, or a bulk, with another key than the one that made it.
+
+        A transfer that waits for approval, or a bulk with all of its orders that still wait.
+
+        Needs a key of scope `approve`.
+
+        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.disburse.approve(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "orderRef": "<reference>",
+              "message": "Transfer Successful"
+            }
+        """
+        return self._call(actions.DISBURSE_APPROVE, {"txn_ref": txn_ref}, idempotency_key)
+
+    def reject(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.ApprovalReply:
+        """Reject a transfer that waits for approval, or a bulk, and release its money.
+
+        A transfer that waits for approval, or a bulk with all of its orders that still wait.
+
+        Needs a key of scope `approve`.
+
+        txn_ref: The `txnRef` of the transfer, or the `batchRef` of the bulk. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.disburse.reject(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "failed",
+              "txnRef": "<txnRef>",
+              "orderRef": "<reference>",
+              "message": "Rejected by key 1 (default)"
+            }
+        """
+        return self._call(actions.DISBURSE_REJECT, {"txn_ref": txn_ref}, idempotency_key)
+
     def verify(
         self, *, txn_ref: str | None = None, order_ref: str | None = None, batch_ref: str | None = None
     ) -> types.TransferState:
@@ -132,6 +186,8 @@ class Disburse(SyncGroup):
 
         The orderRef or txnRef of a transfer, or the batchRef of a bulk. Each may be sent as `txnRef` or under its own
         name. If several are sent, `txnRef` counts.
+
+        Needs a key of scope `payout` or `read`.
 
         txn_ref: The reference to look up: an `orderRef`, a `txnRef`, a `batchRef`, or a `loan_id` for its
             disbursement. 1 to 100 characters.
@@ -191,6 +247,8 @@ class Payment(SyncGroup):
         """Begin a card payment: which authentication does the card want?.
 
         The first step of a card payment. `amount` may be absent if an installment schedule says what is due.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -288,6 +346,8 @@ class Payment(SyncGroup):
 
         The second step: the same body with the reference and the authentication that the first step asked for. Fields
         that only this step has count as if the first had them.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -406,6 +466,8 @@ class Payment(SyncGroup):
 
         Debits a bank account after an OTP.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -478,6 +540,8 @@ class Payment(SyncGroup):
 
         Submits the OTP that the payer's bank sent. For account payments `validate` is "account".
 
+        Needs a key of scope `collect`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -522,6 +586,8 @@ class Payment(SyncGroup):
         """A code that the payer dials.
 
         Returns a code that the payer dials. Zenith requires phone and account number.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -608,6 +674,8 @@ class Payment(SyncGroup):
 
         Prompts the payer on the phone.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -685,6 +753,8 @@ class Payment(SyncGroup):
         """A QR code that the payer scans.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -766,6 +836,8 @@ class Payment(SyncGroup):
         """An account number that the payer pays into.
 
         Returns what the payer is shown: a QR code, or an account number to pay into.
+
+        Needs a key of scope `collect`.
 
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
@@ -852,6 +924,8 @@ class Payment(SyncGroup):
 
         Charges mobile money. `type` is the provider: paga (or paga_connect), ghana, mpesa.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -937,6 +1011,8 @@ class Payment(SyncGroup):
 
         Charges a saved card.
 
+        Needs a key of scope `collect`.
+
         user: The payer.
         country: Country of the payment. Default `NG`. Cards: `NG`, `GH`, `KE` or `US`; mobile money: the provider's
             country; other payment types: `NG` alone. A country as two capital letters.
@@ -1017,6 +1093,8 @@ class Payment(SyncGroup):
 
         Asks for a payment by our or the merchant's reference, or for a refund by `refundRef` or `txnRef`.
 
+        Needs a key of scope `collect` or `read`.
+
         txn_ref: Reference of a payment or of a refund, or a `loan_id` or `savings_id` for the newest payment of a
             payer for it. 1 to 100 characters.
         customer_txnref: Your reference of the payment. Used if neither `txnRef` nor `refundRef` is sent. 1 to 100
@@ -1063,6 +1141,8 @@ class Payment(SyncGroup):
         """Pay back all or a part of a payment.
 
         Refunds a payment or a part of it.
+
+        Needs a key of scope `payout`.
 
         txn_ref: The payment to refund. 1 to 100 characters.
         amount: Amount to pay back, in the payment's currency: at most what was charged and not refunded yet. Digits
@@ -1117,6 +1197,8 @@ class Payment(SyncGroup):
         """Open a page on which a payer pays, by any channel.
 
         Opens a page on which one payer pays one amount, by any of the channels.
+
+        Needs a key of scope `collect`.
 
         amount: Amount to pay. Required unless `installment` is sent; then it is what the schedule has due today, or
             left out. Digits with at most two decimals, above zero, at most 15 digits.
@@ -1185,6 +1267,106 @@ class Payment(SyncGroup):
             idempotency_key,
         )
 
+    def disputes(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
+        txn_ref: str | None = None,
+    ) -> Page[types.DisputeSummary]:
+        """Disputes of payments, newest first.
+
+        Lists disputes, newest first.
+
+        Needs a key of scope `collect` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists only disputes in this state.
+        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.disputes()
+
+            {
+              "status": 200,
+              "data": [],
+              "total": 0,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
+        )
+
+    def dispute(self, *, dispute_id: str) -> types.DisputeReply:
+        """One dispute with its evidence and its steps.
+
+        Reads one dispute with its evidence.
+
+        Needs a key of scope `collect` or `read`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 104,
+              "message": "Invalid Dispute Reference"
+            }
+        """
+        return self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
+
+    def dispute_respond(
+        self,
+        *,
+        dispute_id: str,
+        accept: bool | None = None,
+        evidence: types.Evidence | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """Accept a dispute, or send evidence against it.
+
+        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+
+        Needs a key of scope `collect`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
+            evidence.
+        evidence: Why the payer is wrong. The payer's bank decides on it.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.dispute_respond(
+                dispute_id="<dispute_id>",
+                evidence={
+                    "explanation": "The parcel was handed to the customer on 3 January.",
+                    "tracking_number": "NG-7712",
+                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
+                },
+            )
+
+            {
+              "status": 104,
+              "message": "Invalid Dispute Reference"
+            }
+        """
+        return self._call(
+            actions.PAYMENT_DISPUTE_RESPOND,
+            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
+            idempotency_key,
+        )
+
     def wait(
         self,
         thing: types.PaymentReply | types.RefundReply | types.PaymentState | str | OutcomeUnknown,
@@ -1210,6 +1392,8 @@ class Bills(SyncGroup):
         """The catalogue of bills: all of it, one category, or one bill.
 
         Selects the whole catalogue, one category or one bill.
+
+        Needs a key of scope `payout` or `read`.
 
         category: Code of a category, to get its bills alone. 1 to 100 characters.
         bills_id: Number of a bill, to get it and its items alone. With `category`, the bill must be of that
@@ -1255,6 +1439,8 @@ class Bills(SyncGroup):
         `reference` is the customer's: a meter, a smartcard or a phone number. A request with an amount or an orderRef
         is refused, because resolve pays nothing.
 
+        Needs a key of scope `payout` or `read`.
+
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
             characters.
@@ -1288,6 +1474,8 @@ class Bills(SyncGroup):
 
         `amount` is required for an item with an open amount; a fixed price may be left out. `currency` may be left out:
         it is always NGN. With `dry_run` the reply says what the bill would cost, and nothing is paid.
+
+        Needs a key of scope `payout`.
 
         paycode: Code of the item, from `pull`. 1 to 100 characters.
         reference: The customer's reference at the biller, such as a meter, smartcard or telephone number. 1 to 100
@@ -1333,6 +1521,8 @@ class Bills(SyncGroup):
         """The state of a bill, by its orderRef or txnRef, with its token or PIN.
 
         The orderRef or txnRef of a bill, sent as `txnRef`. The orderRef may also be sent under its own name.
+
+        Needs a key of scope `payout` or `read`.
 
         txn_ref: The `txnRef` or `orderRef` of the bill. 1 to 100 characters.
         order_ref: The `orderRef` of the bill. Ignored if `txnRef` is sent. 1 to 100 characters.
@@ -1382,9 +1572,12 @@ class Clients(SyncGroup):
 
         A new client, who may borrow and save once active.
 
+        Needs a key of scope `lend`.
+
         data: The person.
         verify_bvn: If true, names and date of birth are compared with the BVN register, and the client is refused
-            if they differ. It requires `data.bvn`. Default false.
+            if they differ. It requires `data.bvn`, and `data.dob` and `data.phone` where the register compares
+            them. Default false.
         status: Status of the new client. Default `pending_approval`. Only an `active` client may borrow and save.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1425,6 +1618,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "pending_approval",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1439,11 +1637,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(
@@ -1462,6 +1655,8 @@ class Clients(SyncGroup):
         """Change a client: objects are merged, arrays are replaced, and the status can be changed.
 
         Changes of a client: of the person, of the status, or both.
+
+        Needs a key of scope `lend`.
 
         client_id: The client to change. 1 to 100 characters.
         data: The fields to change. Fields that are left out keep their values.
@@ -1488,6 +1683,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1502,11 +1702,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(
@@ -1530,6 +1725,8 @@ class Clients(SyncGroup):
         Lists clients, newest first. A client must match every filter exactly, apart from the spelling of a telephone
         number and the case of an email address.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -1551,6 +1748,11 @@ class Clients(SyncGroup):
                   "client_id": "<client_id>",
                   "status": "active",
                   "bvn_verified": true,
+                  "bvn_verification": {
+                    "method": "register",
+                    "state": "verified",
+                    "at": "2026-01-05T08:30:00.000Z"
+                  },
                   "firstname": "Ada",
                   "lastname": "Obi",
                   "middlename": "Grace",
@@ -1565,11 +1767,6 @@ class Clients(SyncGroup):
                       "line2": "Flat 3",
                       "city": "Lagos",
                       "region": "Lagos",
-                      "postcode": "101241",
-                      "country": "NG"
-                    }
-                  ],
-                  "bankAccount": {
             …
         """
         return self._list(
@@ -1581,6 +1778,8 @@ class Clients(SyncGroup):
         """One client.
 
         Names the client to view.
+
+        Needs a key of scope `lend` or `read`.
 
         client_id: The client to view. 1 to 100 characters.
 
@@ -1595,6 +1794,11 @@ class Clients(SyncGroup):
                 "client_id": "<client_id>",
                 "status": "active",
                 "bvn_verified": true,
+                "bvn_verification": {
+                  "method": "register",
+                  "state": "verified",
+                  "at": "2026-01-05T08:30:00.000Z"
+                },
                 "firstname": "Ada",
                 "lastname": "Obi",
                 "middlename": "Grace",
@@ -1609,11 +1813,6 @@ class Clients(SyncGroup):
                     "line2": "Flat 3",
                     "city": "Lagos",
                     "region": "Lagos",
-                    "postcode": "101241",
-                    "country": "NG"
-                  }
-                ],
-                "bankAccount": {
             …
         """
         return self._call(actions.CLIENTS_VIEW, {"client_id": client_id})
@@ -1639,6 +1838,8 @@ class Loans(SyncGroup):
 
         Requests a loan for an active client. With `dry_run` the reply shows the loan and its schedule, and nothing is
         stored.
+
+        Needs a key of scope `lend`.
 
         client_id: The client who borrows. The client must be active. 1 to 100 characters.
         interest_settings: The interest rate, and with it the interval between installments.
@@ -1682,7 +1883,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1721,6 +1922,8 @@ class Loans(SyncGroup):
 
         Approves, rejects or cancels a loan. `approve` pays it out to the client's bankAccount, the others close it.
 
+        Needs a key of scope `lend`.
+
         loan_id: The loan to decide on. 1 to 100 characters.
         status: `approve` pays the loan out to the client's `bankAccount`; `reject` and `cancel` close it. After a
             failed disbursement, `approve` tries again.
@@ -1751,7 +1954,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1796,6 +1999,8 @@ class Loans(SyncGroup):
         Repays a loan. `amount` defaults to all that is due up to and including today, or to the next installment if
         nothing is due. The method `wallet` records money that the merchant has already received from the client: no
         cash moves. Every other method takes the fields of that payment type.
+
+        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -1896,6 +2101,8 @@ class Loans(SyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
+        Needs a key of scope `lend`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -1927,6 +2134,8 @@ class Loans(SyncGroup):
 
         Names the loan to view.
 
+        Needs a key of scope `lend` or `read`.
+
         loan_id: The loan to view. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -1949,7 +2158,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": 7.5,
+                "tax_rate": "7.5",
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -1986,6 +2195,8 @@ class Loans(SyncGroup):
 
         Lists loans, newest first. `client_id` and `state` filter.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2013,7 +2224,7 @@ class Loans(SyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": 7.5,
+                  "tax_rate": "7.5",
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
@@ -2035,6 +2246,8 @@ class Loans(SyncGroup):
         """The ledger postings of a loan, newest first.
 
         Names the loan whose postings are listed, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2113,6 +2326,8 @@ class Investments(SyncGroup):
         """Open savings for an active client.
 
         A new savings account of a client.
+
+        Needs a key of scope `lend`.
 
         name: Name of the savings account, such as its purpose. It is the narration of transfers by `cashout`. 1 to
             200 characters.
@@ -2206,6 +2421,8 @@ class Investments(SyncGroup):
         """Deposit into savings, by any payment method or from the wallet; dry_run shows what would happen.
 
         A deposit from the wallet or by any payment method. A payment method takes the fields of that payment type.
+
+        Needs a key of scope `lend`.
 
         card: The card to charge. Required for `card`, unless payers enter their cards on the page of a vendor: then
             it must be left out.
@@ -2308,6 +2525,8 @@ class Investments(SyncGroup):
 
         Submits the payer's code. With `dry_run` the request is only checked, and nothing is sent to the payer's bank.
 
+        Needs a key of scope `lend`.
+
         txn_ref: The payment that awaits an OTP. 1 to 100 characters.
         otp: The code that the payer received. The third wrong one fails the payment. 4 to 8 digits.
         validate: Kind of the payment. May be left out: the payment itself says it.
@@ -2338,6 +2557,8 @@ class Investments(SyncGroup):
         """One savings account with its balance and interest.
 
         Names the savings account to view.
+
+        Needs a key of scope `lend` or `read`.
 
         savings_id: The savings account to view. 1 to 100 characters.
 
@@ -2381,6 +2602,8 @@ class Investments(SyncGroup):
         """All savings, or one client's, newest first.
 
         Lists savings accounts, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2429,6 +2652,8 @@ class Investments(SyncGroup):
 
         Names the savings account whose postings are listed, newest first.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2471,6 +2696,8 @@ class Investments(SyncGroup):
 
         A cash-out in cash or by transfer. `cashcode` is decoded as a CashcodeRequest; it is listed here so that the
         error for an unknown method names it.
+
+        Needs a key of scope `lend`.
 
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
@@ -2518,6 +2745,8 @@ class Investments(SyncGroup):
 
         A cash-out at a cash machine. Without a `pin`, one is generated.
 
+        Needs a key of scope `lend`.
+
         savings_id: The savings account that money is taken from. Required, by this name or as `saving_id`. 1 to 100
             characters.
         client_id: The client who owns the savings. Another one is refused. 1 to 100 characters.
@@ -2562,6 +2791,8 @@ class Investments(SyncGroup):
         """Create a thrift plan that members can subscribe to.
 
         A new thrift plan: in each cycle every member contributes, and one member receives the pot.
+
+        Needs a key of scope `lend`.
 
         name: Name of the plan. 1 to 200 characters.
         amount: Contribution of each member in each cycle, in naira. Digits with at most two decimals, above zero,
@@ -2622,6 +2853,8 @@ class Investments(SyncGroup):
 
         Makes a savings account a member of a thrift plan. Position in the plan is the order of subscription.
 
+        Needs a key of scope `lend`.
+
         savings_id: The savings account that pays the contributions and receives the pot. 1 to 100 characters.
         thrift_id: The plan to join. It must be open and not full. 1 to 100 characters.
         dry_run: If true, the reply explains what the membership would mean, and nothing is changed.
@@ -2659,6 +2892,8 @@ class Investments(SyncGroup):
 
         Lists the members of a plan in the order in which they receive the pot. Without a limit, all of them.
 
+        Needs a key of scope `lend` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -2693,6 +2928,8 @@ class Investments(SyncGroup):
         """All thrift plans, newest first.
 
         Lists thrift plans, newest first.
+
+        Needs a key of scope `lend` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -2732,6 +2969,8 @@ class Investments(SyncGroup):
         """Cancel a thrift plan that has not started.
 
         Cancels a thrift plan that is not running yet.
+
+        Needs a key of scope `lend`.
 
         thrift_id: The thrift plan. 1 to 100 characters.
         dry_run: If true, the reply says what would happen, and nothing is changed.
@@ -2800,6 +3039,8 @@ class Virtualcard(SyncGroup):
 
         A new card for a customer, with an initial balance from the wallet.
 
+        Needs a key of scope `issue`.
+
         billing: The cardholder and the billing address.
         amount: Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT. Digits with
             at most two decimals, above zero, at most 15 digits.
@@ -2867,6 +3108,8 @@ class Virtualcard(SyncGroup):
 
         Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         reveal: If true, the reply has the full number and the CVV, and the audit trail records it. Default false.
 
@@ -2910,6 +3153,8 @@ class Virtualcard(SyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -2942,6 +3187,8 @@ class Virtualcard(SyncGroup):
 
         Names a card and an amount in its currency. If `currency` is given, it must be that of the card.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
@@ -2970,6 +3217,8 @@ class Virtualcard(SyncGroup):
         """Set or remove a card's limits per transaction, day and month, and its shop categories.
 
         Replaces all limits of a card. An empty object removes them.
+
+        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         limits: The new limits. Those that are left out no longer apply: `{}` removes all.
@@ -3012,6 +3261,8 @@ class Virtualcard(SyncGroup):
 
         Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date`
         is an alias of `to_date`.
+
+        Needs a key of scope `issue` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3063,6 +3314,8 @@ class Virtualcard(SyncGroup):
 
         Names a card by the reference that its creation returned.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3083,6 +3336,8 @@ class Virtualcard(SyncGroup):
 
         Names a card by the reference that its creation returned.
 
+        Needs a key of scope `issue`.
+
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -3102,6 +3357,8 @@ class Virtualcard(SyncGroup):
         """Terminate a card for good; its balance returns to the wallet.
 
         Names a card by the reference that its creation returned.
+
+        Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3136,6 +3393,8 @@ class Cashcode(SyncGroup):
         """A code, shown once, that draws an amount of cash with its PIN.
 
         A code to be made, which draws an amount of cash with its PIN.
+
+        Needs a key of scope `payout`.
 
         amount: Cash that the code draws, in naira. Amount, fee and VAT are held in the wallet until the code ends.
             Digits with at most two decimals, above zero, at most 15 digits.
@@ -3183,6 +3442,8 @@ class Cashcode(SyncGroup):
 
         A cashcode by the orderRef that it was generated under.
 
+        Needs a key of scope `payout` or `read`.
+
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -3209,6 +3470,8 @@ class Cashcode(SyncGroup):
         """Cancel an unused cashcode and release the money held for it.
 
         A cashcode by the orderRef that it was generated under.
+
+        Needs a key of scope `payout`.
 
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
 
@@ -3242,6 +3505,8 @@ class Resources(SyncGroup):
     def banks(self) -> Mapping[str, str]:
         """Bank codes and names.
 
+        Any key may be used.
+
         Example, and the reply that was recorded for it:
 
             shop.resources.banks()
@@ -3261,6 +3526,8 @@ class Resources(SyncGroup):
         """The name on a bank account.
 
         Asks for the name on a bank account, before money is sent to it.
+
+        Any key may be used.
 
         accountnumber: Number of the account. Ten digits.
         bankcode: Code of the account's bank, as `banks` lists it. A bank code of 3, 5 or 6 digits.
@@ -3283,6 +3550,8 @@ class Resources(SyncGroup):
         """The person with a Bank Verification Number.
 
         Asks for the person with a Bank Verification Number.
+
+        Needs a key of scope `lend`.
 
         bvn: Bank Verification Number of the person. Eleven digits that begin with 22.
 
@@ -3307,6 +3576,8 @@ class Resources(SyncGroup):
         """The brand, issuer and country of a card, by its first six digits.
 
         Asks for the issuer of a card.
+
+        Any key may be used.
 
         card_no: The first six digits of the card. More may be sent; they are dropped. The first six digits of a
             card's number.
@@ -3342,6 +3613,8 @@ class Resources(SyncGroup):
 
         `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
 
+        Needs a key of scope `collect`.
+
         name: Name of the account, which payers see. 1 to 100 characters.
         reference: Your reference of the account, such as a customer number. The same one again returns the first
             account, whatever else is sent. It is the `customer_txnref` of all payments into the account. 1 to 100
@@ -3375,8 +3648,89 @@ class Resources(SyncGroup):
             idempotency_key,
         )
 
+    def close_personalized_account(
+        self, *, reference: str, idempotency_key: str | None = None
+    ) -> types.CloseAccountReply:
+        """Close the account of a reference, so that nobody can pay into it any more.
+
+        Names the account to close. Closing it again changes nothing.
+
+        Needs a key of scope `all`.
+
+        reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.close_personalized_account(reference="customer-18")
+
+            {
+              "status": 200,
+              "message": "The account is closed",
+              "data": {
+                "reference": "customer-18",
+                "state": "closed",
+                "accountNumber": "<accountNumber>",
+                "accountName": "Bola Ade",
+                "bankName": "Wema Bank",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateClosed": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_CLOSE_PERSONALIZED_ACCOUNT, {"reference": reference}, idempotency_key)
+
+    def accounts(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["closed", "closing", "failed", "open", "opening"] | None = None,
+        reference: str | None = None,
+    ) -> Page[types.AccountLine]:
+        """Personalized accounts and their states, newest first.
+
+        Lists personalized accounts, newest first.
+
+        Needs a key of scope `all` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists accounts in this state.
+        reference: Lists only the account with this reference. 1 to 100 characters, not only spaces.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.accounts(state="open")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "reference": "customer-17",
+                  "state": "open",
+                  "accountNumber": "<accountNumber>",
+                  "accountName": "Ada Obi",
+                  "bankName": "Wema Bank",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_ACCOUNTS, {"offset": offset, "limit": limit, "state": state, "reference": reference}
+        )
+
     def wallet(self) -> types.WalletReply:
         """The merchant's balances.
+
+        Needs a key of scope `payout` or `read`.
 
         Example, and the reply that was recorded for it:
 
@@ -3409,6 +3763,8 @@ class Resources(SyncGroup):
 
         Lists all events, newest first, or those of one transaction.
 
+        Needs a key of scope `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3425,27 +3781,27 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 11,
+                  "sequence": 12,
                   "txnRef": "<txnRef>",
-                  "kind": "cashcode",
+                  "kind": "account_closed",
                   "state": "no_endpoint",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "object": "<reference>",
                   "object_sequence": 1,
                   "payload": {
                     "status": 200,
-                    "txnStatus": "failed",
+                    "txnStatus": "successful",
                     "txnRef": "<txnRef>",
                     "chargedAmount": "0.00",
-                    "paymentMethod": "cashcode",
+                    "paymentMethod": "bank_transfer",
                     "endpoint": "test",
-                    "kind": "cashcode",
+                    "kind": "account_closed",
                     "currency": "NGN",
-                    "orderRef": "cash-1042"
+                    "accountReference": "customer-18",
+                    "account": "<account>",
+                    "accountDetails": "Bola Ade",
+                    "bankname": "Wema Bank"
                   },
-                  "attempts": []
-                },
-                {
             …
         """
         return self._list(actions.RESOURCES_EVENTS, {"offset": offset, "limit": limit, "txn_ref": txn_ref})
@@ -3454,6 +3810,8 @@ class Resources(SyncGroup):
         """Events by sequence, for merchants who cannot receive webhooks.
 
         Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
+
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3502,6 +3860,8 @@ class Resources(SyncGroup):
 
         One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
 
+        Needs a key of scope `all`.
+
         event_id: The event to send again. Either this or `from` is required; this one counts if both are sent. 1 to
             100 characters.
         first: The `sequence` of the first event to send again. A whole number above zero.
@@ -3524,6 +3884,8 @@ class Resources(SyncGroup):
         """The banks whose accounts can be debited.
 
         Lists the banks whose accounts can be debited.
+
+        Any key may be used.
 
         Example, and the reply that was recorded for it:
 
@@ -3574,6 +3936,8 @@ class Resources(SyncGroup):
 
         Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
 
+        Any key may be used.
+
         amount: Amount of the payment. Digits with at most two decimals, above zero, at most 15 digits.
         card_no: The first six digits of the card, or all of them: they tell a local from an international card. 6
             to 19 digits.
@@ -3618,6 +3982,8 @@ class Resources(SyncGroup):
 
         Lists recurrent payments, newest first.
 
+        Needs a key of scope `collect` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -3657,6 +4023,8 @@ class Resources(SyncGroup):
         """One recurrent payment; stop it or start it again.
 
         Reads one recurrent payment. With `status` it is stopped or started.
+
+        Needs a key of scope `collect`.
 
         id: The recurrent payment, by the `id` that `recurrents` lists. 1 to 100 characters.
         status: `stop` ends further charges. `start` resumes a stopped or paused one: dates that passed are not
@@ -3698,6 +4066,8 @@ class Resources(SyncGroup):
         """Installment plans, newest first, finished ones too; or one, by its id.
 
         Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3744,6 +4114,8 @@ class Resources(SyncGroup):
         """Resume a paused installment plan: what fell due meanwhile is charged at once.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3792,6 +4164,8 @@ class Resources(SyncGroup):
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
 
+        Needs a key of scope `collect`.
+
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3838,6 +4212,8 @@ class Resources(SyncGroup):
         """Cancel an installment plan: nothing more is charged.
 
         Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+
+        Needs a key of scope `collect`.
 
         id: The installment plan to change. 1 to 100 characters.
         dry_run: If true, the reply shows the plan as it would be, and nothing is changed.
@@ -3899,6 +4275,8 @@ class Resources(SyncGroup):
         """Make a link that anybody may open to pay.
 
         Makes a link that anybody may open to pay. Optional fields may be null.
+
+        Needs a key of scope `all`.
 
         title: What is paid for. Payers see it. 1 to 100 characters.
         description: Further text, which payers see. At most 1,000 characters.
@@ -3974,6 +4352,8 @@ class Resources(SyncGroup):
 
         Lists payment links, newest first, or shows one with its payments.
 
+        Needs a key of scope `all` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4009,6 +4389,8 @@ class Resources(SyncGroup):
         """One payment link with its payments and totals.
 
         Shows one payment link with its payments and totals.
+
+        Needs a key of scope `all` or `read`.
 
         link_id: The link to show. 1 to 100 characters.
 
@@ -4049,6 +4431,8 @@ class Resources(SyncGroup):
 
         Disables or enables a payment link. The action's variant `status` says which.
 
+        Needs a key of scope `all`.
+
         link_id: The link to switch. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -4077,6 +4461,8 @@ class Resources(SyncGroup):
         """Enable a payment link again.
 
         Disables or enables a payment link. The action's variant `status` says which.
+
+        Needs a key of scope `all`.
 
         link_id: The link to switch. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4115,6 +4501,8 @@ class Resources(SyncGroup):
 
         Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
         replace the earlier ones.
+
+        Needs a key of scope `collect`.
 
         name: Name of the customer. 1 to 100 characters.
         email: E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones
@@ -4156,6 +4544,8 @@ class Resources(SyncGroup):
 
         Lists customers, newest first.
 
+        Needs a key of scope `collect` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4190,6 +4580,8 @@ class Resources(SyncGroup):
         """One customer with totals, saved cards and newest payments.
 
         Shows one customer with payments.
+
+        Needs a key of scope `collect` or `read`.
 
         customer_id: Identifier of the customer. 1 to 100 characters.
 
@@ -4247,6 +4639,8 @@ class Resources(SyncGroup):
         """Transactions of every kind, newest first.
 
         Lists transactions of every kind, newest first. Filters that are sent must all match.
+
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -4323,10 +4717,12 @@ class Resources(SyncGroup):
 
         Finds anything that has a reference, whoever gave it.
 
+        Needs a key of scope `read`.
+
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
-            card, saved card, payment plan, beneficiary, client, customer or personalized account. 1 to 100
-            characters.
+            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute or
+            settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -4372,12 +4768,15 @@ class Resources(SyncGroup):
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
         format: Literal["csv", "json", "pdf"] | None = None,
         limit: int | None = None,
+        proof: bool | None = None,
         cursor: str | None = None,
     ) -> types.Statement:
         """The movements of an account, its balances and totals, in pages or as a file.
 
         Asks for a statement of account over whole days. The statement of the days that follow begins with the balance
         at which this one ends.
+
+        Needs a key of scope `read`.
 
         account: Kind of the account: your wallet, a virtual card, a savings account, a loan, or a beneficiary of
             split payments.
@@ -4389,6 +4788,8 @@ class Resources(SyncGroup):
         last: Last day, in Lagos. At most 366 days after `from`. A date such as 2026-01-05.
         format: `json`, in pages (default), or a link to a file.
         limit: Largest number of movements on a page. Default 50. 1 to 200.
+        proof: Adds the proof of every page to it (`json` only). A page then has the movements among the next
+            `limit` postings of your books, which may be few or none.
         cursor: Continues after the page that had this `next_cursor`. Send the other fields with it again. The
             `next_cursor` of a reply.
 
@@ -4434,9 +4835,256 @@ class Resources(SyncGroup):
                 "currency": currency,
                 "format": format,
                 "limit": limit,
+                "proof": proof,
                 "cursor": cursor,
             },
         )
+
+    def settlements(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        first: dt.date | str | None = None,
+        last: dt.date | str | None = None,
+    ) -> Page[types.SettlementSummary]:
+        """What collections did to the wallet, day by day.
+
+        Lists settlements, newest first: one for each day and currency on which collected money moved.
+
+        Needs a key of scope `all` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        currency: Lists only settlements in this currency. One of NGN, USD, GHS, KES.
+        first: First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05.
+        last: Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.settlements(first="2026-01-01", last="2026-01-31")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "settlement_id": "ST20260105NGN",
+                  "day": "2026-01-05",
+                  "currency": "NGN",
+                  "state": "open",
+                  "gross": "16527.15",
+                  "fee": "-1927.91",
+                  "vat": "-144.60",
+                  "split": "0.00",
+                  "refunds": "-500.00",
+                  "disputes": "0.00",
+                  "reserve": "0.00",
+                  "net": "13954.64",
+                  "paid_out": "0.00"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_SETTLEMENTS,
+            {"offset": offset, "limit": limit, "currency": currency, "first": first, "last": last},
+        )
+
+    def settlement(self, *, settlement_id: str) -> types.SettlementReply:
+        """One settlement with its lines.
+
+        Reads one settlement.
+
+        Needs a key of scope `all` or `read`.
+
+        settlement_id: The settlement, by its `settlement_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.settlement(settlement_id="<settlement_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "settlement_id": "ST20260105NGN",
+                "day": "2026-01-05",
+                "currency": "NGN",
+                "state": "open",
+                "gross": "16527.15",
+                "fee": "-1927.91",
+                "vat": "-144.60",
+                "split": "0.00",
+                "refunds": "-500.00",
+                "disputes": "0.00",
+                "reserve": "0.00",
+                "net": "13954.64",
+                "paid_out": "0.00",
+                "lines": [
+                  {
+                    "kind": "gross",
+                    "amount": "16527.15",
+                    "count": 4
+                  },
+                  {
+                    "kind": "fee",
+                    "amount": "-1927.91",
+                    "count": 5
+            …
+        """
+        return self._call(actions.RESOURCES_SETTLEMENT, {"settlement_id": settlement_id})
+
+    def proof(self, *, reference: str) -> types.ProofReply:
+        """The proof that what a transaction posted is in a signed close of the books.
+
+        Asks for the proof of what a transaction posted.
+
+        Needs a key of scope `all` or `read`.
+
+        reference: The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100
+            characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.proof(reference="order-1042")
+
+            {
+              "status": 200,
+              "message": "Pending until the next close",
+              "data": [
+                {
+                  "state": "pending",
+                  "first": 3,
+                  "last": 5,
+                  "start": null,
+                  "groups": [],
+                  "mark": null,
+                  "head": null,
+                  "index": null,
+                  "path": [],
+                  "close": null
+                }
+              ],
+              "format": "kasuwa proof 1"
+            }
+        """
+        return self._call(actions.RESOURCES_PROOF, {"reference": reference})
+
+    def payout_schedule(
+        self,
+        *,
+        frequency: Literal["above", "daily", "monthly", "off", "weekly"],
+        least: types.Amount | None = None,
+        bankcode: str | None = None,
+        accountnumber: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ScheduleReply:
+        """Pay the wallet out to your bank account by a schedule.
+
+        Sets when the NGN wallet is paid out to your own bank account, or ends that.
+
+        Needs a key of scope `all`.
+
+        frequency: `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at
+            least `least`), or `off`. Payouts are made at 09:00 in Lagos.
+        least: A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        bankcode: Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or
+            6 digits.
+        accountnumber: Number of your account. Required with the first schedule; later ones keep it. Ten digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.payout_schedule(frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000")
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return self._call(
+            actions.RESOURCES_PAYOUT_SCHEDULE,
+            {"frequency": frequency, "least": least, "bankcode": bankcode, "accountnumber": accountnumber},
+            idempotency_key,
+        )
+
+    def payouts(self) -> types.ScheduleReply:
+        """The schedule of payouts.
+
+        Reads the schedule of payouts.
+
+        Needs a key of scope `all` or `read`.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.payouts()
+
+            {
+              "status": 200,
+              "message": "Payouts are scheduled",
+              "data": {
+                "frequency": "weekly",
+                "least": "10000.00",
+                "currency": "NGN",
+                "bankcode": "058",
+                "accountnumber": "0000000000",
+                "next_payout": "2026-01-12T08:00:00.000Z",
+                "last_payout": null
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_PAYOUTS, {})
+
+    def keys(self) -> types.KeysReply:
+        """The valid API keys, without the keys themselves.
+
+        Needs a key of scope `read`.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.keys()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "key_id": 1,
+                  "name": "default",
+                  "scopes": [
+                    "all"
+                  ],
+                  "addresses": [],
+                  "made_by": "",
+                  "made_at": "<made_at>",
+                  "expires_at": null,
+                  "replaced_by": null,
+                  "last_used_at": "<last_used_at>",
+                  "last_used_from": "<last_used_from>",
+                  "refused_at": null,
+                  "refused_from": null,
+                  "signs_events": true,
+                  "is_this": true
+                }
+              ]
+            }
+        """
+        return self._call(actions.RESOURCES_KEYS, {})
 
     def invoice(
         self,
@@ -4458,6 +5106,8 @@ class Resources(SyncGroup):
 
         Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and
         link stay, and every field counts as in a new invoice.
+
+        Needs a key of scope `all`.
 
         customer_id: The customer who is to pay, of the action `customer`. 1 to 100 characters.
         items: What the invoice is for. 1 to 100 items.
@@ -4554,6 +5204,8 @@ class Resources(SyncGroup):
 
         Lists invoices, newest first.
 
+        Needs a key of scope `all` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4602,6 +5254,8 @@ class Resources(SyncGroup):
 
         Shows one invoice.
 
+        Needs a key of scope `all` or `read`.
+
         invoice_id: Identifier of the invoice. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
@@ -4642,6 +5296,8 @@ class Resources(SyncGroup):
         """Void an invoice on which nothing was paid.
 
         Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
+
+        Needs a key of scope `all`.
 
         invoice_id: Identifier of the invoice. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4703,6 +5359,8 @@ class Resources(SyncGroup):
 
         Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
         count, as each kind has its price.
+
+        Needs a key of scope `all`.
 
         title: What is paid for. Payers see it. 1 to 100 characters.
         description: Further text, which payers see. At most 1,000 characters.
@@ -4795,6 +5453,8 @@ class Resources(SyncGroup):
 
         Shows a link that sells tickets, and what it sold.
 
+        Needs a key of scope `all` or `read`.
+
         Iterate the result to read all pages; `limit` is the number of records per page.
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
@@ -4840,6 +5500,8 @@ class Resources(SyncGroup):
 
         Shows the ticket of a code.
 
+        Needs a key of scope `all` or `read`.
+
         code: Code of the ticket. A ticket code of 12 characters.
 
         Example, and the reply that was recorded for it:
@@ -4871,6 +5533,8 @@ class Resources(SyncGroup):
         """Admit the holder of a ticket, once.
 
         Admits the holder of a ticket. A second request with the same code is refused.
+
+        Needs a key of scope `all`.
 
         code: Code of the ticket. A ticket code of 12 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4912,6 +5576,8 @@ class Sandbox(SyncGroup):
 
         Adds a payee of split payments.
 
+        Needs a key of scope `all`.
+
         name: Name of the beneficiary. 1 to 200 characters.
         bankcode: Code of the beneficiary's bank, as `banks` of `/resources` lists it. A bank code of 3, 5 or 6
             digits.
@@ -4940,17 +5606,22 @@ class Sandbox(SyncGroup):
         account_number: str,
         amount: types.Amount,
         sender_name: str | None = None,
+        rejected: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.InboundPaymentReply:
         """A customer's bank transfer into an account that was shown.
 
         Simulates a customer's bank transfer into an account number, in the test environment.
 
+        Needs a key of scope `all`.
+
         account_number: The account paid into: one that `charge` by bank transfer returned, or a personalized
             account. Ten digits.
         amount: Amount that arrives, in naira. Digits with at most two decimals, above zero, at most 15 digits.
         sender_name: Name of the sender, shown as `fullname` of a payment into a personalized account. At most 200
             characters.
+        rejected: If true, the bank sends the transfer back, as banks do with a wrong sum: nothing is booked, and an
+            event is sent. Only of an account that `charge` returned. Default false.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4967,8 +5638,88 @@ class Sandbox(SyncGroup):
         """
         return self._call(
             actions.SANDBOX_PAY_ACCOUNT,
-            {"account_number": account_number, "amount": amount, "sender_name": sender_name},
+            {"account_number": account_number, "amount": amount, "sender_name": sender_name, "rejected": rejected},
             idempotency_key,
+        )
+
+    def dispute(
+        self,
+        *,
+        txn_ref: str,
+        reason: str,
+        amount: types.Amount | None = None,
+        hours: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """The payer's bank disputes a payment.
+
+        Simulates that the payer's bank disputes a payment.
+
+        Needs a key of scope `all`.
+
+        txn_ref: The payment. It must be successful. 1 to 100 characters.
+        amount: The disputed amount, in the payment's currency. Default: all that was not refunded or disputed
+            before. Digits with at most two decimals, above zero, at most 15 digits.
+        reason: The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters.
+        hours: Hours until the deadline. Default 168. 1 to 2,160.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.dispute(txn_ref="<txnRef>", amount="500.00", reason="product not received")
+
+            {
+              "status": 104,
+              "message": "Invalid Transaction Reference"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_DISPUTE,
+            {"txn_ref": txn_ref, "reason": reason, "amount": amount, "hours": hours},
+            idempotency_key,
+        )
+
+    def dispute_outcome(
+        self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
+    ) -> types.DisputeChanged:
+        """The payer's bank decides a dispute.
+
+        Simulates the decision of the payer's bank.
+
+        Needs a key of scope `all`.
+
+        dispute_id: The dispute. It must be open. 1 to 100 characters.
+        outcome: `won`: the bank decides for you; `lost`: for the payer.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.dispute_outcome(dispute_id="<dispute_id>", outcome="won")
+
+            {
+              "status": 200,
+              "message": "Dispute won: the money is yours again",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "won",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "0.00",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": "2026-01-05T08:30:00.000Z",
+                "plan_id": null
+              }
+            }
+        """
+        return self._call(
+            actions.SANDBOX_DISPUTE_OUTCOME, {"dispute_id": dispute_id, "outcome": outcome}, idempotency_key
         )
 
     def card_purchase(
@@ -4987,6 +5738,8 @@ class Sandbox(SyncGroup):
         """A shop charges a virtual card.
 
         Simulates a shop that charges a card, in the test environment.
+
+        Needs a key of scope `all`.
 
         reference: The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are
             sent. 1 to 100 characters.
@@ -5039,6 +5792,8 @@ class Sandbox(SyncGroup):
 
         Simulates a shop that refunds a purchase, in the test environment.
 
+        Needs a key of scope `all`.
+
         txn_ref: The purchase to refund. 1 to 100 characters.
         amount: Amount to refund, in the shop's currency. Default: all that is left of the purchase. Digits with at
             most two decimals, above zero, at most 15 digits.
@@ -5064,6 +5819,8 @@ class Sandbox(SyncGroup):
         """Simulate drawing cash with a code and its PIN.
 
         Simulates that cash is drawn with a code, in the test environment.
+
+        Needs a key of scope `all`.
 
         cashcode: The code, as `generate` returned it. Ten digits.
         pin: The PIN. The third wrong one locks the code. Four digits.
@@ -5102,6 +5859,8 @@ class Sandbox(SyncGroup):
 
         A new merchant. With `now`, its clock starts at that time and moves only by `advance`.
 
+        Needs a key of scope `all`.
+
         name: Name of the merchant, shown to payers. Default `Sandbox merchant`. At most 200 characters.
         now: Business time at which the merchant's clock starts. The clock then moves only by `advance`. Left out:
             the clock runs with the time of day. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
@@ -5138,6 +5897,8 @@ class Sandbox(SyncGroup):
 
         Credits the merchant's own wallet.
 
+        Needs a key of scope `all`.
+
         amount: Amount to credit. Digits with at most two decimals, above zero, at most 15 digits.
         currency: Currency of the wallet, which is made if there is none. Default `NGN`. One of NGN, USD, GHS, KES.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -5166,6 +5927,8 @@ class Sandbox(SyncGroup):
         """Simulate the rail's call-back for a pending transaction.
 
         A simulated call-back for a pending transaction, by its txnRef or orderRef, or by its loan or savings account.
+
+        Needs a key of scope `all`.
 
         txn_ref: The transaction, by its `txnRef`, or the `orderRef` of a transfer or bill. It counts before the
             other three. 1 to 100 characters.
@@ -5202,6 +5965,8 @@ class Sandbox(SyncGroup):
 
         The URL that this merchant's events are sent to. An empty text switches them off.
 
+        Needs a key of scope `all`.
+
         url: Address that events are sent to. Loopback addresses are allowed in the test environment. Empty: no
             events are sent. A URL of at most 2,048 characters, or empty.
 
@@ -5234,6 +5999,8 @@ class Sandbox(SyncGroup):
         """The timeline of everything that has a reference.
 
         A reference of any kind. If several are sent, the first field of this list counts.
+
+        Needs a key of scope `all`.
 
         txn_ref: Reference of a transaction. 1 to 100 characters.
         order_ref: Your reference of a transfer, bill or cashcode. 1 to 100 characters.
@@ -5300,6 +6067,8 @@ class Sandbox(SyncGroup):
     def clock(self) -> types.ClockReply:
         """This merchant's business time.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             shop.sandbox.clock()
@@ -5323,6 +6092,8 @@ class Sandbox(SyncGroup):
         """Move business time forward and run everything that falls due on the way.
 
         Either a duration, whose parts are added up, or the time to go to.
+
+        Needs a key of scope `all`.
 
         seconds: Seconds to move forward. Seconds, minutes, hours and days are added up. A whole number, not
             negative.
@@ -5357,6 +6128,8 @@ class Sandbox(SyncGroup):
 
         Stops this merchant's clock, or lets it run again.
 
+        Needs a key of scope `all`.
+
         frozen: True stops the clock, so that only `advance` moves it. False lets it run on from where it stands.
 
         Example, and the reply that was recorded for it:
@@ -5373,6 +6146,8 @@ class Sandbox(SyncGroup):
     def audit(self) -> types.AuditReply:
         """Check the invariants of this merchant's books.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             shop.sandbox.audit()
@@ -5383,6 +6158,25 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(actions.SANDBOX_AUDIT, {})
+
+    def close(self) -> types.CloseReply:
+        """Close the books of the test environment, so that proofs are no longer pending.
+
+        Needs a key of scope `all`.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.close()
+
+            {
+              "status": 200,
+              "close_number": "<close_number>",
+              "closed_at": "<closed_at>",
+              "root": "<root>",
+              "public_key": "<public_key>"
+            }
+        """
+        return self._call(actions.SANDBOX_CLOSE, {})
 
     def fault(
         self,
@@ -5396,6 +6190,8 @@ class Sandbox(SyncGroup):
         """Make this merchant's next calls to a rail fail.
 
         Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults of one rail or of all.
+
+        Needs a key of scope `all`.
 
         rail: The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`,
             `identity` (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all
@@ -5425,6 +6221,8 @@ class Sandbox(SyncGroup):
     def reset(self) -> types.SandboxReply:
         """Start this mid and key with empty books; the old books are kept.
 
+        Needs a key of scope `all`.
+
         Example, and the reply that was recorded for it:
 
             shop.sandbox.reset()
@@ -5435,3 +6233,91 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(actions.SANDBOX_RESET, {})
+
+    def new_key(
+        self,
+        *,
+        name: str | None = None,
+        scopes: Sequence[str] | None = None,
+        addresses: Sequence[str] | None = None,
+        expires_at: dt.datetime | str | None = None,
+    ) -> types.NewKeyReply:
+        """Make a further API key of this merchant, with the scopes that it is to have.
+
+        A key beside those that the merchant has.
+
+        Needs a key of scope `all`.
+
+        name: Name of the key. Default `sandbox`. At most 200 characters.
+        scopes: What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`.
+            Default `all`. A list of scopes.
+        addresses: Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from
+            everywhere. A list of at most 50 ranges.
+        expires_at: When it stops working, by the wall clock and not by the merchant's. Default: never. An ISO 8601
+            time such as 2026-01-05T09:30:00+01:00.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.new_key(name="payroll", scopes=["payout"])
+
+            {
+              "status": 200,
+              "key_id": 2,
+              "key": "<key>",
+              "scopes": [
+                "payout"
+              ]
+            }
+        """
+        return self._call(
+            actions.SANDBOX_NEW_KEY, {"name": name, "scopes": scopes, "addresses": addresses, "expires_at": expires_at}
+        )
+
+    def payout_policy(
+        self,
+        *,
+        approve_above: types.Amount | None = None,
+        approve_daily_above: types.Amount | None = None,
+        approve_new_beneficiary: bool | None = None,
+        approve_bulk: bool | None = None,
+        beneficiary_limits: types.LimitFields | None = None,
+        tier_limits: types.TierFields | None = None,
+        on_limit: Literal["approve", "refuse"] | None = None,
+    ) -> types.PolicyReply:
+        """Set which transfers of this merchant wait for approval, and its velocity limits.
+
+        The whole policy for money out: what is left out is not restricted. Without any field there is no policy.
+
+        Needs a key of scope `all`.
+
+        approve_above: Transfers of more than this amount wait for approval, in naira. Digits with at most two
+            decimals, at most 15 digits; zero where nothing is left.
+        approve_daily_above: Transfers wait that bring the day's total above this amount, in naira. Digits with at
+            most two decimals, at most 15 digits; zero where nothing is left.
+        approve_new_beneficiary: Whether transfers wait whose beneficiary was never paid before.
+        approve_bulk: Whether all orders of a bulk wait.
+        beneficiary_limits: Limits of the transfers to each beneficiary.
+        tier_limits: Limits of what each client is sent for loans and from savings, by the client's KYC tier.
+        on_limit: What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.payout_policy()
+
+            {
+              "status": 200,
+              "message": "The policy is in force"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_PAYOUT_POLICY,
+            {
+                "approve_above": approve_above,
+                "approve_daily_above": approve_daily_above,
+                "approve_new_beneficiary": approve_new_beneficiary,
+                "approve_bulk": approve_bulk,
+                "beneficiary_limits": beneficiary_limits,
+                "tier_limits": tier_limits,
+                "on_limit": on_limit,
+            },
+        )

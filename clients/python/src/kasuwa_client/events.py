@@ -27,8 +27,8 @@ class EventBase(Result):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -37,7 +37,8 @@ class EventBase(Result):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -67,7 +68,8 @@ class PaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -81,6 +83,10 @@ class PaymentEvent(EventBase):
     """The loan that the payment repays. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the payment was deposited into. Absent for other payments."""
+    checkout_ref: str | None = None
+    """The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has
+    an event of its own. Absent for other payments.
+    """
     account_reference: str | None = None
     """Your reference of the personalized account that received the money. Absent for other payments."""
     account: str | None = None
@@ -107,6 +113,7 @@ class PaymentEvent(EventBase):
         "customer_txnref": "customer_txnref",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "account_reference": "accountReference",
         "account": "account",
         "account_details": "accountDetails",
@@ -135,7 +142,8 @@ class TransferEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -167,6 +175,69 @@ class TransferEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class TransferApprovalEvent(EventBase):
+    """A transfer waits for approval, or was approved, rejected, or not decided in time. It is not about the outcome
+    of the transfer, which has an event of its own.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["transfer_approval"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    order_ref: str
+    """Your reference of the transfer, or its `txnRef` if the request had none."""
+    approval: Literal["approved", "expired", "rejected", "waiting"]
+    """What became of the approval."""
+    amount: Decimal
+    """Amount of the transfer, in naira."""
+    reasons: tuple[str, ...]
+    """Why the transfer waits, or waited."""
+    requested_by: str
+    """The key or the person that made the transfer."""
+    decided_by: str | None = None
+    """The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "order_ref": "orderRef",
+        "approval": "approval",
+        "amount": "amount",
+        "reasons": "reasons",
+        "requested_by": "requestedBy",
+        "decided_by": "decidedBy",
+    }
+
+
+@dataclass(frozen=True)
 class BillEvent(EventBase):
     """A bill was paid or has failed."""
 
@@ -186,7 +257,8 @@ class BillEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -234,7 +306,8 @@ class RefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -248,6 +321,8 @@ class RefundEvent(EventBase):
     """The loan that the refunded payment repaid. Absent for other payments."""
     savings_id: str | None = None
     """The savings account that the refunded payment was deposited into. Absent for other payments."""
+    checkout_ref: str | None = None
+    """The checkout that the refunded payment paid. Absent for other payments."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -262,6 +337,7 @@ class RefundEvent(EventBase):
         "refund_of": "refundOf",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
     }
 
 
@@ -287,7 +363,8 @@ class CashcodeEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -335,7 +412,8 @@ class CardPurchaseEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -380,7 +458,8 @@ class CardRefundEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -428,7 +507,8 @@ class RepaymentEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -481,7 +561,8 @@ class SavingsMovementEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -616,8 +697,10 @@ class SettlementEvent(EventBase):
 
 
 @dataclass(frozen=True)
-class EndpointTestEvent(EventBase):
-    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
+class CheckoutEvent(EventBase):
+    """A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and
+    so has each attempt that failed.
+    """
 
     event_id: str | None
     """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
@@ -635,7 +718,245 @@ class EndpointTestEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["checkout"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    source: str
+    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
+    source_id: str | None = None
+    """Identifier of the link or other source. Absent if the API opened the checkout."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that succeeded. Absent if none did."""
+    customer_txnref: str | None = None
+    """Your reference of the checkout, if the request had one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "source": "source",
+        "source_id": "source_id",
+        "payment_ref": "paymentRef",
+        "customer_txnref": "customer_txnref",
+    }
+
+
+@dataclass(frozen=True)
+class PaymentRejectedEvent(EventBase):
+    """A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked.
+    Its `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["payment_rejected"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    payment_ref: str
+    """The `txnRef` of the payment that the transfer was meant for."""
+    expected_amount: str
+    """Amount that the payer must transfer, in major units of the currency."""
+    customer_txnref: str | None = None
+    """Your reference of the payment, if the request had one."""
+    rejected_amount: str | None = None
+    """Amount that the payer transferred, in major units. Absent if the bank did not say."""
+    reason: str | None = None
+    """The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "payment_ref": "paymentRef",
+        "customer_txnref": "customer_txnref",
+        "expected_amount": "expectedAmount",
+        "rejected_amount": "rejectedAmount",
+        "reason": "reason",
+    }
+
+
+@dataclass(frozen=True)
+class AccountClosedEvent(EventBase):
+    """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "successful"]
+    """The final state of the transaction. It never changes after the event."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["account_closed"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    account_reference: str
+    """Your reference of the personalized account."""
+    account: str
+    """Number of the account that was closed."""
+    account_details: str
+    """Name of the account."""
+    bankname: str
+    """Bank of the account."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "account_reference": "accountReference",
+        "account": "account",
+        "account_details": "accountDetails",
+        "bankname": "bankname",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceEvent(EventBase):
+    """An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice
+    have events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid
+    in full, `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["invoice"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amounts, as its ISO 4217 code."""
+    invoice_id: str
+    """The invoice."""
+    number: str
+    """Number of the invoice."""
+    customer_id: str
+    """The customer."""
+    invoice_status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice after the event."""
+    total: Decimal
+    """What is to be paid in all, in major units."""
+    outstanding: Decimal
+    """What is left to pay, in major units."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that led to the event. Absent if none did."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "customer_id": "customer_id",
+        "invoice_status": "invoiceStatus",
+        "total": "total",
+        "outstanding": "outstanding",
+        "payment_ref": "paymentRef",
+    }
+
+
+@dataclass(frozen=True)
+class EndpointTestEvent(EventBase):
+    """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -664,8 +985,8 @@ class UnknownEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about."""
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -674,7 +995,8 @@ class UnknownEvent(EventBase):
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -698,6 +1020,7 @@ class UnknownEvent(EventBase):
 Event = Union[
     PaymentEvent,
     TransferEvent,
+    TransferApprovalEvent,
     BillEvent,
     RefundEvent,
     CashcodeEvent,
@@ -707,6 +1030,10 @@ Event = Union[
     SavingsMovementEvent,
     DisputeEvent,
     SettlementEvent,
+    CheckoutEvent,
+    PaymentRejectedEvent,
+    AccountClosedEvent,
+    InvoiceEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -715,6 +1042,7 @@ Event = Union[
 EVENT_KINDS: Mapping[str, type[Event]] = {
     "payment": PaymentEvent,
     "transfer": TransferEvent,
+    "transfer_approval": TransferApprovalEvent,
     "bill": BillEvent,
     "refund": RefundEvent,
     "cashcode": CashcodeEvent,
@@ -725,5 +1053,9 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "cashout": SavingsMovementEvent,
     "dispute": DisputeEvent,
     "settlement": SettlementEvent,
+    "checkout": CheckoutEvent,
+    "payment_rejected": PaymentRejectedEvent,
+    "account_closed": AccountClosedEvent,
+    "invoice": InvoiceEvent,
     "test": EndpointTestEvent,
 }

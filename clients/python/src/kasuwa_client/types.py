@@ -163,6 +163,40 @@ class ClientFields(_ClientFieldsRequired, total=False):
     """An object of your own, such as the number of an identity card. At most 64 KiB."""
 
 
+class Evidence(TypedDict, total=False):
+    """The evidence of a valid payment. Send at least one text or file."""
+
+    explanation: str
+    """Why the payment is valid, in your words. At most 5,000 characters."""
+    product_description: str
+    """What was sold. At most 5,000 characters."""
+    customer_name: str
+    """Name of the customer. At most 200 characters."""
+    customer_email: str
+    """E-mail address of the customer. An e-mail address of at most 254 characters."""
+    customer_phone: str
+    """Telephone number of the customer. A telephone number in digits."""
+    service_date: dt.date | str
+    """Day on which it was delivered or rendered. A date such as 2026-01-05."""
+    tracking_number: str
+    """Number of the shipment. At most 200 characters."""
+    refund_policy: str
+    """Your terms of refunds, as the customer saw them. At most 5,000 characters."""
+    files: Sequence[EvidenceFile]
+    """At most 5 files. At most 5 files."""
+
+
+class EvidenceFile(TypedDict):
+    """A file of the evidence."""
+
+    name: str
+    """Name of the file, for people. 1 to 200 characters."""
+    content: str
+    """The file in base64: PDF, PNG or JPEG, at most 2 MiB. The type is read from the content. A PDF, PNG or JPEG
+    file of at most 2 MiB in base64.
+    """
+
+
 class InstallmentSchedule(TypedDict):
     """An installment schedule: dates as DD-MM-YYYY with amounts that add up to `total`, or percentages of it."""
 
@@ -185,6 +219,46 @@ class InterestSettings(TypedDict):
     """
     interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
     """The interval that the rate is for; `annualized` means a year."""
+
+
+class ItemFields(TypedDict, total=False):
+    """One item. Each of its three parts may have another name."""
+
+    description: str
+    """What is sold. Required, under this name or as `name`. 1 to 200 characters."""
+    name: str
+    """Another name of `description`, which counts if both are sent. 1 to 200 characters."""
+    quantity: int
+    """Number of units, 1 to 1,000,000. Default 1. A whole number, not negative."""
+    qty: int
+    """Another name of `quantity`, which counts if both are sent. A whole number, not negative."""
+    amount: Amount
+    """Price of one unit. Required, under this name, as `unit_cost` or as `price`. Digits with at most two decimals,
+    at most 15 digits; zero where nothing is left.
+    """
+    unit_cost: Amount
+    """Another name of `amount`, which counts if both are sent. Digits with at most two decimals, at most 15 digits;
+    zero where nothing is left.
+    """
+    price: Amount
+    """Another name of `amount`. Digits with at most two decimals, at most 15 digits; zero where nothing is left."""
+
+
+class LimitFields(TypedDict, total=False):
+    """The most that may be sent in one hour and in one day of Lagos. What is left out has no limit."""
+
+    hourly_count: int
+    """Number of transfers in an hour. A whole number, not negative."""
+    hourly_amount: Amount
+    """Sum of the transfers in an hour, in naira. Digits with at most two decimals, at most 15 digits; zero where
+    nothing is left.
+    """
+    daily_count: int
+    """Number of transfers in a day. A whole number, not negative."""
+    daily_amount: Amount
+    """Sum of the transfers in a day, in naira. Digits with at most two decimals, at most 15 digits; zero where
+    nothing is left.
+    """
 
 
 class Payer(TypedDict, total=False):
@@ -264,6 +338,29 @@ class SplitPart(_SplitPartRequired, total=False):
     """
     share: Amount
     """Fixed amount in the currency of the payment. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class _TicketKindFieldsRequired(TypedDict):
+    name: str
+    """Name of the kind, such as `Regular`. Each once. 1 to 100 characters."""
+    amount: Amount
+    """Price of one ticket. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class TicketKindFields(_TicketKindFieldsRequired, total=False):
+    """One kind of ticket."""
+
+    quantity: int
+    """How many may be sold, 1 to 1,000,000. Absent: no limit. A whole number, not negative."""
+
+
+class TierFields(TypedDict, total=False):
+    """Limits by the KYC tier of clients."""
+
+    tier_1: LimitFields
+    """Clients without a verified BVN."""
+    tier_2: LimitFields
+    """Clients with a verified BVN."""
 
 
 class _TransferOrderRequired(TypedDict):
@@ -385,6 +482,65 @@ class AdvanceReply(Result):
         "ran": "ran",
         "more": "more",
         "until": "until",
+    }
+
+
+@dataclass(frozen=True)
+class ApprovalLine(Result):
+    """The approval of a transfer that waits, or waited, for one."""
+
+    state: Literal["approved", "expired", "rejected", "waiting"]
+    """`waiting`, or what became of it. `expired`: nobody decided in time, and the transfer has failed."""
+    reasons: tuple[str, ...]
+    """Why the transfer waits, or waited."""
+    requested_by: str
+    """The key or the person that made the transfer."""
+    expires_at: dt.datetime
+    """When the transfer fails unless it is approved before, in UTC."""
+    decided_by: str | None = None
+    """The key or the person that approved or rejected it. Absent while it waits, and if nobody decided in time."""
+    decided_at: str | None = None
+    """When it was decided, or was over, in UTC. Absent while it waits."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "reasons": "reasons",
+        "requested_by": "requested_by",
+        "expires_at": "expires_at",
+        "decided_by": "decided_by",
+        "decided_at": "decided_at",
+    }
+
+
+@dataclass(frozen=True)
+class ApprovalReply(Result):
+    """The state of a transfer after it was approved or rejected, or of a bulk with the orders that were decided."""
+
+    status: int
+    """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
+    txn_status: Literal["failed", "pending", "processing", "successful"]
+    """As in the reply of `transfer`: an approved transfer is sent at once, and a rejected one has failed."""
+    message: str
+    """The state in words; of a failed transfer, the reason."""
+    txn_ref: str | None = None
+    """Reference of the transfer. Absent for a bulk."""
+    order_ref: str | None = None
+    """Your reference of the order, or the `txnRef` if it had none. Absent for a bulk."""
+    batch_ref: str | None = None
+    """Reference of the bulk. Absent for a single transfer."""
+    data: tuple[BulkOrderReply, ...] | None = None
+    """The orders of the bulk that were decided, in the order of the request. Absent for a single transfer."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "order_ref": "orderRef",
+        "batch_ref": "batchRef",
+        "message": "message",
+        "data": "data",
     }
 
 
@@ -1123,6 +1279,68 @@ class ChargesReply(Result):
 
 
 @dataclass(frozen=True)
+class CheckoutReply(Result):
+    """A checkout that was opened. Send its payer to `checkoutURL`."""
+
+    status: int
+    """202: the payer must pay on the page."""
+    txn_ref: str
+    """Reference of the checkout, by which `verify` shows it. The payments that are made for it have their own."""
+    checkout_url: str
+    """Address of the page. It is a secret of the payer: whoever has it sees the checkout and its receipt."""
+    expires: dt.datetime
+    """Time until which it can be paid, in UTC."""
+    message: str
+    """The next step in words."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_ref": "txnRef",
+        "checkout_url": "checkoutURL",
+        "expires": "expires",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CheckoutReport(Result):
+    """A checkout as `verify` shows it."""
+
+    state: Literal["expired", "open", "paid"]
+    """`open`: it can be paid. `paid`: an attempt has succeeded. `expired`: its time is over, and it was not paid."""
+    amount: Decimal
+    """Amount of the checkout, without a fee that the payer bears."""
+    url: str
+    """Address of its page."""
+    expires: dt.datetime
+    """Time until which an attempt may begin, in UTC."""
+    attempts: int
+    """Number of attempts to pay it, each a payment of its own."""
+    source: str
+    """What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`."""
+    payment_ref: str | None = None
+    """The `txnRef` of the payment that succeeded, by which it is refunded. Null if none did."""
+    attempt_ref: str | None = None
+    """The `txnRef` of the newest attempt. Null if there was none."""
+    source_id: str | None = None
+    """Identifier of the link or other source. Null if the API opened it."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "amount": "amount",
+        "url": "url",
+        "expires": "expires",
+        "attempts": "attempts",
+        "payment_ref": "paymentRef",
+        "attempt_ref": "attemptRef",
+        "source": "source",
+        "source_id": "source_id",
+    }
+
+
+@dataclass(frozen=True)
 class ClientRecord(Result):
     """A client with a masked BVN. An erased one has only its id, status and dates."""
 
@@ -1235,6 +1453,31 @@ class CloseAccountReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CloseReply(Result):
+    """A close of the books of all merchants of the test environment."""
+
+    status: int
+    """Always 200."""
+    close_number: int
+    """Number of the close."""
+    closed_at: dt.datetime
+    """Time of the close by the server's clock, in UTC."""
+    root: str
+    """Root of the close's tree, in hexadecimal."""
+    public_key: str
+    """Ed25519 key that checks the close and the proofs, in hexadecimal."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "close_number": "close_number",
+        "closed_at": "closed_at",
+        "root": "root",
+        "public_key": "public_key",
+    }
 
 
 @dataclass(frozen=True)
@@ -1463,6 +1706,8 @@ class DepositReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -1538,6 +1783,7 @@ class DepositReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -1590,6 +1836,8 @@ class DepositValidateReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -1661,6 +1909,7 @@ class DepositValidateReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -1688,6 +1937,160 @@ class DepositValidateReply(Result):
         "meta": "meta",
         "dry_run": "dry_run",
         "charges": "charges",
+    }
+
+
+@dataclass(frozen=True)
+class DisputeChanged(Result):
+    """The dispute after the request."""
+
+    status: int
+    """200: it was done."""
+    message: str
+    """The outcome in words."""
+    data: DisputeSummary
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DisputeDetail(Result):
+    """A dispute with its evidence and its steps."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    txn_ref: str
+    """The payment that is disputed."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
+    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
+    it.
+    """
+    reason: str
+    """The reason that the payer's bank gave."""
+    amount: Decimal
+    """The disputed amount, at most what was charged and not refunded."""
+    currency: str
+    """Currency of the payment and of the amounts."""
+    fee: Decimal
+    """Fee of the dispute by your tariff. You pay it unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    held: Decimal
+    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    opened_at: dt.datetime
+    """Time at which it was opened, in UTC."""
+    timeline: tuple[DisputeStep, ...]
+    """Its steps so far, oldest first. An event was sent at each."""
+    ended_at: str | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
+    responded_at: str | None = None
+    """Time of your response, in UTC. Null if there was none."""
+    evidence: EvidenceView | None = None
+    """The evidence that you sent. Null if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "fee": "fee",
+        "vat": "vat",
+        "held": "held",
+        "respond_by": "respond_by",
+        "opened_at": "opened_at",
+        "ended_at": "ended_at",
+        "plan_id": "plan_id",
+        "responded_at": "responded_at",
+        "evidence": "evidence",
+        "timeline": "timeline",
+    }
+
+
+@dataclass(frozen=True)
+class DisputeReply(Result):
+    """The dispute."""
+
+    status: int
+    """200."""
+    data: DisputeDetail
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DisputeStep(Result):
+    """One step in the life of a dispute."""
+
+    at: dt.datetime
+    """Time of the step, in UTC."""
+    step: str
+    """What happened: `opened`, `reminder`, or the state that it got."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step"}
+
+
+@dataclass(frozen=True)
+class DisputeSummary(Result):
+    """A dispute of a payment."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    txn_ref: str
+    """The payment that is disputed."""
+    state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"]
+    """`needs_response`: answer it by `respond_by`; `under_review`: you sent evidence and the payer's bank decides;
+    `won`: the money is yours again; `lost`, `accepted` (by you) and `expired` (no answer in time): the payer has
+    it.
+    """
+    reason: str
+    """The reason that the payer's bank gave."""
+    amount: Decimal
+    """The disputed amount, at most what was charged and not refunded."""
+    currency: str
+    """Currency of the payment and of the amounts."""
+    fee: Decimal
+    """Fee of the dispute by your tariff. You pay it unless you win."""
+    vat: Decimal
+    """VAT on the fee."""
+    held: Decimal
+    """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
+    respond_by: str
+    """Time by which you must respond, in UTC."""
+    opened_at: dt.datetime
+    """Time at which it was opened, in UTC."""
+    ended_at: str | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    plan_id: str | None = None
+    """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "fee": "fee",
+        "vat": "vat",
+        "held": "held",
+        "respond_by": "respond_by",
+        "opened_at": "opened_at",
+        "ended_at": "ended_at",
+        "plan_id": "plan_id",
     }
 
 
@@ -1751,6 +2154,58 @@ class EventLine(Result):
 
 
 @dataclass(frozen=True)
+class EvidenceFileLine(Result):
+    """A file of the evidence."""
+
+    name: str
+    """Its name, as it was sent. Empty if it was erased."""
+    media_type: str
+    """`application/pdf`, `image/png` or `image/jpeg`, read from its content."""
+    size: int
+    """Its size in bytes."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "media_type": "media_type", "size": "size"}
+
+
+@dataclass(frozen=True)
+class EvidenceView(Result):
+    """The evidence that was sent."""
+
+    files: tuple[EvidenceFileLine, ...]
+    """The files, in the order in which they were sent."""
+    explanation: str | None = None
+    """Why the payment is valid, in your words."""
+    product_description: str | None = None
+    """What was sold."""
+    customer_name: str | None = None
+    """Name of the customer."""
+    customer_email: str | None = None
+    """E-mail address of the customer."""
+    customer_phone: str | None = None
+    """Telephone number of the customer."""
+    service_date: str | None = None
+    """Day on which it was delivered or rendered."""
+    tracking_number: str | None = None
+    """Number of the shipment."""
+    refund_policy: str | None = None
+    """Your terms of refunds, as the customer saw them."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "explanation": "explanation",
+        "product_description": "product_description",
+        "customer_name": "customer_name",
+        "customer_email": "customer_email",
+        "customer_phone": "customer_phone",
+        "service_date": "service_date",
+        "tracking_number": "tracking_number",
+        "refund_policy": "refund_policy",
+        "files": "files",
+    }
+
+
+@dataclass(frozen=True)
 class ExplainReply(Result):
     """The timeline of a reference."""
 
@@ -1771,7 +2226,8 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`,
+    `invoice`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -1790,7 +2246,9 @@ class FoundRecord(Result):
     currency: str | None = None
     """Currency of the amounts."""
     amount: Decimal | None = None
-    """Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards."""
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present
+    balance of savings and cards.
+    """
     fee: Decimal | None = None
     """Fee of a transaction. Zero if it failed."""
     vat: Decimal | None = None
@@ -1955,6 +2413,299 @@ class InterestReply(Result):
         "interest_rate": "interestRate",
         "interest_frequency": "interestFrequency",
     }
+
+
+@dataclass(frozen=True)
+class InvoiceCustomer(Result):
+    """The customer as the invoice shows it."""
+
+    name: str
+    """Name of the customer."""
+    email: str
+    """E-mail address."""
+    phone: str | None = None
+    """Telephone number, or null."""
+    address: str | None = None
+    """Postal address, or null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"name": "name", "email": "email", "phone": "phone", "address": "address"}
+
+
+@dataclass(frozen=True)
+class InvoiceLine(Result):
+    """One item of an invoice."""
+
+    description: str
+    """What is sold."""
+    quantity: int
+    """Number of units."""
+    amount: Decimal
+    """Price of one unit."""
+    total: Decimal
+    """`quantity` times `amount`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "description": "description",
+        "quantity": "quantity",
+        "amount": "amount",
+        "total": "total",
+    }
+
+
+@dataclass(frozen=True)
+class InvoicePayment(Result):
+    """A successful payment of an invoice."""
+
+    txn_ref: str
+    """Reference of the payment."""
+    amount: Decimal
+    """What it paid of the invoice."""
+    refunded: Decimal
+    """What was refunded of it."""
+    method: str
+    """Payment type."""
+    paid_at: dt.datetime
+    """Time of the payment, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "amount": "amount",
+        "refunded": "refunded",
+        "method": "method",
+        "paid_at": "paid_at",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceRecord(Result):
+    """An invoice."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice. Yours are numbered from 1 without holes."""
+    link: str
+    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
+    customer_id: str
+    """The customer."""
+    currency: str
+    """Currency of all amounts."""
+    subtotal: Decimal
+    """Sum of the items."""
+    discount: Decimal
+    """The discount as an amount."""
+    vat: Decimal
+    """The VAT as an amount."""
+    shipping: Decimal
+    """Shipping costs."""
+    total: Decimal
+    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
+    paid: Decimal
+    """What was paid, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of the payments. It does not change the status."""
+    outstanding: Decimal
+    """What is left to pay. 0.00 if the invoice is void."""
+    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice."""
+    created_at: dt.datetime
+    """Time at which the invoice was made, in UTC."""
+    items: tuple[InvoiceLine, ...]
+    """What the invoice is for."""
+    discount_type: Literal["flat", "percentage"]
+    """What the requested discount was."""
+    vat_rate: Decimal
+    """The VAT in percent."""
+    charge_user: Literal["full", "parts"]
+    """Whether the customer may pay in parts."""
+    payments: tuple[InvoicePayment, ...]
+    """The newest 100 successful payments, newest first."""
+    date_due: dt.date | None = None
+    """Last day to pay. Null if there is none."""
+    paid_at: dt.datetime | None = None
+    """Time at which it was paid in full, in UTC. Else null."""
+    discount_rate: Decimal | None = None
+    """The discount in percent. Null if it is an amount."""
+    note: str | None = None
+    """Text to the customer. Null if there is none, or if the customer was erased."""
+    customer: InvoiceCustomer | None = None
+    """The customer as of the last change of the invoice. Null if the customer was erased."""
+    voided_at: dt.datetime | None = None
+    """Time at which it was voided, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "link": "link",
+        "customer_id": "customer_id",
+        "currency": "currency",
+        "subtotal": "subtotal",
+        "discount": "discount",
+        "vat": "vat",
+        "shipping": "shipping",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+        "status": "status",
+        "date_due": "date_due",
+        "created_at": "created_at",
+        "paid_at": "paid_at",
+        "items": "items",
+        "discount_type": "discount_type",
+        "discount_rate": "discount_rate",
+        "vat_rate": "vat_rate",
+        "charge_user": "charge_user",
+        "note": "note",
+        "customer": "customer",
+        "voided_at": "voided_at",
+        "payments": "payments",
+    }
+
+
+@dataclass(frozen=True)
+class InvoiceReply(Result):
+    """One invoice."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: InvoiceRecord
+    """The invoice."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InvoiceSummary(Result):
+    """An invoice without its items."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice. Yours are numbered from 1 without holes."""
+    link: str
+    """Address of the page that shows the invoice and takes its payment. Whoever has it can pay."""
+    customer_id: str
+    """The customer."""
+    currency: str
+    """Currency of all amounts."""
+    subtotal: Decimal
+    """Sum of the items."""
+    discount: Decimal
+    """The discount as an amount."""
+    vat: Decimal
+    """The VAT as an amount."""
+    shipping: Decimal
+    """Shipping costs."""
+    total: Decimal
+    """What is to be paid: `subtotal` less `discount`, plus `vat` and `shipping`."""
+    paid: Decimal
+    """What was paid, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of the payments. It does not change the status."""
+    outstanding: Decimal
+    """What is left to pay. 0.00 if the invoice is void."""
+    status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
+    """State of the invoice."""
+    created_at: dt.datetime
+    """Time at which the invoice was made, in UTC."""
+    date_due: dt.date | None = None
+    """Last day to pay. Null if there is none."""
+    paid_at: dt.datetime | None = None
+    """Time at which it was paid in full, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "link": "link",
+        "customer_id": "customer_id",
+        "currency": "currency",
+        "subtotal": "subtotal",
+        "discount": "discount",
+        "vat": "vat",
+        "shipping": "shipping",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+        "status": "status",
+        "date_due": "date_due",
+        "created_at": "created_at",
+        "paid_at": "paid_at",
+    }
+
+
+@dataclass(frozen=True)
+class KeyLine(Result):
+    """A valid API key. The key itself was shown once, when it was made."""
+
+    key_id: int
+    """Number of the key, from 1. It never changes."""
+    name: str
+    """Name of the key, chosen by whoever made it."""
+    scopes: tuple[Literal["all", "approve", "collect", "issue", "lend", "payout", "read"], ...]
+    """What the key may be used for."""
+    addresses: tuple[str, ...]
+    """Addresses and CIDR ranges that it may be used from. Empty: from everywhere."""
+    made_by: str
+    """E-mail address of the person who made it in the console. Empty if the operator made it."""
+    made_at: str
+    """When it was made, in UTC."""
+    signs_events: bool
+    """Whether events are signed with it: the signing secret was never rolled."""
+    is_this: bool
+    """Whether the request was made with this key."""
+    expires_at: dt.datetime | None = None
+    """When it stops working, in UTC. Null if it does not expire."""
+    replaced_by: int | None = None
+    """The key that replaced it when it was rolled. Null for a key that was not rolled."""
+    last_used_at: str | None = None
+    """When it was last used, in UTC, to the minute. Null if it was never used."""
+    last_used_from: str | None = None
+    """Address that it was last used from. Null if it was never used."""
+    refused_at: str | None = None
+    """When it was last refused because of its address, in UTC. Null if it never was."""
+    refused_from: str | None = None
+    """Address that it was refused from. Null if it never was."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "key_id": "key_id",
+        "name": "name",
+        "scopes": "scopes",
+        "addresses": "addresses",
+        "made_by": "made_by",
+        "made_at": "made_at",
+        "expires_at": "expires_at",
+        "replaced_by": "replaced_by",
+        "last_used_at": "last_used_at",
+        "last_used_from": "last_used_from",
+        "refused_at": "refused_at",
+        "refused_from": "refused_from",
+        "signs_events": "signs_events",
+        "is_this": "is_this",
+    }
+
+
+@dataclass(frozen=True)
+class KeysReply(Result):
+    """The valid keys of the merchant, the newest first."""
+
+    status: int
+    """200."""
+    data: tuple[KeyLine, ...]
+    """The keys."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -2289,6 +3040,23 @@ class LoanSummary(Result):
 
 
 @dataclass(frozen=True)
+class NewKeyReply(Result):
+    """A new key."""
+
+    status: int
+    """200."""
+    key_id: int
+    """Number of the key."""
+    key: str = field(repr=False)
+    """The key, for the header `key`. It is shown this once."""
+    scopes: tuple[Literal["all", "approve", "collect", "issue", "lend", "payout", "read"], ...]
+    """What the key may be used for."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "key_id": "key_id", "key": "key", "scopes": "scopes"}
+
+
+@dataclass(frozen=True)
 class NewMerchantReply(Result):
     """A new merchant, with 10,000,000.00 NGN and 10,000.00 USD in its wallets."""
 
@@ -2335,6 +3103,165 @@ class PayerCard(Result):
 
 
 @dataclass(frozen=True)
+class PaylinkDetail(Result):
+    """A payment link with its terms, payments and totals."""
+
+    link_id: str
+    """Identifier of the link, made by the service."""
+    link: str
+    """Address of the link, to give to payers."""
+    title: str
+    """What is paid for."""
+    amount: Decimal
+    """Amount to pay. 0.00 if the payer chooses it."""
+    currency: str
+    """Currency of the amount."""
+    type: Literal["one_time", "recurring"]
+    """Whether a payer pays once, or the card is charged again."""
+    status: Literal["active", "disabled"]
+    """Whether the link can be paid by."""
+    description: str
+    """Further text, which payers see."""
+    payer_bears_fees: bool
+    """Whether the payer pays the fee."""
+    accept_number: bool
+    """Whether the page asks for a telephone number."""
+    created_at: dt.datetime
+    """Time at which the link was made, in UTC."""
+    checkouts: int
+    """Number of payers who filled in its page."""
+    paid_count: int
+    """Number of successful payments, later charges of a recurring link not counted."""
+    total: Decimal
+    """Sum of these payments, refunded ones included."""
+    payments: tuple[PaylinkPayment, ...]
+    """The newest 50 successful payments, newest first."""
+    frequency: str | None = None
+    """How often the card is charged again. Null unless recurring."""
+    redirect_url: str | None = None
+    """Address to which the payer goes after the receipt. Null if there is none."""
+    custom_message: str | None = None
+    """Shown after the payment. Null if there is none."""
+    notification_email: str | None = None
+    """Your address for questions. Null if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "amount": "amount",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+        "description": "description",
+        "frequency": "frequency",
+        "payer_bears_fees": "payer_bears_fees",
+        "accept_number": "accept_number",
+        "redirect_url": "redirect_url",
+        "custom_message": "custom_message",
+        "notification_email": "notification_email",
+        "created_at": "created_at",
+        "checkouts": "checkouts",
+        "paid_count": "paid_count",
+        "total": "total",
+        "payments": "payments",
+    }
+
+
+@dataclass(frozen=True)
+class PaylinkDetailReply(Result):
+    """One payment link."""
+
+    status: int
+    """200: there is such a link."""
+    message: str
+    """The outcome in words."""
+    data: PaylinkDetail
+    """The link, with its payments and totals."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class PaylinkPayment(Result):
+    """A payment that was made by a link."""
+
+    txn_ref: str
+    """Reference of the payment."""
+    checkout_ref: str
+    """Reference of its checkout."""
+    amount: Decimal
+    """Amount of the payment, without a fee that the payer bears."""
+    fullname: str
+    """Name of the payer."""
+    email: str
+    """E-mail address of the payer."""
+    method: str
+    """Payment type."""
+    date_paid: dt.datetime
+    """Time of the payment, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "checkout_ref": "checkoutRef",
+        "amount": "amount",
+        "fullname": "fullname",
+        "email": "email",
+        "method": "method",
+        "date_paid": "datePaid",
+    }
+
+
+@dataclass(frozen=True)
+class PaylinkRecord(Result):
+    """A payment link."""
+
+    link_id: str
+    """Identifier of the link, made by the service."""
+    link: str
+    """Address of the link, to give to payers."""
+    title: str
+    """What is paid for."""
+    amount: Decimal
+    """Amount to pay. 0.00 if the payer chooses it."""
+    currency: str
+    """Currency of the amount."""
+    type: Literal["one_time", "recurring"]
+    """Whether a payer pays once, or the card is charged again."""
+    status: Literal["active", "disabled"]
+    """Whether the link can be paid by."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "amount": "amount",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+    }
+
+
+@dataclass(frozen=True)
+class PaylinkReply(Result):
+    """The link that was made, or switched."""
+
+    status: int
+    """200: done."""
+    message: str
+    """The outcome in words."""
+    data: PaylinkRecord
+    """The link."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
 class PaymentReply(Result):
     """Reply of every payment step. Status 200 has `txnStatus`. Status 201 is pending too: the rail's answer could
     not be read. Status 202 says what the payer must do.
@@ -2356,6 +3283,8 @@ class PaymentReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -2427,6 +3356,7 @@ class PaymentReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -2498,10 +3428,18 @@ class PaymentState(Result):
     """Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."""
     refunded_amount: Decimal | None = None
     """Sum of the successful refunds of the payment. Present if the payment was successful."""
+    disputed_amount: str | None = None
+    """Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none."""
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment was deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment was an attempt to pay. Absent for every other payment, and for a checkout
+    itself.
+    """
+    checkout: CheckoutReport | None = None
+    """The checkout that was asked for. Absent for a payment or refund."""
     meta: Mapping[str, Any] | None = None
     """The object that was sent as `meta`. Absent if there was none, and if a refund was asked for."""
     unapplied_amount: Decimal | None = None
@@ -2562,8 +3500,11 @@ class PaymentState(Result):
         "card": "card",
         "card_token": "cardToken",
         "refunded_amount": "refundedAmount",
+        "disputed_amount": "disputedAmount",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
+        "checkout": "checkout",
         "meta": "meta",
         "unapplied_amount": "unappliedAmount",
         "refund_ref": "refundRef",
@@ -2685,6 +3626,214 @@ class PlanReply(Result):
         "message": "message",
         "data": "data",
         "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class PolicyReply(Result):
+    """The confirmation of a policy."""
+
+    status: int
+    """200: the policy is in force."""
+    message: str
+    """The outcome in words."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
+
+
+@dataclass(frozen=True)
+class Proof(Result):
+    """All that is needed to check postings against a close. docs/proofs.md describes how."""
+
+    state: Literal["closed", "pending"]
+    """`pending` until the next close: then the fields that follow `last` are null or empty."""
+    first: int
+    """Number of the first posting that is proven."""
+    last: int
+    """Number of the last posting that is proven."""
+    groups: tuple[ProofGroup, ...]
+    """All groups from the one before `first` to the next mark, or to the head if there is none: no group between is
+    left out.
+    """
+    path: tuple[str, ...]
+    """Hashes of the inclusion proof of the head, from the leaf up, in hexadecimal."""
+    start: str | None = None
+    """Value of the chain before the first group, in hexadecimal."""
+    mark: ProofMark | None = None
+    """Place of the mark at which the groups end. Null if they end at the head."""
+    head: ProofHead | None = None
+    """Your head at the close."""
+    index: int | None = None
+    """Place of the head in the close's tree, counted from 0."""
+    close: ProofClose | None = None
+    """The close."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "first": "first",
+        "last": "last",
+        "start": "start",
+        "groups": "groups",
+        "mark": "mark",
+        "head": "head",
+        "index": "index",
+        "path": "path",
+        "close": "close",
+    }
+
+
+@dataclass(frozen=True)
+class ProofClose(Result):
+    """A close, as it is published."""
+
+    number: int
+    """Number of the close."""
+    closed_at: dt.datetime
+    """Time of the close, in UTC."""
+    tree_size: int
+    """Number of leaves of the tree."""
+    root: str
+    """Root of the tree, in hexadecimal."""
+    previous: str
+    """Hash of the close before."""
+    public_key: str
+    """Ed25519 key that signed it. Compare it with the one that the operator published."""
+    signature: str
+    """The signature."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "closed_at": "closed_at",
+        "tree_size": "tree_size",
+        "root": "root",
+        "previous": "previous",
+        "public_key": "public_key",
+        "signature": "signature",
+    }
+
+
+@dataclass(frozen=True)
+class ProofGroup(Result):
+    """Postings that happened together."""
+
+    number: int
+    """Number of the first posting. The others follow without a gap."""
+    at: int
+    """Time in microseconds since 1970, UTC."""
+    reference: str
+    """Reference of the transaction, or of what caused it."""
+    postings: tuple[ProofPosting, ...]
+    """The postings, in order."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "at": "at",
+        "reference": "reference",
+        "postings": "postings",
+    }
+
+
+@dataclass(frozen=True)
+class ProofHead(Result):
+    """The head of your chains at the close: a leaf of the close's tree."""
+
+    merchant_id: int
+    """Number of your books. It changes when the test environment resets them."""
+    posting_seq: int
+    """Number of the last posting."""
+    posting_head: str
+    """Value of the chain of postings there, in hexadecimal."""
+    mark_count: int
+    """Number of marks since the close before."""
+    mark_root: str
+    """Root of the tree of those marks."""
+    event_seq: int
+    """Number of the last event."""
+    event_head: str
+    """Value of the chain of events there."""
+    audit_seq: int
+    """Number of the last entry of your audit trail."""
+    audit_head: str
+    """Hash of that entry. Empty if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "merchant_id": "merchant_id",
+        "posting_seq": "posting_seq",
+        "posting_head": "posting_head",
+        "mark_count": "mark_count",
+        "mark_root": "mark_root",
+        "event_seq": "event_seq",
+        "event_head": "event_head",
+        "audit_seq": "audit_seq",
+        "audit_head": "audit_head",
+    }
+
+
+@dataclass(frozen=True)
+class ProofMark(Result):
+    """The place of the chain's value in the tree of marks of the head."""
+
+    index: int
+    """Place of the mark, counted from 0."""
+    path: tuple[str, ...]
+    """Hashes of the inclusion proof, from the leaf up, in hexadecimal."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"index": "index", "path": "path"}
+
+
+@dataclass(frozen=True)
+class ProofPosting(Result):
+    """One posting of a group."""
+
+    debit_account: str
+    """Account that it left, such as `wallet:main:NGN`. The last part is the currency."""
+    credit_account: str
+    """Account that it entered."""
+    amount_minor: str
+    """Amount in minor units."""
+    debit_after: str
+    """Balance of the debited account after it, in minor units."""
+    credit_after: str
+    """Balance of the credited account after it, in minor units."""
+    kind: str
+    """What it is, such as `transfer` or `VAT on fee`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "debit_account": "debit_account",
+        "credit_account": "credit_account",
+        "amount_minor": "amount_minor",
+        "debit_after": "debit_after",
+        "credit_after": "credit_after",
+        "kind": "kind",
+    }
+
+
+@dataclass(frozen=True)
+class ProofReply(Result):
+    """The proofs of what has the reference."""
+
+    status: int
+    """200: there is such a reference."""
+    message: str
+    """The outcome in words."""
+    data: tuple[Proof, ...]
+    """A proof for each group of postings, oldest first, at most 20. Empty if no money moved."""
+    format: Literal["kasuwa proof 1"]
+    """Format of the proofs."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "format": "format",
     }
 
 
@@ -2907,6 +4056,8 @@ class RepayReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -2984,6 +4135,7 @@ class RepayReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3059,6 +4211,8 @@ class RepaymentValidateReply(Result):
     """The loan that the payment repays. Absent for every other payment."""
     savings_id: str | None = None
     """The savings account that the payment is deposited to. Absent for every other payment."""
+    checkout_ref: str | None = None
+    """The checkout that the payment is an attempt to pay. Absent for every other payment."""
     apply_auth: str | None = None
     """Reply of `initiate`: the authentication that the card's bank wants, `PIN`, `OTP` or `3DSecure`. Call `charge`
     next, or for `OTP` call `validate`. `redirect`: the payer enters the card at `authURL`, and nothing is called.
@@ -3130,6 +4284,7 @@ class RepaymentValidateReply(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "checkout_ref": "checkoutRef",
         "apply_auth": "apply_auth",
         "auth_type": "auth_type",
         "validate": "validate",
@@ -3383,6 +4538,52 @@ class SavingsViewReply(Result):
 
 
 @dataclass(frozen=True)
+class ScheduleReply(Result):
+    """The schedule of payouts."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: ScheduleView
+    """The schedule."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ScheduleView(Result):
+    """The schedule of payouts."""
+
+    frequency: Literal["above", "daily", "monthly", "off", "weekly"]
+    """When the wallet is paid out. `off` if it is not."""
+    least: str
+    """A smaller balance is not paid out."""
+    currency: str
+    """Currency of the wallet that is paid out."""
+    bankcode: str | None = None
+    """Bank of the account. Null before the first schedule."""
+    accountnumber: str | None = None
+    """Number of the account. Null before the first schedule."""
+    next_payout: str | None = None
+    """Time of the next payout, in UTC. Null if there is none."""
+    last_payout: str | None = None
+    """The `txnRef` of the last payout. Null before the first."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "frequency": "frequency",
+        "least": "least",
+        "currency": "currency",
+        "bankcode": "bankcode",
+        "accountnumber": "accountnumber",
+        "next_payout": "next_payout",
+        "last_payout": "last_payout",
+    }
+
+
+@dataclass(frozen=True)
 class SettleReply(Result):
     """A transaction after the simulated call-back."""
 
@@ -3401,6 +4602,138 @@ class SettleReply(Result):
         "txn_status": "txnStatus",
         "txn_ref": "txnRef",
         "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementDetail(Result):
+    """A settlement with its lines."""
+
+    settlement_id: str
+    """Identifier of the settlement."""
+    day: str
+    """The day, in Lagos."""
+    currency: str
+    """Currency of the amounts."""
+    state: Literal["open", "settled"]
+    """`open` while the day lasts; after it the settlement does not change."""
+    gross: str
+    """What payers were charged, of the payments that reached the wallet on this day."""
+    fee: Decimal
+    """Fees of payments."""
+    vat: Decimal
+    """VAT on these fees."""
+    split: str
+    """Parts of split payments that went to their beneficiaries."""
+    refunds: str
+    """Refunds that were paid to payers."""
+    disputes: str
+    """Disputes that were not won, with their fees, less what is owed for them."""
+    reserve: str
+    """What was kept back of payments (negative), and what was released from the reserve."""
+    net: str
+    """The sum of all lines: by so much collections changed the balance of the wallet."""
+    paid_out: str
+    """Payouts to your bank account by schedule. They are not part of `net`."""
+    lines: tuple[SettlementLine, ...]
+    """The lines that have movements."""
+    payouts: tuple[str, ...]
+    """The `txnRef` of each payout of the day."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "settlement_id": "settlement_id",
+        "day": "day",
+        "currency": "currency",
+        "state": "state",
+        "gross": "gross",
+        "fee": "fee",
+        "vat": "vat",
+        "split": "split",
+        "refunds": "refunds",
+        "disputes": "disputes",
+        "reserve": "reserve",
+        "net": "net",
+        "paid_out": "paid_out",
+        "lines": "lines",
+        "payouts": "payouts",
+    }
+
+
+@dataclass(frozen=True)
+class SettlementLine(Result):
+    """The movements of one kind."""
+
+    kind: Literal["disputes", "fee", "gross", "paid_out", "refunds", "reserve", "split", "vat"]
+    """Kind of the movements."""
+    amount: Decimal
+    """Their sum: negative if they left the wallet."""
+    count: int
+    """Number of the postings. A settlement of an earlier day's payments is one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"kind": "kind", "amount": "amount", "count": "count"}
+
+
+@dataclass(frozen=True)
+class SettlementReply(Result):
+    """The settlement."""
+
+    status: int
+    """200."""
+    data: SettlementDetail
+    """The settlement."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class SettlementSummary(Result):
+    """The effect of collections on the wallet of one currency on one day. Amounts that left the wallet are negative."""
+
+    settlement_id: str
+    """Identifier of the settlement."""
+    day: str
+    """The day, in Lagos."""
+    currency: str
+    """Currency of the amounts."""
+    state: Literal["open", "settled"]
+    """`open` while the day lasts; after it the settlement does not change."""
+    gross: str
+    """What payers were charged, of the payments that reached the wallet on this day."""
+    fee: Decimal
+    """Fees of payments."""
+    vat: Decimal
+    """VAT on these fees."""
+    split: str
+    """Parts of split payments that went to their beneficiaries."""
+    refunds: str
+    """Refunds that were paid to payers."""
+    disputes: str
+    """Disputes that were not won, with their fees, less what is owed for them."""
+    reserve: str
+    """What was kept back of payments (negative), and what was released from the reserve."""
+    net: str
+    """The sum of all lines: by so much collections changed the balance of the wallet."""
+    paid_out: str
+    """Payouts to your bank account by schedule. They are not part of `net`."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "settlement_id": "settlement_id",
+        "day": "day",
+        "currency": "currency",
+        "state": "state",
+        "gross": "gross",
+        "fee": "fee",
+        "vat": "vat",
+        "split": "split",
+        "refunds": "refunds",
+        "disputes": "disputes",
+        "reserve": "reserve",
+        "net": "net",
+        "paid_out": "paid_out",
     }
 
 
@@ -3469,6 +4802,12 @@ class Statement(Result):
     """Address of the file. It needs no key: whoever has it can read the statement. Null for `json`."""
     expires: dt.datetime | None = None
     """Time until which the link works, in UTC: an hour from now. Null for `json`."""
+    account: str | None = None
+    """With a proof: the account's name in the books, or the id of a loan or savings account."""
+    proof: Proof | None = None
+    """The proof that the movements of this page are in the books, and that none of those postings is left out. Null
+    unless it was asked for, and for a period without postings.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -3482,6 +4821,8 @@ class Statement(Result):
         "next_cursor": "next_cursor",
         "link": "link",
         "expires": "expires",
+        "account": "account",
+        "proof": "proof",
     }
 
 
@@ -3517,9 +4858,11 @@ class StatementMovement(Result):
 class StatementTotal(Result):
     """The movements of one kind together."""
 
-    kind: Literal["collected", "fees", "interest", "other", "payouts", "refunds", "tax", "vat"]
-    """`collected`: payments and settlements; `payouts`: transfers, bills, cash and parts of others; `tax`: withheld
-    tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and repayments.
+    kind: Literal["collected", "disputes", "fees", "interest", "other", "payouts", "refunds", "reserve", "tax", "vat"]
+    """`collected`: payments and settlements; `disputes`: disputes that were not won, and what is lent and paid back
+    for them; `reserve`: what was kept back and released; `payouts`: transfers, bills, cash and parts of others;
+    `tax`: withheld tax, stamp duty and other tax but VAT; `other`: everything else, such as funding and
+    repayments.
     """
     amount: Decimal
     """Sum of the movements: negative if more went out than came in."""
@@ -3584,6 +4927,141 @@ class SubscriptionReply(Result):
         "dry_run": "dry_run",
         "explained": "explained",
     }
+
+
+@dataclass(frozen=True)
+class TicketKindRecord(Result):
+    """One kind of ticket, with how many were sold."""
+
+    name: str
+    """Name of the kind."""
+    amount: Decimal
+    """Price of one ticket."""
+    sold: int
+    """How many were sold. Void ones do not count, unless they had been used."""
+    reserved: int
+    """How many payers are paying for now."""
+    used: int
+    """How many were used."""
+    quantity: int | None = None
+    """How many may be sold. Null for no limit."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "amount": "amount",
+        "quantity": "quantity",
+        "sold": "sold",
+        "reserved": "reserved",
+        "used": "used",
+    }
+
+
+@dataclass(frozen=True)
+class TicketLinkRecord(Result):
+    """A link that sells tickets."""
+
+    link_id: str
+    """Identifier of the link."""
+    link: str
+    """Its address, to give to payers."""
+    title: str
+    """Its title."""
+    currency: str
+    """Currency of the prices."""
+    type: Literal["one_time"]
+    """A ticket is paid once."""
+    status: Literal["active", "disabled"]
+    """Whether tickets can be bought."""
+    ticket_data: tuple[TicketKindRecord, ...]
+    """The kinds of tickets."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "link_id": "link_id",
+        "link": "link",
+        "title": "title",
+        "currency": "currency",
+        "type": "type",
+        "status": "status",
+        "ticket_data": "ticket_data",
+    }
+
+
+@dataclass(frozen=True)
+class TicketLinkReply(Result):
+    """A new link that sells tickets."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: TicketLinkRecord
+    """The link."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class TicketRecord(Result):
+    """A ticket that was sold."""
+
+    code: str
+    """Code of the ticket, in groups of four."""
+    state: Literal["used", "valid", "void"]
+    """`valid`; `used`: its holder was admitted; `void`: its payment was refunded."""
+    link_id: str
+    """The link that sold it."""
+    title: str
+    """Title of that link."""
+    ticket: str
+    """Kind of the ticket."""
+    txn_ref: str
+    """The payment."""
+    checkout_ref: str
+    """The checkout."""
+    created_at: dt.datetime
+    """Time of the purchase, in UTC."""
+    name: str | None = None
+    """Name of the person who bought it. Null if unknown or erased."""
+    email: str | None = None
+    """E-mail address of that person. Null if unknown or erased."""
+    phone: str | None = None
+    """Telephone number of that person. Null if unknown or erased."""
+    used_at: dt.datetime | None = None
+    """Time at which its holder was admitted, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "code": "code",
+        "state": "state",
+        "link_id": "link_id",
+        "title": "title",
+        "ticket": "ticket",
+        "name": "name",
+        "email": "email",
+        "phone": "phone",
+        "txn_ref": "txnRef",
+        "checkout_ref": "checkoutRef",
+        "created_at": "created_at",
+        "used_at": "used_at",
+    }
+
+
+@dataclass(frozen=True)
+class TicketReply(Result):
+    """One ticket."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: TicketRecord
+    """The ticket."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -3669,7 +5147,7 @@ class TransferReply(Result):
     """200, or 201 if the bank's answer could not be read: the transfer stays open and the bank is asked again."""
     txn_status: Literal["failed", "pending", "processing", "successful"]
     """`successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered,
-    but without a final result. The bank is asked again until the result is final.
+    but without a final result, and is asked again until the result is final; or the transfer waits for approval.
     """
     txn_ref: str
     """Reference of the transfer, made by the service."""
@@ -3716,6 +5194,8 @@ class TransferState(Result):
     """The loan whose principal the transfer pays out. Absent for every other transfer."""
     savings_id: str | None = None
     """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
+    approval: ApprovalLine | None = None
+    """The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk."""
     data: tuple[BulkOrderState, ...] | None = None
     """The orders of a bulk with their current states, in the order of the request. Absent for a single transfer."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -3732,6 +5212,7 @@ class TransferState(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "approval": "approval",
         "data": "data",
     }
 

@@ -7,8 +7,8 @@ import type { Amount } from "../exact.js";
 export interface EventPayload extends DeliveryFacts {
   /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
   readonly status: 200;
-  /** The final state of the transaction. It never changes after the event. */
-  readonly txnStatus: "failed" | "successful";
+  /** The state of what the event is about. */
+  readonly txnStatus: "failed" | "pending" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
   readonly txnRef: string;
   /**
@@ -18,7 +18,8 @@ export interface EventPayload extends DeliveryFacts {
   readonly chargedAmount: Amount;
   /**
    * How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `test` in a test event.
+   * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a checkout
+   * that was not paid; `invoice` in the event of an invoice; `test` in a test event.
    */
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
@@ -37,6 +38,11 @@ export interface PaymentEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the payment was deposited into. Absent for other payments. */
   readonly savings_id?: string;
+  /**
+   * The checkout that the payment was an attempt to pay. If it failed, the payer may try again: the checkout has an
+   * event of its own. Absent for other payments.
+   */
+  readonly checkoutRef?: string;
   /** Your reference of the personalized account that received the money. Absent for other payments. */
   readonly accountReference?: string;
   /** Number of the personalized account that received the money. Absent for other payments. */
@@ -66,6 +72,29 @@ export interface TransferEvent extends EventPayload {
   readonly savings_id?: string;
 }
 
+/**
+ * A transfer waits for approval, or was approved, rejected, or not decided in time. It is not about the outcome of
+ * the transfer, which has an event of its own.
+ */
+export interface TransferApprovalEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "transfer_approval";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** Your reference of the transfer, or its `txnRef` if the request had none. */
+  readonly orderRef: string;
+  /** What became of the approval. */
+  readonly approval: "approved" | "expired" | "rejected" | "waiting";
+  /** Amount of the transfer, in naira. */
+  readonly amount: Amount;
+  /** Why the transfer waits, or waited. */
+  readonly reasons: readonly string[];
+  /** The key or the person that made the transfer. */
+  readonly requestedBy: string;
+  /** The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time. */
+  readonly decidedBy?: string;
+}
+
 /** A bill was paid or has failed. */
 export interface BillEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -90,6 +119,8 @@ export interface RefundEvent extends EventPayload {
   readonly loan_id?: string;
   /** The savings account that the refunded payment was deposited into. Absent for other payments. */
   readonly savings_id?: string;
+  /** The checkout that the refunded payment paid. Absent for other payments. */
+  readonly checkoutRef?: string;
 }
 
 /**
@@ -194,6 +225,88 @@ export interface SettlementEvent extends EventPayload {
   readonly step: "paid_out" | "released" | "settled";
 }
 
+/**
+ * A checkout was paid (`successful`), or its time is over (`failed`). Its payment has an event of its own, and so
+ * has each attempt that failed.
+ */
+export interface CheckoutEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "checkout";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`. */
+  readonly source: string;
+  /** Identifier of the link or other source. Absent if the API opened the checkout. */
+  readonly source_id?: string;
+  /** The `txnRef` of the payment that succeeded. Absent if none did. */
+  readonly paymentRef?: string;
+  /** Your reference of the checkout, if the request had one. */
+  readonly customer_txnref?: string;
+}
+
+/**
+ * A payer's transfer for a payment was sent back, for instance because the sum was wrong. Nothing was booked. Its
+ * `txnRef` is its own. The payment stays as it is: it waits for the right transfer until it expires.
+ */
+export interface PaymentRejectedEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "payment_rejected";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The `txnRef` of the payment that the transfer was meant for. */
+  readonly paymentRef: string;
+  /** Your reference of the payment, if the request had one. */
+  readonly customer_txnref?: string;
+  /** Amount that the payer must transfer, in major units of the currency. */
+  readonly expectedAmount: string;
+  /** Amount that the payer transferred, in major units. Absent if the bank did not say. */
+  readonly rejectedAmount?: string;
+  /** The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none. */
+  readonly reason?: string;
+}
+
+/** A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank. */
+export interface AccountClosedEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "account_closed";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** Your reference of the personalized account. */
+  readonly accountReference: string;
+  /** Number of the account that was closed. */
+  readonly account: string;
+  /** Name of the account. */
+  readonly accountDetails: string;
+  /** Bank of the account. */
+  readonly bankname: string;
+}
+
+/**
+ * An invoice was made, changed, paid in part or in full, voided, or became overdue. The payments of an invoice have
+ * events of their own. `txnRef` is the `invoice_id`; `txnStatus` is `successful` once the invoice is paid in full,
+ * `failed` if it is void, else `pending`; `chargedAmount` is what was paid so far.
+ */
+export interface InvoiceEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "invoice";
+  /** Currency of the amounts, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The invoice. */
+  readonly invoice_id: string;
+  /** Number of the invoice. */
+  readonly number: string;
+  /** The customer. */
+  readonly customer_id: string;
+  /** State of the invoice after the event. */
+  readonly invoiceStatus: "overdue" | "paid" | "partly_paid" | "unpaid" | "void";
+  /** What is to be paid in all, in major units. */
+  readonly total: Amount;
+  /** What is left to pay, in major units. */
+  readonly outstanding: Amount;
+  /** The `txnRef` of the payment that led to the event. Absent if none did. */
+  readonly paymentRef?: string;
+}
+
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
 export interface EndpointTestEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -218,6 +331,7 @@ export interface UnknownEvent extends EventPayload {
 export type KasuwaEvent =
   | PaymentEvent
   | TransferEvent
+  | TransferApprovalEvent
   | BillEvent
   | RefundEvent
   | CashcodeEvent
@@ -227,6 +341,10 @@ export type KasuwaEvent =
   | SavingsMovementEvent
   | DisputeEvent
   | SettlementEvent
+  | CheckoutEvent
+  | PaymentRejectedEvent
+  | AccountClosedEvent
+  | InvoiceEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -234,6 +352,7 @@ export type KasuwaEvent =
 export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "payment",
   "transfer",
+  "transfer_approval",
   "bill",
   "refund",
   "cashcode",
@@ -244,5 +363,9 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "cashout",
   "dispute",
   "settlement",
+  "checkout",
+  "payment_rejected",
+  "account_closed",
+  "invoice",
   "test",
 ]);

@@ -3,7 +3,8 @@
 import { type Caller } from "../caller.js";
 import { type OutcomeUnknown } from "../errors.js";
 import { type Amount, type Decimal } from "../exact.js";
-import { type Named, callAction, waitFor } from "../methods.js";
+import { type List } from "../lists.js";
+import { type Named, callAction, listRecords, waitFor } from "../methods.js";
 import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Price, covers } from "../paid.js";
@@ -11,6 +12,16 @@ import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
 import { type CheckoutReply } from "./checkout.js";
 import {
+  type DisputeChanged,
+  type DisputeReply,
+  type DisputeSummary,
+  type DisputesReply,
+  type Evidence,
+} from "./disputes.js";
+import {
+  DISPUTES_REPLY_SHAPE,
+  DISPUTE_CHANGED_SHAPE,
+  DISPUTE_REPLY_SHAPE,
   INSTALLMENT_SCHEDULE_SHAPE,
   PAYMENT_REPLY_SHAPE,
   PAYMENT_STATE_SHAPE,
@@ -366,6 +377,8 @@ export interface PaymentState {
   readonly cardToken?: string;
   /** Sum of the successful refunds of the payment. Present if the payment was successful. */
   readonly refundedAmount?: Amount;
+  /** Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none. */
+  readonly disputedAmount?: string;
   /** The loan that the payment repays. Absent for every other payment. */
   readonly loan_id?: string;
   /** The savings account that the payment was deposited to. Absent for every other payment. */
@@ -1147,6 +1160,37 @@ export interface PaymentCheckoutRequest {
   readonly meta?: JsonObject | null | undefined;
 }
 
+/** Request of payment disputes. Lists disputes, newest first. */
+export interface PaymentDisputesRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists only disputes in this state. */
+  readonly state?: "accepted" | "expired" | "lost" | "needs_response" | "under_review" | "won" | null | undefined;
+  /** Lists only disputes of this payment. 1 to 100 characters. */
+  readonly txnRef?: string | null | undefined;
+}
+
+/** Request of payment dispute. Reads one dispute with its evidence. */
+export interface PaymentDisputeRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+}
+
+/**
+ * Request of payment disputeRespond. Responds to a dispute, once: accepts it, or sends evidence against it. A body
+ * may have 15 MiB.
+ */
+export interface PaymentDisputeRespondRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+  /** True: the payer is right, and the amount with the fee is taken at once. Leave it out to send evidence. */
+  readonly accept?: boolean | null | undefined;
+  /** Why the payer is wrong. The payer's bank decides on it. */
+  readonly evidence?: Evidence | null | undefined;
+}
+
 const INITIATE_CARD: Operation = {
   name: "payment.initiateCard",
   path: "payment",
@@ -1343,6 +1387,32 @@ const CHECKOUT: Operation = {
     installment: INSTALLMENT_SCHEDULE_SHAPE,
   },
 },
+};
+
+const DISPUTES: Operation = {
+  name: "payment.disputes",
+  path: "payment",
+  select: { action: "disputes" },
+  repeat: "read",
+  reply: DISPUTES_REPLY_SHAPE,
+};
+
+const DISPUTE: Operation = {
+  name: "payment.dispute",
+  path: "payment",
+  select: { action: "dispute" },
+  repeat: "read",
+  reply: DISPUTE_REPLY_SHAPE,
+};
+
+const DISPUTE_RESPOND: Operation = {
+  name: "payment.disputeRespond",
+  path: "payment",
+  select: { action: "dispute_respond" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: DISPUTE_CHANGED_SHAPE,
 };
 
 /** The actions of `PUT /payment`. */
@@ -1808,6 +1878,8 @@ export class PaymentMethods {
    *
    * Opens a page on which one payer pays one amount, by any of the channels.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1835,6 +1907,88 @@ export class PaymentMethods {
    */
   checkout(request: PaymentCheckoutRequest = {}, options?: CallOptions): Promise<CheckoutReply> {
     return callAction(this.#caller, CHECKOUT, request, options);
+  }
+
+  /**
+   * Disputes of payments, newest first.
+   *
+   * Lists disputes, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.disputes();
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * //   total: 0,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  disputes(request: PaymentDisputesRequest = {}, options?: CallOptions): List<DisputesReply, DisputeSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, DISPUTES, kind, request, options);
+  }
+
+  /**
+   * One dispute with its evidence and its steps.
+   *
+   * Reads one dispute with its evidence.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.dispute({
+   *   dispute_id: "<dispute_id>",
+   * });
+   * // {
+   * //   status: 104,
+   * //   message: "Invalid Dispute Reference",
+   * // }
+   * ```
+   */
+  dispute(request: PaymentDisputeRequest, options?: CallOptions): Promise<DisputeReply> {
+    return callAction(this.#caller, DISPUTE, request, options);
+  }
+
+  /**
+   * Accept a dispute, or send evidence against it.
+   *
+   * Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+   *
+   * Needs a key of scope `collect`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.disputeRespond({
+   *   dispute_id: "<dispute_id>",
+   *   evidence: {
+   *     explanation: "The parcel was handed to the customer on 3 January.",
+   *     tracking_number: "NG-7712",
+   *     files: [
+   *       {
+   *         name: "receipt.pdf",
+   *         content: "JVBERi0xLjQK",
+   *       },
+   *     ],
+   *   },
+   * });
+   * // {
+   * //   status: 104,
+   * //   message: "Invalid Dispute Reference",
+   * // }
+   * ```
+   */
+  disputeRespond(request: PaymentDisputeRespondRequest, options?: CallOptions): Promise<DisputeChanged> {
+    return callAction(this.#caller, DISPUTE_RESPOND, request, options);
   }
 
   /**

@@ -7,7 +7,8 @@ import { type Time } from "../times.js";
 export interface FoundRecord {
   /**
    * A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-   * `beneficiary`, `personalized_account`, `client`, `customer`, `checkout`, `link`, `invoice`.
+   * `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`,
+   * `invoice`.
    */
   readonly kind: string;
   /** Reference of the service: the `txnRef` of a transaction, the id of anything else. */
@@ -20,7 +21,10 @@ export interface FoundRecord {
   readonly message: string | null;
   /** Currency of the amounts. */
   readonly currency: string | null;
-  /** Amount of a transaction, principal of a loan, sum of a batch, or present balance of savings and cards. */
+  /**
+   * Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present balance
+   * of savings and cards.
+   */
   readonly amount: Amount | null;
   /** Fee of a transaction. Zero if it failed. */
   readonly fee: Amount | null;

@@ -15,6 +15,7 @@ import {
   type CustomerRegisteredReply,
 } from "./customers.js";
 import { type InvoicePage, type InvoiceReply, type InvoiceSummary, type ItemFields } from "./invoices.js";
+import { type KeysReply } from "./keys.js";
 import {
   type ChargeableBanksReply,
   type ChargesReply,
@@ -23,6 +24,7 @@ import {
   type RecurrentChangedReply,
   type RecurrentPlan,
 } from "./payment.js";
+import { type ScheduleReply } from "./payouts.js";
 import { type FoundReply } from "./references.js";
 import {
   CHARGES_REPLY_SHAPE,
@@ -38,6 +40,8 @@ import {
   PAYLINK_REPLY_SHAPE,
   RECURRENT_CHANGED_REPLY_SHAPE,
   RECURRENT_PLAN_SHAPE,
+  SETTLEMENTS_REPLY_SHAPE,
+  SETTLEMENT_REPLY_SHAPE,
   STATEMENT_SHAPE,
   TICKET_KIND_FIELDS_SHAPE,
   TICKET_LINK_REPLY_SHAPE,
@@ -45,7 +49,13 @@ import {
   TRANSACTION_PAGE_SHAPE,
   WALLET_REPLY_SHAPE,
 } from "./shapes.js";
-import { type Statement } from "./statements.js";
+import {
+  type ProofReply,
+  type SettlementReply,
+  type SettlementSummary,
+  type SettlementsReply,
+  type Statement,
+} from "./statements.js";
 import {
   type TicketKindFields,
   type TicketLinkReply,
@@ -54,6 +64,27 @@ import {
   type TicketSalesReply,
 } from "./tickets.js";
 import { type TransactionPage, type TransactionSummary } from "./transactions.js";
+
+/** A personalized account and its state. */
+export interface AccountLine {
+  /** Your reference of the account. */
+  readonly reference: string;
+  /**
+   * `opening`: its bank has not answered yet. `open`: it can be paid into. `failed`: its bank did not open it.
+   * `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
+   */
+  readonly state: "closed" | "closing" | "failed" | "open" | "opening";
+  /** The number that payers transfer to. Absent until the account was opened. */
+  readonly accountNumber?: string;
+  /** Name of the account. */
+  readonly accountName: string;
+  /** Bank of the account. Absent until the account was opened. */
+  readonly bankName?: string;
+  /** Time at which the account was requested, in UTC. */
+  readonly dateCreated: Time;
+  /** Time at which the bank confirmed that the account is closed, in UTC. Absent before. */
+  readonly dateClosed?: Time;
+}
 
 /** The holder of a bank account. */
 export interface AccountNameFacts {
@@ -73,6 +104,20 @@ export interface AccountNameReply {
   readonly error?: string;
   /** The reason in words if the account was not found, or a remark of the bank. Else absent. */
   readonly message?: string;
+}
+
+/** One page of personalized accounts, newest first. */
+export interface AccountsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The accounts. */
+  readonly data: readonly AccountLine[];
+  /** Number of matching accounts on all pages. */
+  readonly total: number;
+  /** Number of accounts that were skipped. */
+  readonly offset: number;
+  /** Largest number of accounts on this page. The next page begins at `offset` + `limit`. */
+  readonly limit: number;
 }
 
 /** A person in the BVN register. */
@@ -123,6 +168,16 @@ export interface CardFactsReply {
   readonly status: 200;
   /** The facts. */
   readonly data: CardFacts;
+}
+
+/** The account after the request. */
+export interface CloseAccountReply {
+  /** 200: the account is closed. 202: the bank has not confirmed it yet; ask again, or wait for the event. */
+  readonly status: 200 | 202;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The account. */
+  readonly data: AccountLine;
 }
 
 /** One attempt to deliver an event. */
@@ -294,6 +349,24 @@ export interface ResourcesPersonalizedAccountRequest {
   readonly bvn?: string | null | undefined;
   /** Preferred bank of the account, by name or code. If that bank cannot issue the number, your inbound bank does. */
   readonly bank?: unknown | undefined;
+}
+
+/** Request of resources closePersonalizedAccount. Names the account to close. Closing it again changes nothing. */
+export interface ResourcesClosePersonalizedAccountRequest {
+  /** Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces. */
+  readonly reference: string;
+}
+
+/** Request of resources accounts. Lists personalized accounts, newest first. */
+export interface ResourcesAccountsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists accounts in this state. */
+  readonly state?: "closed" | "closing" | "failed" | "open" | "opening" | null | undefined;
+  /** Lists only the account with this reference. 1 to 100 characters, not only spaces. */
+  readonly reference?: string | null | undefined;
 }
 
 /** Request of resources wallet. */
@@ -645,7 +718,7 @@ export interface ResourcesTransactionRequest {
   /**
    * A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
    * the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-   * beneficiary, client, customer or personalized account. 1 to 100 characters.
+   * beneficiary, client, customer, personalized account, dispute or settlement. 1 to 100 characters.
    */
   readonly reference: string;
 }
@@ -677,11 +750,71 @@ export interface ResourcesStatementRequest {
   /** Largest number of movements on a page. Default 50. 1 to 200. */
   readonly limit?: number | null | undefined;
   /**
+   * Adds the proof of every page to it (`json` only). A page then has the movements among the next `limit` postings of
+   * your books, which may be few or none.
+   */
+  readonly proof?: boolean | null | undefined;
+  /**
    * Continues after the page that had this `next_cursor`. Send the other fields with it again. The `next_cursor` of a
    * reply.
    */
   readonly cursor?: string | null | undefined;
 }
+
+/**
+ * Request of resources settlements. Lists settlements, newest first: one for each day and currency on which
+ * collected money moved.
+ */
+export interface ResourcesSettlementsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists only settlements in this currency. One of NGN, USD, GHS, KES. */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /** First day, in Lagos. Default: 30 days before the last. A date such as 2026-01-05. */
+  readonly from?: CalendarDate | null | undefined;
+  /** Last day, in Lagos. Default: today. At most 92 days after `from`. A date such as 2026-01-05. */
+  readonly to?: CalendarDate | null | undefined;
+}
+
+/** Request of resources settlement. Reads one settlement. */
+export interface ResourcesSettlementRequest {
+  /** The settlement, by its `settlement_id`. 1 to 100 characters. */
+  readonly settlement_id: string;
+}
+
+/** Request of resources proof. Asks for the proof of what a transaction posted. */
+export interface ResourcesProofRequest {
+  /** The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100 characters. */
+  readonly reference: string;
+}
+
+/**
+ * Request of resources payoutSchedule. Sets when the NGN wallet is paid out to your own bank account, or ends that.
+ */
+export interface ResourcesPayoutScheduleRequest {
+  /**
+   * `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at least `least`),
+   * or `off`. Payouts are made at 09:00 in Lagos.
+   */
+  readonly frequency: "above" | "daily" | "monthly" | "off" | "weekly";
+  /**
+   * A smaller balance is not paid out. Required with `above`. Default 0. Digits with at most two decimals, at most 15
+   * digits; zero where nothing is left.
+   */
+  readonly least?: Amount | null | undefined;
+  /** Bank of your account. Required with the first schedule; later ones keep it. A bank code of 3, 5 or 6 digits. */
+  readonly bankcode?: string | null | undefined;
+  /** Number of your account. Required with the first schedule; later ones keep it. Ten digits. */
+  readonly accountnumber?: string | null | undefined;
+}
+
+/** Request of resources payouts. Reads the schedule of payouts. */
+export type ResourcesPayoutsRequest = Record<string, never>;
+
+/** Request of resources keys. */
+export type ResourcesKeysRequest = Record<string, never>;
 
 /**
  * Request of resources invoice. Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing
@@ -867,6 +1000,22 @@ const PERSONALIZED_ACCOUNT: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
+};
+
+const CLOSE_PERSONALIZED_ACCOUNT: Operation = {
+  name: "resources.closePersonalizedAccount",
+  path: "resources",
+  select: { request: "close_personalized_account" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const ACCOUNTS: Operation = {
+  name: "resources.accounts",
+  path: "resources",
+  select: { inquire: "accounts" },
+  repeat: "read",
 };
 
 const WALLET: Operation = {
@@ -1069,6 +1218,53 @@ const STATEMENT: Operation = {
   reply: STATEMENT_SHAPE,
 };
 
+const SETTLEMENTS: Operation = {
+  name: "resources.settlements",
+  path: "resources",
+  select: { inquire: "settlements" },
+  repeat: "read",
+  reply: SETTLEMENTS_REPLY_SHAPE,
+};
+
+const SETTLEMENT: Operation = {
+  name: "resources.settlement",
+  path: "resources",
+  select: { inquire: "settlement" },
+  repeat: "read",
+  reply: SETTLEMENT_REPLY_SHAPE,
+};
+
+const PROOF: Operation = {
+  name: "resources.proof",
+  path: "resources",
+  select: { inquire: "proof" },
+  repeat: "read",
+};
+
+const PAYOUT_SCHEDULE: Operation = {
+  name: "resources.payoutSchedule",
+  path: "resources",
+  select: { request: "payout_schedule" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["least"] },
+};
+
+const PAYOUTS: Operation = {
+  name: "resources.payouts",
+  path: "resources",
+  select: { inquire: "payout_schedule" },
+  repeat: "read",
+};
+
+const KEYS: Operation = {
+  name: "resources.keys",
+  path: "resources",
+  select: { inquire: "keys" },
+  repeat: "read",
+};
+
 const INVOICE: Operation = {
   name: "resources.invoice",
   path: "resources",
@@ -1160,6 +1356,8 @@ export class ResourcesMethods {
   /**
    * Bank codes and names.
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.banks();
@@ -1181,6 +1379,8 @@ export class ResourcesMethods {
    * The name on a bank account.
    *
    * Asks for the name on a bank account, before money is sent to it.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -1205,6 +1405,8 @@ export class ResourcesMethods {
    * The person with a Bank Verification Number.
    *
    * Asks for the person with a Bank Verification Number.
+   *
+   * Needs a key of scope `lend`.
    *
    * @example
    * ```ts
@@ -1232,6 +1434,8 @@ export class ResourcesMethods {
    *
    * Asks for the issuer of a card.
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.card({
@@ -1257,6 +1461,8 @@ export class ResourcesMethods {
    * An account number for one reference, to receive money on.
    *
    * `bank` is a preference, by name or code. If that bank cannot issue the number, the merchant's inbound bank does.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1284,7 +1490,82 @@ export class ResourcesMethods {
   }
 
   /**
+   * Close the account of a reference, so that nobody can pay into it any more.
+   *
+   * Names the account to close. Closing it again changes nothing.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.closePersonalizedAccount({
+   *   reference: "customer-18",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "The account is closed",
+   * //   data: {
+   * //     reference: "customer-18",
+   * //     state: "closed",
+   * //     accountNumber: "<accountNumber>",
+   * //     accountName: "Bola Ade",
+   * //     bankName: "Wema Bank",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     dateClosed: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  closePersonalizedAccount(
+    request: ResourcesClosePersonalizedAccountRequest,
+    options?: CallOptions,
+  ): Promise<CloseAccountReply> {
+    return callAction(this.#caller, CLOSE_PERSONALIZED_ACCOUNT, request, options);
+  }
+
+  /**
+   * Personalized accounts and their states, newest first.
+   *
+   * Lists personalized accounts, newest first.
+   *
+   * Needs a key of scope `all` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.accounts({
+   *   state: "open",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       reference: "customer-17",
+   * //       state: "open",
+   * //       accountNumber: "<accountNumber>",
+   * //       accountName: "Ada Obi",
+   * //       bankName: "Wema Bank",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  accounts(request: ResourcesAccountsRequest = {}, options?: CallOptions): List<AccountsReply, AccountLine> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, ACCOUNTS, kind, request, options);
+  }
+
+  /**
    * The merchant's balances.
+   *
+   * Needs a key of scope `payout` or `read`.
    *
    * @example
    * ```ts
@@ -1317,6 +1598,8 @@ export class ResourcesMethods {
    *
    * Lists all events, newest first, or those of one transaction.
    *
+   * Needs a key of scope `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1329,6 +1612,31 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
+   * //       sequence: 12,
+   * //       txnRef: "<txnRef>",
+   * //       kind: "account_closed",
+   * //       state: "no_endpoint",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       object: "<reference>",
+   * //       object_sequence: 1,
+   * //       payload: {
+   * //         status: 200,
+   * //         txnStatus: "successful",
+   * //         txnRef: "<txnRef>",
+   * //         chargedAmount: "0.00",
+   * //         paymentMethod: "bank_transfer",
+   * //         endpoint: "test",
+   * //         kind: "account_closed",
+   * //         currency: "NGN",
+   * //         accountReference: "customer-18",
+   * //         account: "<account>",
+   * //         accountDetails: "Bola Ade",
+   * //         bankname: "Wema Bank",
+   * //       },
+   * //       attempts: [],
+   * //     },
+   * //     {
+   * //       event_id: "<event_id>",
    * //       sequence: 11,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
@@ -1339,31 +1647,6 @@ export class ResourcesMethods {
    * //       payload: {
    * //         status: 200,
    * //         txnStatus: "failed",
-   * //         txnRef: "<txnRef>",
-   * //         chargedAmount: "0.00",
-   * //         paymentMethod: "cashcode",
-   * //         endpoint: "test",
-   * //         kind: "cashcode",
-   * //         currency: "NGN",
-   * //         orderRef: "cash-1042",
-   * //       },
-   * //       attempts: [],
-   * //     },
-   * //     {
-   * //       event_id: "<event_id>",
-   * //       sequence: 10,
-   * //       txnRef: "<txnRef>",
-   * //       kind: "cashout",
-   * //       state: "no_endpoint",
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       object: "<reference>",
-   * //       object_sequence: 1,
-   * //       payload: {
-   * //         status: 200,
-   * //         txnStatus: "successful",
-   * //         txnRef: "<txnRef>",
-   * //         chargedAmount: "2500.00",
-   * //         paymentMethod: "cash",
    * // …
    * ```
    */
@@ -1376,6 +1659,8 @@ export class ResourcesMethods {
    * Events by sequence, for merchants who cannot receive webhooks.
    *
    * Lists events by sequence, for merchants who cannot receive webhooks. Send a reply's `last` as `after`.
+   *
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1437,6 +1722,8 @@ export class ResourcesMethods {
    *
    * One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
    *
    * @example
@@ -1460,6 +1747,8 @@ export class ResourcesMethods {
    * The banks whose accounts can be debited.
    *
    * Lists the banks whose accounts can be debited.
+   *
+   * Any key may be used.
    *
    * @example
    * ```ts
@@ -1516,6 +1805,8 @@ export class ResourcesMethods {
    *
    * Asks what a payment would cost, by payment type or by a card's first six digits (or all of them).
    *
+   * Any key may be used.
+   *
    * @example
    * ```ts
    * await shop.resources.charges({
@@ -1544,6 +1835,8 @@ export class ResourcesMethods {
    * Recurrent payments, newest first.
    *
    * Lists recurrent payments, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1581,6 +1874,8 @@ export class ResourcesMethods {
    *
    * Reads one recurrent payment. With `status` it is stopped or started.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1617,6 +1912,8 @@ export class ResourcesMethods {
    * Installment plans, newest first, finished ones too; or one, by its id.
    *
    * Lists installment plans, newest first, or reads the one named. With `status` that one is changed.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1663,6 +1960,8 @@ export class ResourcesMethods {
    * Resume a paused installment plan: what fell due meanwhile is charged at once.
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1713,6 +2012,8 @@ export class ResourcesMethods {
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1761,6 +2062,8 @@ export class ResourcesMethods {
    * Cancel an installment plan: nothing more is charged.
    *
    * Resumes, pauses or cancels one installment plan. The action's variant `status` says which.
+   *
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1811,6 +2114,8 @@ export class ResourcesMethods {
    *
    * Makes a link that anybody may open to pay. Optional fields may be null.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1847,6 +2152,8 @@ export class ResourcesMethods {
    *
    * Lists payment links, newest first, or shows one with its payments.
    *
+   * Needs a key of scope `all` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -1880,6 +2187,8 @@ export class ResourcesMethods {
    * One payment link with its payments and totals.
    *
    * Shows one payment link with its payments and totals.
+   *
+   * Needs a key of scope `all` or `read`.
    *
    * @example
    * ```ts
@@ -1922,6 +2231,8 @@ export class ResourcesMethods {
    *
    * Disables or enables a payment link. The action's variant `status` says which.
    *
+   * Needs a key of scope `all`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -1952,6 +2263,8 @@ export class ResourcesMethods {
    * Enable a payment link again.
    *
    * Disables or enables a payment link. The action's variant `status` says which.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1985,6 +2298,8 @@ export class ResourcesMethods {
    * Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
    * replace the earlier ones.
    *
+   * Needs a key of scope `collect`.
+   *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
    * @example
@@ -2017,6 +2332,8 @@ export class ResourcesMethods {
    * Customers, newest first.
    *
    * Lists customers, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -2053,6 +2370,8 @@ export class ResourcesMethods {
    *
    * Shows one customer with payments.
    *
+   * Needs a key of scope `collect` or `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.customerDetail({
@@ -2083,6 +2402,8 @@ export class ResourcesMethods {
    * Transactions of every kind, newest first.
    *
    * Lists transactions of every kind, newest first. Filters that are sent must all match.
+   *
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -2144,6 +2465,8 @@ export class ResourcesMethods {
    *
    * Finds anything that has a reference, whoever gave it.
    *
+   * Needs a key of scope `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.transaction({
@@ -2191,6 +2514,8 @@ export class ResourcesMethods {
    *
    * Asks for a statement of account over whole days. The statement of the days that follow begins with the balance at
    * which this one ends.
+   *
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
@@ -2248,10 +2573,258 @@ export class ResourcesMethods {
   }
 
   /**
+   * What collections did to the wallet, day by day.
+   *
+   * Lists settlements, newest first: one for each day and currency on which collected money moved.
+   *
+   * Needs a key of scope `all` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.settlements({
+   *   from: "2026-01-01",
+   *   to: "2026-01-31",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       settlement_id: "ST20260105NGN",
+   * //       day: "2026-01-05",
+   * //       currency: "NGN",
+   * //       state: "open",
+   * //       gross: "16527.15",
+   * //       fee: "-1927.91",
+   * //       vat: "-144.60",
+   * //       split: "0.00",
+   * //       refunds: "-500.00",
+   * //       disputes: "0.00",
+   * //       reserve: "0.00",
+   * //       net: "13954.64",
+   * //       paid_out: "0.00",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  settlements(
+    request: ResourcesSettlementsRequest = {},
+    options?: CallOptions,
+  ): List<SettlementsReply, SettlementSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, SETTLEMENTS, kind, request, options);
+  }
+
+  /**
+   * One settlement with its lines.
+   *
+   * Reads one settlement.
+   *
+   * Needs a key of scope `all` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.settlement({
+   *   settlement_id: "<settlement_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     settlement_id: "ST20260105NGN",
+   * //     day: "2026-01-05",
+   * //     currency: "NGN",
+   * //     state: "open",
+   * //     gross: "16527.15",
+   * //     fee: "-1927.91",
+   * //     vat: "-144.60",
+   * //     split: "0.00",
+   * //     refunds: "-500.00",
+   * //     disputes: "0.00",
+   * //     reserve: "0.00",
+   * //     net: "13954.64",
+   * //     paid_out: "0.00",
+   * //     lines: [
+   * //       {
+   * //         kind: "gross",
+   * //         amount: "16527.15",
+   * //         count: 4,
+   * //       },
+   * //       {
+   * //         kind: "fee",
+   * //         amount: "-1927.91",
+   * //         count: 5,
+   * //       },
+   * //       {
+   * //         kind: "vat",
+   * //         amount: "-144.60",
+   * //         count: 5,
+   * //       },
+   * //       {
+   * //         kind: "refunds",
+   * //         amount: "-500.00",
+   * //         count: 1,
+   * //       },
+   * //     ],
+   * //     payouts: [],
+   * //   },
+   * // …
+   * ```
+   */
+  settlement(request: ResourcesSettlementRequest, options?: CallOptions): Promise<SettlementReply> {
+    return callAction(this.#caller, SETTLEMENT, request, options);
+  }
+
+  /**
+   * The proof that what a transaction posted is in a signed close of the books.
+   *
+   * Asks for the proof of what a transaction posted.
+   *
+   * Needs a key of scope `all` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.proof({
+   *   reference: "order-1042",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Pending until the next close",
+   * //   data: [
+   * //     {
+   * //       state: "pending",
+   * //       first: 3,
+   * //       last: 5,
+   * //       start: null,
+   * //       groups: [],
+   * //       mark: null,
+   * //       head: null,
+   * //       index: null,
+   * //       path: [],
+   * //       close: null,
+   * //     },
+   * //   ],
+   * //   format: "kasuwa proof 1",
+   * // }
+   * ```
+   */
+  proof(request: ResourcesProofRequest, options?: CallOptions): Promise<ProofReply> {
+    return callAction(this.#caller, PROOF, request, options);
+  }
+
+  /**
+   * Pay the wallet out to your bank account by a schedule.
+   *
+   * Sets when the NGN wallet is paid out to your own bank account, or ends that.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.payoutSchedule({
+   *   frequency: "weekly",
+   *   least: "10000",
+   *   bankcode: "058",
+   *   accountnumber: "0000000000",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Payouts are scheduled",
+   * //   data: {
+   * //     frequency: "weekly",
+   * //     least: "10000.00",
+   * //     currency: "NGN",
+   * //     bankcode: "058",
+   * //     accountnumber: "0000000000",
+   * //     next_payout: "2026-01-12T08:00:00.000Z",
+   * //     last_payout: null,
+   * //   },
+   * // }
+   * ```
+   */
+  payoutSchedule(request: ResourcesPayoutScheduleRequest, options?: CallOptions): Promise<ScheduleReply> {
+    return callAction(this.#caller, PAYOUT_SCHEDULE, request, options);
+  }
+
+  /**
+   * The schedule of payouts.
+   *
+   * Reads the schedule of payouts.
+   *
+   * Needs a key of scope `all` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.payouts();
+   * // {
+   * //   status: 200,
+   * //   message: "Payouts are scheduled",
+   * //   data: {
+   * //     frequency: "weekly",
+   * //     least: "10000.00",
+   * //     currency: "NGN",
+   * //     bankcode: "058",
+   * //     accountnumber: "0000000000",
+   * //     next_payout: "2026-01-12T08:00:00.000Z",
+   * //     last_payout: null,
+   * //   },
+   * // }
+   * ```
+   */
+  payouts(request: ResourcesPayoutsRequest = {}, options?: CallOptions): Promise<ScheduleReply> {
+    return callAction(this.#caller, PAYOUTS, request, options);
+  }
+
+  /**
+   * The valid API keys, without the keys themselves.
+   *
+   * Needs a key of scope `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.keys();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       key_id: 1,
+   * //       name: "default",
+   * //       scopes: [
+   * //         "all",
+   * //       ],
+   * //       addresses: [],
+   * //       made_by: "",
+   * //       made_at: "<made_at>",
+   * //       expires_at: null,
+   * //       replaced_by: null,
+   * //       last_used_at: "<last_used_at>",
+   * //       last_used_from: "<last_used_from>",
+   * //       refused_at: null,
+   * //       refused_from: null,
+   * //       signs_events: true,
+   * //       is_this: true,
+   * //     },
+   * //   ],
+   * // }
+   * ```
+   */
+  keys(request: ResourcesKeysRequest = {}, options?: CallOptions): Promise<KeysReply> {
+    return callAction(this.#caller, KEYS, request, options);
+  }
+
+  /**
    * Make an invoice for a customer, or change an unpaid one.
    *
    * Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and link
    * stay, and every field counts as in a new invoice.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2330,6 +2903,8 @@ export class ResourcesMethods {
    *
    * Lists invoices, newest first.
    *
+   * Needs a key of scope `all` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -2375,6 +2950,8 @@ export class ResourcesMethods {
    * One invoice with its items and payments.
    *
    * Shows one invoice.
+   *
+   * Needs a key of scope `all` or `read`.
    *
    * @example
    * ```ts
@@ -2432,6 +3009,8 @@ export class ResourcesMethods {
    * Void an invoice on which nothing was paid.
    *
    * Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2492,6 +3071,8 @@ export class ResourcesMethods {
    *
    * Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
    * count, as each kind has its price.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2555,6 +3136,8 @@ export class ResourcesMethods {
    *
    * Shows a link that sells tickets, and what it sold.
    *
+   * Needs a key of scope `all` or `read`.
+   *
    * `await` returns one page, `for await` yields the records of all pages.
    *
    * @example
@@ -2615,6 +3198,8 @@ export class ResourcesMethods {
    *
    * Shows the ticket of a code.
    *
+   * Needs a key of scope `all` or `read`.
+   *
    * @example
    * ```ts
    * await shop.resources.ticketByCode({
@@ -2648,6 +3233,8 @@ export class ResourcesMethods {
    * Admit the holder of a ticket, once.
    *
    * Admits the holder of a ticket. A second request with the same code is refused.
+   *
+   * Needs a key of scope `all`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *

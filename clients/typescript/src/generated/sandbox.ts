@@ -7,9 +7,10 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type CashcodeRedeemReply } from "./cashcode.js";
+import { type DisputeChanged } from "./disputes.js";
 import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
-import { CASHCODE_REDEEM_REPLY_SHAPE, LIMIT_FIELDS_SHAPE, TIER_FIELDS_SHAPE } from "./shapes.js";
+import { CASHCODE_REDEEM_REPLY_SHAPE, DISPUTE_CHANGED_SHAPE, LIMIT_FIELDS_SHAPE, TIER_FIELDS_SHAPE } from "./shapes.js";
 import { type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
@@ -41,6 +42,20 @@ export interface ClockReply {
   readonly status: 200;
   /** Business time, in Lagos time with its offset. */
   readonly now: Time;
+}
+
+/** A close of the books of all merchants of the test environment. */
+export interface CloseReply {
+  /** Always 200. */
+  readonly status: 200;
+  /** Number of the close. */
+  readonly close_number: number;
+  /** Time of the close by the server's clock, in UTC. */
+  readonly closed_at: Time;
+  /** Root of the close's tree, in hexadecimal. */
+  readonly root: string;
+  /** Ed25519 key that checks the close and the proofs, in hexadecimal. */
+  readonly public_key: string;
 }
 
 /** The timeline of a reference. */
@@ -118,6 +133,29 @@ export interface SandboxPayAccountRequest {
    * Only of an account that `charge` returned. Default false.
    */
   readonly rejected?: boolean | null | undefined;
+}
+
+/** Request of sandbox dispute. Simulates that the payer's bank disputes a payment. */
+export interface SandboxDisputeRequest {
+  /** The payment. It must be successful. 1 to 100 characters. */
+  readonly txnRef: string;
+  /**
+   * The disputed amount, in the payment's currency. Default: all that was not refunded or disputed before. Digits with
+   * at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** The reason that the bank gives, such as `fraudulent` or `product not received`. 1 to 200 characters. */
+  readonly reason: string;
+  /** Hours until the deadline. Default 168. 1 to 2,160. */
+  readonly hours?: number | null | undefined;
+}
+
+/** Request of sandbox disputeOutcome. Simulates the decision of the payer's bank. */
+export interface SandboxDisputeOutcomeRequest {
+  /** The dispute. It must be open. 1 to 100 characters. */
+  readonly dispute_id: string;
+  /** `won`: the bank decides for you; `lost`: for the payer. */
+  readonly outcome: "lost" | "won";
 }
 
 /** Request of sandbox cardPurchase. Simulates a shop that charges a card, in the test environment. */
@@ -301,6 +339,9 @@ export interface SandboxFreezeRequest {
 /** Request of sandbox audit. */
 export type SandboxAuditRequest = Record<string, never>;
 
+/** Request of sandbox close. */
+export type SandboxCloseRequest = Record<string, never>;
+
 /**
  * Request of sandbox fault. Makes this merchant's next calls to a rail fail. Kind `none` clears the planned faults
  * of one rail or of all.
@@ -390,6 +431,27 @@ const PAY_ACCOUNT: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
+};
+
+const DISPUTE: Operation = {
+  name: "sandbox.dispute",
+  path: "sandbox",
+  select: { action: "dispute" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: DISPUTE_CHANGED_SHAPE,
+};
+
+const DISPUTE_OUTCOME: Operation = {
+  name: "sandbox.disputeOutcome",
+  path: "sandbox",
+  select: { action: "dispute_outcome" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: DISPUTE_CHANGED_SHAPE,
 };
 
 const CARD_PURCHASE: Operation = {
@@ -492,6 +554,14 @@ const AUDIT: Operation = {
   path: "sandbox",
   select: { action: "audit" },
   repeat: "read",
+};
+
+const CLOSE: Operation = {
+  name: "sandbox.close",
+  path: "sandbox",
+  select: { action: "close" },
+  repeat: "never",
+  writes: true,
 };
 
 const FAULT: Operation = {
@@ -599,6 +669,76 @@ export class SandboxMethods {
    */
   payAccount(request: SandboxPayAccountRequest, options?: CallOptions): Promise<InboundPaymentReply> {
     return callAction(this.#caller, PAY_ACCOUNT, request, options);
+  }
+
+  /**
+   * The payer's bank disputes a payment.
+   *
+   * Simulates that the payer's bank disputes a payment.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.dispute({
+   *   txnRef: "<txnRef>",
+   *   amount: "500.00",
+   *   reason: "product not received",
+   * });
+   * // {
+   * //   status: 104,
+   * //   message: "Invalid Transaction Reference",
+   * // }
+   * ```
+   */
+  dispute(request: SandboxDisputeRequest, options?: CallOptions): Promise<DisputeChanged> {
+    return callAction(this.#caller, DISPUTE, request, options);
+  }
+
+  /**
+   * The payer's bank decides a dispute.
+   *
+   * Simulates the decision of the payer's bank.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.disputeOutcome({
+   *   dispute_id: "<dispute_id>",
+   *   outcome: "won",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dispute won: the money is yours again",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "won",
+   * //     reason: "product not received",
+   * //     amount: "500.00",
+   * //     currency: "NGN",
+   * //     fee: "1500.00",
+   * //     vat: "112.50",
+   * //     held: "0.00",
+   * //     respond_by: "2026-01-12T08:30:00.000Z",
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: "2026-01-05T08:30:00.000Z",
+   * //     plan_id: null,
+   * //   },
+   * // }
+   * ```
+   */
+  disputeOutcome(request: SandboxDisputeOutcomeRequest, options?: CallOptions): Promise<DisputeChanged> {
+    return callAction(this.#caller, DISPUTE_OUTCOME, request, options);
   }
 
   /**
@@ -906,6 +1046,7 @@ export class SandboxMethods {
    * //   now: "2026-01-06T09:30:00.000+01:00",
    * //   ran: {
    * //     cashcode: 1,
+   * //     checkout: 1,
    * //     payment: 14,
    * //     webhook: 5,
    * //   },
@@ -958,6 +1099,31 @@ export class SandboxMethods {
    */
   audit(request: SandboxAuditRequest = {}, options?: CallOptions): Promise<AuditReply> {
     return callAction(this.#caller, AUDIT, request, options);
+  }
+
+  /**
+   * Close the books of the test environment, so that proofs are no longer pending.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.close();
+   * // {
+   * //   status: 200,
+   * //   close_number: "<close_number>",
+   * //   closed_at: "<closed_at>",
+   * //   root: "<root>",
+   * //   public_key: "<public_key>",
+   * // }
+   * ```
+   */
+  close(request: SandboxCloseRequest = {}, options?: CallOptions): Promise<CloseReply> {
+    return callAction(this.#caller, CLOSE, request, options);
   }
 
   /**

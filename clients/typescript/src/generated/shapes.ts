@@ -62,6 +62,16 @@ export const DEPOSIT_VALIDATE_REPLY_SHAPE: Shape = {
   inside: { charges: CHARGES_SHAPE },
 };
 
+export const DISPUTE_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "held"] };
+
+export const DISPUTE_CHANGED_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
+
+export const DISPUTE_DETAIL_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "held"] };
+
+export const DISPUTE_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_DETAIL_SHAPE } };
+
+export const DISPUTES_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
+
 export const FOUND_RECORD_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 
 export const FOUND_REPLY_SHAPE: Shape = { inside: { data: FOUND_RECORD_SHAPE } };
@@ -80,6 +90,32 @@ export const INSTALLMENT_SCHEDULE_SHAPE: Shape = { amounts: ["total"], decimals:
 export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
 
 export const INTEREST_SETTINGS_SHAPE: Shape = { decimals: ["interestRate"] };
+
+export const INVOICE_LINE_SHAPE: Shape = { amounts: ["amount", "total"] };
+
+export const INVOICE_SUMMARY_SHAPE: Shape = {
+  amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
+  decimals: ["discount"],
+};
+
+export const INVOICE_PAGE_SHAPE: Shape = { inside: { data: INVOICE_SUMMARY_SHAPE } };
+
+export const INVOICE_PAYMENT_SHAPE: Shape = { amounts: ["amount", "refunded"] };
+
+export const INVOICE_RECORD_SHAPE: Shape = {
+  amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
+  decimals: ["discount", "discount_rate", "vat_rate"],
+  inside: {
+    items: INVOICE_LINE_SHAPE,
+    payments: INVOICE_PAYMENT_SHAPE,
+  },
+};
+
+export const INVOICE_REPLY_SHAPE: Shape = { inside: { data: INVOICE_RECORD_SHAPE } };
+
+export const ITEM_FIELDS_SHAPE: Shape = { amounts: ["amount", "unit_cost", "price"] };
+
+export const LIMIT_FIELDS_SHAPE: Shape = { amounts: ["hourly_amount", "daily_amount"] };
 
 export const LOAN_NEXT_DUE_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -143,11 +179,14 @@ export const PAYMENT_REPLY_SHAPE: Shape = {
 
 export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
+export const REJECTION_LINE_SHAPE: Shape = { amounts: ["amount"] };
+
 export const PAYMENT_STATE_SHAPE: Shape = {
   amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
   inside: {
     checkout: CHECKOUT_REPORT_SHAPE,
     refunds: REFUND_LINE_SHAPE,
+    rejections: REJECTION_LINE_SHAPE,
   },
 };
 
@@ -209,6 +248,19 @@ export const SAVINGS_VIEW_REPLY_SHAPE: Shape = {
   inside: { data: SAVINGS_RECORD_SHAPE, moved: SAVINGS_TOTALS_SHAPE },
 };
 
+export const SETTLEMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
+
+export const SETTLEMENT_DETAIL_SHAPE: Shape = {
+  amounts: ["fee", "vat"],
+  inside: { lines: SETTLEMENT_LINE_SHAPE },
+};
+
+export const SETTLEMENT_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_DETAIL_SHAPE } };
+
+export const SETTLEMENT_SUMMARY_SHAPE: Shape = { amounts: ["fee", "vat"] };
+
+export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
+
 export const SPENDING_LIMITS_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
 
 export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
@@ -238,6 +290,20 @@ export const SUBSCRIPTION_REPLY_SHAPE: Shape = {
     data: SUBSCRIPTION_RECORD_SHAPE,
     explained: DRY_RUN_FIGURE_SHAPE,
   },
+};
+
+export const TICKET_KIND_FIELDS_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TICKET_KIND_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TICKET_LINK_RECORD_SHAPE: Shape = { inside: { ticket_data: TICKET_KIND_RECORD_SHAPE } };
+
+export const TICKET_LINK_REPLY_SHAPE: Shape = { inside: { data: TICKET_LINK_RECORD_SHAPE } };
+
+export const TICKET_SALES_REPLY_SHAPE: Shape = { inside: { sale: TICKET_LINK_RECORD_SHAPE } };
+
+export const TIER_FIELDS_SHAPE: Shape = {
+  inside: { tier_1: LIMIT_FIELDS_SHAPE, tier_2: LIMIT_FIELDS_SHAPE },
 };
 
 export const TRANSACTION_SUMMARY_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };

@@ -3,6 +3,121 @@
 import { type Amount } from "../exact.js";
 import { type Time } from "../times.js";
 
+/** All that is needed to check postings against a close. docs/proofs.md describes how. */
+export interface Proof {
+  /** `pending` until the next close: then the fields that follow `last` are null or empty. */
+  readonly state: "closed" | "pending";
+  /** Number of the first posting that is proven. */
+  readonly first: number;
+  /** Number of the last posting that is proven. */
+  readonly last: number;
+  /** Value of the chain before the first group, in hexadecimal. */
+  readonly start: string | null;
+  /**
+   * All groups from the one before `first` to the next mark, or to the head if there is none: no group between is left
+   * out.
+   */
+  readonly groups: readonly ProofGroup[];
+  /** Place of the mark at which the groups end. Null if they end at the head. */
+  readonly mark: ProofMark | null;
+  /** Your head at the close. */
+  readonly head: ProofHead | null;
+  /** Place of the head in the close's tree, counted from 0. */
+  readonly index: number | null;
+  /** Hashes of the inclusion proof of the head, from the leaf up, in hexadecimal. */
+  readonly path: readonly string[];
+  /** The close. */
+  readonly close: ProofClose | null;
+}
+
+/** A close, as it is published. */
+export interface ProofClose {
+  /** Number of the close. */
+  readonly number: number;
+  /** Time of the close, in UTC. */
+  readonly closed_at: Time;
+  /** Number of leaves of the tree. */
+  readonly tree_size: number;
+  /** Root of the tree, in hexadecimal. */
+  readonly root: string;
+  /** Hash of the close before. */
+  readonly previous: string;
+  /** Ed25519 key that signed it. Compare it with the one that the operator published. */
+  readonly public_key: string;
+  /** The signature. */
+  readonly signature: string;
+}
+
+/** Postings that happened together. */
+export interface ProofGroup {
+  /** Number of the first posting. The others follow without a gap. */
+  readonly number: number;
+  /** Time in microseconds since 1970, UTC. */
+  readonly at: number;
+  /** Reference of the transaction, or of what caused it. */
+  readonly reference: string;
+  /** The postings, in order. */
+  readonly postings: readonly ProofPosting[];
+}
+
+/** The head of your chains at the close: a leaf of the close's tree. */
+export interface ProofHead {
+  /** Number of your books. It changes when the test environment resets them. */
+  readonly merchant_id: number;
+  /** Number of the last posting. */
+  readonly posting_seq: number;
+  /** Value of the chain of postings there, in hexadecimal. */
+  readonly posting_head: string;
+  /** Number of marks since the close before. */
+  readonly mark_count: number;
+  /** Root of the tree of those marks. */
+  readonly mark_root: string;
+  /** Number of the last event. */
+  readonly event_seq: number;
+  /** Value of the chain of events there. */
+  readonly event_head: string;
+  /** Number of the last entry of your audit trail. */
+  readonly audit_seq: number;
+  /** Hash of that entry. Empty if there is none. */
+  readonly audit_head: string;
+}
+
+/** The place of the chain's value in the tree of marks of the head. */
+export interface ProofMark {
+  /** Place of the mark, counted from 0. */
+  readonly index: number;
+  /** Hashes of the inclusion proof, from the leaf up, in hexadecimal. */
+  readonly path: readonly string[];
+}
+
+/** One posting of a group. */
+export interface ProofPosting {
+  /** Account that it left, such as `wallet:main:NGN`. The last part is the currency. */
+  readonly debit_account: string;
+  /** Account that it entered. */
+  readonly credit_account: string;
+  /** Amount in minor units. */
+  readonly amount_minor: string;
+  /** Balance of the debited account after it, in minor units. */
+  readonly debit_after: string;
+  /** Balance of the credited account after it, in minor units. */
+  readonly credit_after: string;
+  /** What it is, such as `transfer` or `VAT on fee`. */
+  readonly kind: string;
+}
+
+/** The proofs of what has the reference. */
+export interface ProofReply {
+  /** 200: there is such a reference. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** A proof for each group of postings, oldest first, at most 20. Empty if no money moved. */
+  readonly data: readonly Proof[];
+  /** Format of the proofs. */
+  readonly format: "kasuwa proof 1";
+}
+
 /** A settlement with its lines. */
 export interface SettlementDetail {
   /** Identifier of the settlement. */
@@ -128,6 +243,13 @@ export interface Statement {
   readonly link: string | null;
   /** Time until which the link works, in UTC: an hour from now. Null for `json`. */
   readonly expires: Time | null;
+  /** With a proof: the account's name in the books, or the id of a loan or savings account. */
+  readonly account: string | null;
+  /**
+   * The proof that the movements of this page are in the books, and that none of those postings is left out. Null
+   * unless it was asked for, and for a period without postings.
+   */
+  readonly proof: Proof | null;
 }
 
 /** One movement. */

@@ -1,0 +1,38 @@
+"""The form of a row of the table of record kinds (record_table.py)."""
+
+import msgspec
+
+from kasuwa.console.forms import ActionForm
+
+YES_NO = ("no", "yes")
+
+
+class RecordKind(msgspec.Struct, frozen=True):
+    """One kind of record."""
+
+    name: str  # first part of the pages' paths
+    label: str  # heading and navigation label
+    singular: str
+    method: str  # API method of its actions
+    key_field: str  # reply field that identifies a record
+    columns: tuple[str, ...]  # reply fields that the list shows
+    selector: str = "action"  # request field that selects the action
+    form_selector: str = ""  # the same for the actions of forms, if it is another one
+    list_action: str = ""  # empty if records are only found by their reference
+    list_method: str = ""  # API method of list_action, if it is another one
+    view_action: str = ""  # empty if a record is shown as its list row
+    state_field: str = "state"  # reply field with the record's state
+    create_forms: tuple[ActionForm, ...] = ()
+    update_forms: tuple[ActionForm, ...] = ()
+    related_lists: tuple[tuple[str, str], ...] = ()  # title and action of further lists on a record's page
+    empty_text: str = ""
+
+    @property
+    def action_selector(self) -> str:
+        """Returns the request field that selects the action of a form."""
+        return self.form_selector or self.selector
+
+    @property
+    def required_action(self) -> tuple[str, str]:
+        """Returns (method, action) without which the pages of this kind do not exist."""
+        return self.method, self.view_action or self.list_action
