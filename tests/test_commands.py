@@ -32,6 +32,7 @@ CALLS: dict[str, Sequence[str]] = {
     "merchant add": ("Ada",),
     "merchant roll-key": ("GP0000001",),
     "merchant set": ("GP0000001", "--http-codes", "strict"),
+    "merchant logo": ("GP0000001",),
     "user add": ("ada@kasuwa.test", "--role", "operator:admin"),
     "user link": ("ada@kasuwa.test",),
     "user list": (),
@@ -165,7 +166,7 @@ def test_bash_completes_commands_and_groups_without_importing_them() -> None:
     ("line", "expected"),
     [
         ("kasuwa me", ["merchant"]),
-        ("kasuwa merchant ", ["list", "add", "roll-key", "set"]),
+        ("kasuwa merchant ", ["list", "add", "roll-key", "set", "logo"]),
         ("kasuwa merchant roll-key --o", ["--overlap-hours"]),
         ("kasuwa serve --ready", ["--ready-file"]),
     ],
