@@ -39,8 +39,8 @@ export class KasuwaPaths {
   /**
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
    * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkSwitchDisable, paylinkSwitchEnable, customer,
-   * customers, customerDetail, transactions, transaction, statement.
+   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkDisable, paylinkEnable, customer, customers,
+   * customerDetail, transactions, transaction, statement.
    */
   readonly resources: ResourcesMethods;
   /**
