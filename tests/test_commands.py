@@ -48,6 +48,7 @@ CALLS: dict[str, Sequence[str]] = {
     "merchant revoke-key": ("GP0000001", "1"),
     "merchant roll-secret": ("GP0000001",),
     "merchant set": ("GP0000001", "--http-codes", "strict"),
+    "merchant logo": ("GP0000001",),
     "user add": ("ada@kasuwa.test", "--role", "operator:admin"),
     "user link": ("ada@kasuwa.test",),
     "user list": (),
@@ -182,7 +183,7 @@ def test_bash_completes_commands_and_groups_without_importing_them() -> None:
     ("line", "expected"),
     [
         ("kasuwa me", ["merchant"]),
-        ("kasuwa merchant ", ["list", "add", "keys", "add-key", "roll-key", "revoke-key", "roll-secret", "set"]),
+        ("kasuwa merchant ", ["list", "add", "keys", "add-key", "roll-key", "revoke-key", "roll-secret", "set", "logo"]),
         ("kasuwa merchant roll-key --o", ["--overlap-hours"]),
         ("kasuwa serve --ready", ["--ready-file"]),
     ],

@@ -1110,8 +1110,8 @@ RESOURCES_PAYLINK_DETAIL: Action[types.PaylinkDetailReply] = Action(
     fields={"link_id": ("link_id", "text")},
     reply="PaylinkDetailReply",
 )
-RESOURCES_PAYLINK_SWITCH_DISABLE: Action[types.PaylinkReply] = Action(
-    name="resources.paylink_switch_disable",
+RESOURCES_PAYLINK_DISABLE: Action[types.PaylinkReply] = Action(
+    name="resources.paylink_disable",
     path="resources",
     selectors={"inquire": "paylink", "status": "disable"},
     fields={"link_id": ("link_id", "text")},
@@ -1120,8 +1120,8 @@ RESOURCES_PAYLINK_SWITCH_DISABLE: Action[types.PaylinkReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
-RESOURCES_PAYLINK_SWITCH_ENABLE: Action[types.PaylinkReply] = Action(
-    name="resources.paylink_switch_enable",
+RESOURCES_PAYLINK_ENABLE: Action[types.PaylinkReply] = Action(
+    name="resources.paylink_enable",
     path="resources",
     selectors={"inquire": "paylink", "status": "enable"},
     fields={"link_id": ("link_id", "text")},

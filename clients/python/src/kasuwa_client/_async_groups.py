@@ -4436,7 +4436,7 @@ class Resources(AsyncGroup):
         """
         return await self._call(actions.RESOURCES_PAYLINK_DETAIL, {"link_id": link_id})
 
-    async def paylink_switch_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+    async def paylink_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
         """Disable a payment link: nobody can pay by it any more.
 
         Disables or enables a payment link. The action's variant `status` says which.
@@ -4449,7 +4449,7 @@ class Resources(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.resources.paylink_switch_disable(link_id="<link_id>")
+            await shop.resources.paylink_disable(link_id="<link_id>")
 
             {
               "status": 200,
@@ -4465,9 +4465,9 @@ class Resources(AsyncGroup):
               }
             }
         """
-        return await self._call(actions.RESOURCES_PAYLINK_SWITCH_DISABLE, {"link_id": link_id}, idempotency_key)
+        return await self._call(actions.RESOURCES_PAYLINK_DISABLE, {"link_id": link_id}, idempotency_key)
 
-    async def paylink_switch_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+    async def paylink_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
         """Enable a payment link again.
 
         Disables or enables a payment link. The action's variant `status` says which.
@@ -4480,7 +4480,7 @@ class Resources(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.resources.paylink_switch_enable(link_id="<link_id>")
+            await shop.resources.paylink_enable(link_id="<link_id>")
 
             {
               "status": 200,
@@ -4496,7 +4496,7 @@ class Resources(AsyncGroup):
               }
             }
         """
-        return await self._call(actions.RESOURCES_PAYLINK_SWITCH_ENABLE, {"link_id": link_id}, idempotency_key)
+        return await self._call(actions.RESOURCES_PAYLINK_ENABLE, {"link_id": link_id}, idempotency_key)
 
     async def customer(
         self,

@@ -4426,7 +4426,7 @@ class Resources(SyncGroup):
         """
         return self._call(actions.RESOURCES_PAYLINK_DETAIL, {"link_id": link_id})
 
-    def paylink_switch_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+    def paylink_disable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
         """Disable a payment link: nobody can pay by it any more.
 
         Disables or enables a payment link. The action's variant `status` says which.
@@ -4439,7 +4439,7 @@ class Resources(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.paylink_switch_disable(link_id="<link_id>")
+            shop.resources.paylink_disable(link_id="<link_id>")
 
             {
               "status": 200,
@@ -4455,9 +4455,9 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_PAYLINK_SWITCH_DISABLE, {"link_id": link_id}, idempotency_key)
+        return self._call(actions.RESOURCES_PAYLINK_DISABLE, {"link_id": link_id}, idempotency_key)
 
-    def paylink_switch_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
+    def paylink_enable(self, *, link_id: str, idempotency_key: str | None = None) -> types.PaylinkReply:
         """Enable a payment link again.
 
         Disables or enables a payment link. The action's variant `status` says which.
@@ -4470,7 +4470,7 @@ class Resources(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.paylink_switch_enable(link_id="<link_id>")
+            shop.resources.paylink_enable(link_id="<link_id>")
 
             {
               "status": 200,
@@ -4486,7 +4486,7 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_PAYLINK_SWITCH_ENABLE, {"link_id": link_id}, idempotency_key)
+        return self._call(actions.RESOURCES_PAYLINK_ENABLE, {"link_id": link_id}, idempotency_key)
 
     def customer(
         self,

@@ -592,19 +592,17 @@ export interface ResourcesPaylinkDetailRequest {
 }
 
 /**
- * Request of resources paylinkSwitchDisable. Disables or enables a payment link. The action's variant `status` says
- * which.
+ * Request of resources paylinkDisable. Disables or enables a payment link. The action's variant `status` says which.
  */
-export interface ResourcesPaylinkSwitchDisableRequest {
+export interface ResourcesPaylinkDisableRequest {
   /** The link to switch. 1 to 100 characters. */
   readonly link_id: string;
 }
 
 /**
- * Request of resources paylinkSwitchEnable. Disables or enables a payment link. The action's variant `status` says
- * which.
+ * Request of resources paylinkEnable. Disables or enables a payment link. The action's variant `status` says which.
  */
-export interface ResourcesPaylinkSwitchEnableRequest {
+export interface ResourcesPaylinkEnableRequest {
   /** The link to switch. 1 to 100 characters. */
   readonly link_id: string;
 }
@@ -1149,8 +1147,8 @@ const PAYLINK_DETAIL: Operation = {
   reply: PAYLINK_DETAIL_REPLY_SHAPE,
 };
 
-const PAYLINK_SWITCH_DISABLE: Operation = {
-  name: "resources.paylinkSwitchDisable",
+const PAYLINK_DISABLE: Operation = {
+  name: "resources.paylinkDisable",
   path: "resources",
   select: { inquire: "paylink", status: "disable" },
   repeat: "idempotency_key",
@@ -1159,8 +1157,8 @@ const PAYLINK_SWITCH_DISABLE: Operation = {
   reply: PAYLINK_REPLY_SHAPE,
 };
 
-const PAYLINK_SWITCH_ENABLE: Operation = {
-  name: "resources.paylinkSwitchEnable",
+const PAYLINK_ENABLE: Operation = {
+  name: "resources.paylinkEnable",
   path: "resources",
   select: { inquire: "paylink", status: "enable" },
   repeat: "idempotency_key",
@@ -2237,7 +2235,7 @@ export class ResourcesMethods {
    *
    * @example
    * ```ts
-   * await shop.resources.paylinkSwitchDisable({
+   * await shop.resources.paylinkDisable({
    *   link_id: "<link_id>",
    * });
    * // {
@@ -2255,8 +2253,8 @@ export class ResourcesMethods {
    * // }
    * ```
    */
-  paylinkSwitchDisable(request: ResourcesPaylinkSwitchDisableRequest, options?: CallOptions): Promise<PaylinkReply> {
-    return callAction(this.#caller, PAYLINK_SWITCH_DISABLE, request, options);
+  paylinkDisable(request: ResourcesPaylinkDisableRequest, options?: CallOptions): Promise<PaylinkReply> {
+    return callAction(this.#caller, PAYLINK_DISABLE, request, options);
   }
 
   /**
@@ -2270,7 +2268,7 @@ export class ResourcesMethods {
    *
    * @example
    * ```ts
-   * await shop.resources.paylinkSwitchEnable({
+   * await shop.resources.paylinkEnable({
    *   link_id: "<link_id>",
    * });
    * // {
@@ -2288,8 +2286,8 @@ export class ResourcesMethods {
    * // }
    * ```
    */
-  paylinkSwitchEnable(request: ResourcesPaylinkSwitchEnableRequest, options?: CallOptions): Promise<PaylinkReply> {
-    return callAction(this.#caller, PAYLINK_SWITCH_ENABLE, request, options);
+  paylinkEnable(request: ResourcesPaylinkEnableRequest, options?: CallOptions): Promise<PaylinkReply> {
+    return callAction(this.#caller, PAYLINK_ENABLE, request, options);
   }
 
   /**

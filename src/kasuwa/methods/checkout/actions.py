@@ -72,7 +72,6 @@ RESOURCES = (
     *(
         Write(
             name="paylink",
-            title="paylink switch",
             variant=("status", status),
             request=wire.SwitchPaylink,
             reply=wire.PaylinkReply,
