@@ -10,7 +10,7 @@ import pytest
 from tests.running import Deployment
 
 FOLDER = Path(__file__).parent.parent / "docs" / "recipes"
-RECIPES = ("cooperative", "agent_banking")
+RECIPES = ("cooperative", "agent_banking", "checkout")
 MID = re.compile(r"is merchant (GP\d{7});")
 
 

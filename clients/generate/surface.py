@@ -480,8 +480,6 @@ def describe_paging(action: Action, names: dict[type, str]) -> tuple[Paging, str
         # A statement has a cursor too, but is more than a list.
         paging = "cursor" if set(shown) == {"status", "data", "next_cursor"} else paging
         if paging != "none":
-            # A list may show a single record as an object instead, if the request names it.
-            options = shown["data"].types if isinstance(shown["data"], inspect.UnionType) else (shown["data"],)
-            [record] = objects_in(next(option for option in options if isinstance(option, inspect.ListType)))
+            [record] = objects_in(shown["data"])
             return paging, names[record]
     return "none", ""

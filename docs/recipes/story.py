@@ -1,4 +1,4 @@
-"""What both recipes need: a merchant that speaks to the service, tells what it does, and counts its money itself.
+"""What the recipes need: a merchant that speaks to the service, tells what it does, and counts its money itself.
 
 The standard library is all it takes. Each run opens a merchant of its own whose clock stands at a fixed moment, so that
 the story is the same every time and nobody else's time is moved.

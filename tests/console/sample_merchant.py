@@ -95,6 +95,7 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
         "cashcodes": "cash-1",
         "bills": str(shop.put("bills", action="pay", **bill).body["txnRef"]),
         "beneficiaries": str(split["ref_code"]),
+        "links": str(shop.put("resources", request="paylink", title="Cooking class").body["data"]["link_id"]),
         "recurrents": newest(shop, "recurrents"),
         "instalments": newest(shop, "installments"),
     }

@@ -61,7 +61,10 @@ def test_every_action_of_a_record_kind_exists_and_takes_its_form_fields(kind: Re
     assert {name for name in (kind.view_action, *(action for _, action in kind.related_lists)) if name} <= set(actions)
     assert not kind.list_action or has_action(METHODS.values(), kind.list_method or kind.method, kind.list_action)
     for form in (*kind.create_forms, *kind.update_forms):
-        fields: set[str] = {name for a in METHODS[kind.method].actions if a.name == form.action for name in names_of(a)}
+        rows = [action for action in METHODS[kind.method].actions if action.name == form.action]
+        fields = {name for action in rows for name in names_of(action)} | {
+            row.variant[0] for row in rows if row.variant
+        }
         asked = (
             {ask.name.partition(".")[0] for ask in form.fields}
             | dict(form.fixed_values).keys()
@@ -75,6 +78,19 @@ def names_of(action: Any) -> tuple[str, ...]:
 
 
 # --- pages --------------------------------------------------------------------------------------------------------
+
+
+def test_a_payment_link_is_created_listed_and_disabled(owner: Visitor, shop: MerchantClient) -> None:
+    assert "None yet" in owner.get("/links").words
+    assert owner.post("/links/new/create", title="Class", amount="x").http == 422
+    made = owner.post("/links/new/create", title="Class", amount="5000.00", accept_number="yes")
+    assert "/pay/link/" in made.words
+    [link] = shop.put("resources", inquire="paylink").body["data"]
+    assert link["link"] in owner.get("/links").words
+    page = owner.get(f"/links/{link['link_id']}")
+    assert "Disable" in page.words
+    owner.post(f"/links/{link['link_id']}/disable")
+    assert shop.put("resources", inquire="paylink").body["data"][0]["status"] == "disabled"
 
 
 def test_a_beneficiary_is_added_and_receives_its_share(owner: Visitor, shop: MerchantClient) -> None:

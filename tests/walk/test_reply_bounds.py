@@ -80,10 +80,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",
         "data.transactions": f"the newest {MAX_PAYMENTS_SHOWN} (customers/store.py)",
     },
-    **{
-        key: {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"}
-        for key in ("resources-paylinks", "resources-paylink_detail")
-    },
+    "resources-paylink_detail": {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"},
     **dict.fromkeys(
         ("resources-installments-resume", "resources-installments-pause", "resources-installments-cancel"),
         INSTALLMENTS,

@@ -29,6 +29,7 @@ class ActionForm(msgspec.Struct, frozen=True):
     allowed_states: tuple[str, ...] = ()  # states of a record in which the form is shown; empty for all
     fixed_values: tuple[tuple[str, str], ...] = ()  # request fields that the user does not enter
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
+    selector: str = ""  # request field that selects the action, if it is not that of the record kind
 
 
 def build_request(fields: Iterable[FormField], read_text: Callable[[str], str]) -> dict[str, Any]:

@@ -225,6 +225,45 @@ THRIFT = RecordKind(
     ),
 )
 
+PAYLINKS = RecordKind(
+    name="links",
+    label="Payment links",
+    singular="Payment link",
+    method="resources",
+    selector="inquire",
+    key_field="link_id",
+    state_field="status",
+    columns=("title", "link", "amount", "currency", "type", "status"),
+    list_action="paylink",
+    view_action="paylink_detail",
+    empty_text="A payment link is an address that anybody may open to pay you.",
+    create_forms=(
+        ActionForm(
+            "create",
+            "Create a payment link",
+            "paylink",
+            (
+                FormField("title", "Title", required=True),
+                FormField("description", "Description"),
+                FormField("amount", "Amount", "Left out, the payer chooses it.", "decimal"),
+                FormField("currency", "Currency", options=("NGN", "USD", "GHS", "KES")),
+                FormField("type", "Type", options=("one_time", "recurring")),
+                FormField("frequency", "Frequency of a recurring link", options=("monthly", "weekly", "daily")),
+                FormField("payer_bears_fees", "The payer bears the fee", options=YES_NO, value_type="flag"),
+                FormField("accept_number", "Ask for a telephone number", options=YES_NO, value_type="flag"),
+                FormField("custom_link", "Last part of the address"),
+                FormField("redirect_url", "Address after the payment", input_type="url"),
+                FormField("custom_message", "Message after the payment"),
+            ),
+            selector="request",
+        ),
+    ),
+    update_forms=(
+        ActionForm("disable", "Disable", "paylink", allowed_states=("active",), fixed_values=(("status", "disable"),)),
+        ActionForm("enable", "Enable", "paylink", allowed_states=("disabled",), fixed_values=(("status", "enable"),)),
+    ),
+)
+
 RECURRENTS = RecordKind(
     name="recurrents",
     label="Recurrent payments",
@@ -381,4 +420,16 @@ BILLS = RecordKind(
     ),
 )
 
-RECORD_KINDS = (CARDS, BILLS, CASHCODES, RECURRENTS, INSTALLMENTS, BENEFICIARIES, CLIENTS, LOANS, SAVINGS, THRIFT)
+RECORD_KINDS = (
+    CARDS,
+    BILLS,
+    CASHCODES,
+    PAYLINKS,
+    RECURRENTS,
+    INSTALLMENTS,
+    BENEFICIARIES,
+    CLIENTS,
+    LOANS,
+    SAVINGS,
+    THRIFT,
+)

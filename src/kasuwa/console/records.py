@@ -46,7 +46,7 @@ def allowed_forms(visit: Visit, kind: RecordKind, forms: tuple[ActionForm, ...])
 
 
 def is_form_allowed(visit: Visit, kind: RecordKind, form: ActionForm) -> bool:
-    fields = {kind.selector: form.action, **dict(form.fixed_values)}
+    fields = {form.selector or kind.selector: form.action, **dict(form.fixed_values)}
     action = visit.services.find_action(kind.method, fields)
     return action is not None and visit.is_allowed(action, fields)
 
@@ -124,7 +124,8 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     )
     if form is None:
         raise NotFound
-    request = {kind.selector: form.action, **dict(form.fixed_values), **build_request(form.fields, visit.form_text)}
+    selected = {form.selector or kind.selector: form.action}
+    request = {**selected, **dict(form.fixed_values), **build_request(form.fields, visit.form_text)}
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         return await show_list(kind, visit, 422, faults=reply.faults, submitted=dict(visit.form), open_form=form.name)
@@ -142,7 +143,7 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         raise NotFound
     copied = {name: row[name] for name in form.copied_fields}
     request = {
-        kind.selector: form.action,
+        form.selector or kind.selector: form.action,
         kind.key_field: visit.path_parameter("reference"),
         **dict(form.fixed_values),
         **copied,

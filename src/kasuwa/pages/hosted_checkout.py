@@ -47,6 +47,7 @@ from kasuwa.methods.checkout.payer_model import (
     EnteredCard,
     OpenFromLink,
 )
+from kasuwa.methods.checkout.rules.attempt import read_new_total
 from kasuwa.methods.checkout.rules.served_channels import CHANNELS, mobile_providers, served_channels, ussd_banks
 from kasuwa.methods.checkout.store import read_checkout, read_link, read_saved_cards
 from kasuwa.methods.payment.model import INITIATED
@@ -279,9 +280,9 @@ class HostedCheckouts:
             return lead_on(after)
         errors, problem = errors_for_payer(reply.field_errors, shown.fields)
         problem = problem or ("" if errors else reply.message or TRY_AGAIN)
-        return render_step(
-            after, channel or first_channel(after), msgspec.structs.replace(shown, errors=errors, problem=problem)
-        )
+        total = read_new_total(reply.field_errors) or 0
+        refused = msgspec.structs.replace(shown, errors=errors, problem=problem, total=total)
+        return render_step(after, channel or first_channel(after), refused)
 
     async def _begin(
         self, view: HostedView, channel: str, form: Mapping[str, str], address: str, progress: RequestProgress

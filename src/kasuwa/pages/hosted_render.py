@@ -69,6 +69,7 @@ class PageForm(msgspec.Struct, frozen=True):
     errors: Mapping[str, str] = {}
     problem: str = ""  # that belongs to no field
     sealed: str = ""  # a card on its way to the second step, encrypted
+    total: int = 0  # what the payer would pay, if that is not what the channel usually costs
 
 
 NO_FORM = PageForm()
@@ -150,7 +151,7 @@ def render_step(view: HostedView, channel: str, form: PageForm = NO_FORM) -> Pag
 
 
 def render_choice(view: HostedView, channel: str, form: PageForm) -> Page:
-    total = view.total_by(channel)
+    total = form.total or view.total_by(channel)
     fee = total - view.checkout.amount
     values = shared_values(view) | {
         "channel": channel,

@@ -140,6 +140,7 @@ def test_a_higher_total_than_the_page_showed_is_not_charged() -> None:
     refused = checkout.try_attempt(shown_total=150_000)
     assert fields_of(refused) == ["total"]
     assert "the total is NGN 1524.59" in refused.field_errors[0].reason
+    assert attempt.read_new_total(refused.field_errors) == 152_459
     assert isinstance(checkout.try_attempt(shown_total=152_459), Decision)
 
 

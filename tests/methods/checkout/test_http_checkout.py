@@ -175,6 +175,19 @@ def test_each_wrong_field_is_named_at_its_place_and_no_secret_comes_back(shop: M
     assert 'id="expiry-error">This card has expired' in payer.html
 
 
+def test_a_card_with_a_higher_fee_is_charged_after_the_payer_has_seen_it(shop: MerchantClient, visit: Visit) -> None:
+    begun = open_checkout(shop, bearer="customer")
+    payer = visit(begun)
+    payer.pay_by_card("4242424242424242")
+    assert "With this card the total is NGN" in payer.html
+    assert verify(shop, begun["txnRef"])["checkout"]["attempts"] == 0
+    shown = int(payer.hidden("pay")["total"])
+    payer.send("pay", number="4242424242424242", expiry="12/30", cvv="000")
+    payer.send("otp", otp="123456")
+    assert payer.heading == "Payment successful"
+    assert verify(shop, begun["txnRef"])["chargedAmount"] == shown / 100
+
+
 def test_a_payer_can_change_the_way_to_pay(shop: MerchantClient, visit: Visit) -> None:
     begun = open_checkout(shop)
     payer = visit(begun)

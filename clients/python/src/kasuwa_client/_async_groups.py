@@ -3941,7 +3941,7 @@ class Resources(AsyncGroup):
                 amount="5000.00",
                 currency="NGN",
                 type="one_time",
-                payer_bears_fees="yes",
+                payer_bears_fees=True,
             )
 
             {
@@ -3988,8 +3988,8 @@ class Resources(AsyncGroup):
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        link_id: The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers
-            the same, for typed clients. Left out, all are listed. 1 to 100 characters.
+        link_id: The link to show, with its payments and totals: the reply is then that of `paylink_detail`, which
+            typed clients call. Left out, all are listed. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 

@@ -796,8 +796,7 @@ TYPES: Mapping[str, FieldTable] = {
     },
     "PaylinksReply": {
         "status": ("status", "integer"),
-        "data": ("data", "[PaylinkRecord]|PaylinkDetail"),
-        "message": ("message", "text"),
+        "data": ("data", "[PaylinkRecord]"),
         "total": ("total", "integer"),
         "offset": ("offset", "integer"),
         "limit": ("limit", "integer"),

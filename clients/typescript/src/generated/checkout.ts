@@ -115,20 +115,16 @@ export interface PaylinkReply {
   readonly data: PaylinkRecord;
 }
 
-/** One page of links, or one link if `link_id` was sent. */
+/** One page of links, newest first. With `link_id` the reply is that of `paylink_detail` instead. */
 export interface PaylinksReply {
   /** 200. */
   readonly status: 200;
-  /** The links, newest first; or the one that was asked for, with its payments and totals. */
-  readonly data: readonly PaylinkRecord[] | PaylinkDetail;
-  /** The outcome in words, if one link was asked for. Else absent. */
-  readonly message?: string;
-  /** Number of links on all pages. Absent if one was asked for. */
-  readonly total?: number;
-  /** Number of links that were skipped. Absent if one was asked for. */
-  readonly offset?: number;
-  /**
-   * Largest number of links on this page. The next page begins at `offset` + `limit`. Absent if one was asked for.
-   */
-  readonly limit?: number;
+  /** The links. */
+  readonly data: readonly PaylinkRecord[];
+  /** Number of links on all pages. */
+  readonly total: number;
+  /** Number of links that were skipped. */
+  readonly offset: number;
+  /** Largest number of links on this page. The next page begins at `offset` + `limit`. */
+  readonly limit: number;
 }

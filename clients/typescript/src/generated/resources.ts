@@ -506,8 +506,8 @@ export interface ResourcesPaylinksRequest {
   /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
   readonly limit?: number | null | undefined;
   /**
-   * The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers the same, for
-   * typed clients. Left out, all are listed. 1 to 100 characters.
+   * The link to show, with its payments and totals: the reply is then that of `paylink_detail`, which typed clients
+   * call. Left out, all are listed. 1 to 100 characters.
    */
   readonly link_id?: string | null | undefined;
 }
@@ -1821,7 +1821,7 @@ export class ResourcesMethods {
    *   amount: "5000.00",
    *   currency: "NGN",
    *   type: "one_time",
-   *   payer_bears_fees: "yes",
+   *   payer_bears_fees: true,
    * });
    * // {
    * //   status: 200,

@@ -158,9 +158,7 @@ export const PAYLINK_RECORD_SHAPE: Shape = { amounts: ["amount"] };
 
 export const PAYLINK_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
 
-export const PAYLINKS_REPLY_SHAPE: Shape = {
-  inside: { data: PAYLINK_RECORD_SHAPE, data: PAYLINK_DETAIL_SHAPE },
-};
+export const PAYLINKS_REPLY_SHAPE: Shape = { inside: { data: PAYLINK_RECORD_SHAPE } };
 
 export const PAYMENT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],

@@ -49,7 +49,7 @@ RESOURCES = (
             "amount": "5000.00",
             "currency": "NGN",
             "type": "one_time",
-            "payer_bears_fees": "yes",
+            "payer_bears_fees": True,
         },
     ),
     Read(

@@ -1,6 +1,6 @@
 """Reads of checkouts and payment links. Never writes; every WHERE has the merchant_id."""
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -99,11 +99,12 @@ async def read_saved_cards(merchant_id: int, customer: str, reader: Reader) -> l
 
 
 async def list_links(request: PaylinksRequest, merchant: Merchant, reader: ActionReader) -> PaylinksReply | Refusal:
+    """Returns a page of links, or the one that the request names as `paylink_detail` does, whatever the type says."""
+    if request.link_id is not None:
+        shown: Any = await show_link_detail(PaylinkDetailRequest(link_id=request.link_id), merchant, reader)
+        return cast(PaylinksReply, shown)
     merchant_id, public_url = merchant.merchant_id, reader.public_url
     async with reader.snapshot() as snapshot:
-        if request.link_id is not None:
-            shown = await read_detail(request.link_id, merchant_id, snapshot, public_url)
-            return UNKNOWN_LINK if shown is None else PaylinksReply(message="Link", data=shown)
         offset, limit = request.offset_and_limit
         rows = await snapshot.fetch(LINKS, merchant_id, PLAIN, offset, limit)
         [[total]] = await snapshot.fetch(COUNT, merchant_id, PLAIN)

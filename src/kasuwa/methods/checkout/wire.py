@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import Meta, field
 
 from kasuwa.core.documents import Document
 from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, Currency, Email, Reference, Timestamp
@@ -141,8 +141,8 @@ class PaylinksRequest(Paged, kw_only=True):
     """Lists payment links, newest first, or shows one with its payments."""
 
     link_id: Reference | None = None
-    """The link to show, with its payments and totals: `data` is then one object. `paylink_detail` answers the same,
-    for typed clients. Left out, all are listed."""
+    """The link to show, with its payments and totals: the reply is then that of `paylink_detail`, which typed clients
+    call. Left out, all are listed."""
 
 
 class PaylinkPayment(msgspec.Struct, kw_only=True):
@@ -194,20 +194,18 @@ class PaylinkDetail(PaylinkRecord, kw_only=True):
 
 
 class PaylinksReply(msgspec.Struct, kw_only=True):
-    """One page of links, or one link if `link_id` was sent."""
+    """One page of links, newest first. With `link_id` the reply is that of `paylink_detail` instead."""
 
     status: Literal[200] = 200
     "200."
-    data: list[PaylinkRecord] | PaylinkDetail
-    "The links, newest first; or the one that was asked for, with its payments and totals."
-    message: str | UnsetType = UNSET
-    "The outcome in words, if one link was asked for. Else absent."
-    total: int | UnsetType = UNSET
-    "Number of links on all pages. Absent if one was asked for."
-    offset: int | UnsetType = UNSET
-    "Number of links that were skipped. Absent if one was asked for."
-    limit: int | UnsetType = UNSET
-    "Largest number of links on this page. The next page begins at `offset` + `limit`. Absent if one was asked for."
+    data: list[PaylinkRecord]
+    "The links."
+    total: int
+    "Number of links on all pages."
+    offset: int
+    "Number of links that were skipped."
+    limit: int
+    "Largest number of links on this page. The next page begins at `offset` + `limit`."
 
 
 class PaylinkDetailRequest(msgspec.Struct, kw_only=True):

@@ -10,6 +10,7 @@
 Contract: payment#checkout-attempts
 """
 
+import re
 from datetime import date
 
 import msgspec
@@ -39,7 +40,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.fields import Amount, CardNumber, Currency, PercentOrAmount
-from kasuwa.core.money import format_minor
+from kasuwa.core.money import format_minor, parse_minor
 from kasuwa.core.purpose import CHECKOUT, PurposeEffects, TransactionPurpose
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.core.schedule import read_day
@@ -96,6 +97,10 @@ STALE_FORM = Refusal(INVALID_REQUEST, "This page was out of date. Nothing was ch
 NOT_OFFERED = refuse_fields(FieldError("channel", "one that the page offers"))
 STILL_CONFIRMING = Refusal(INVALID_REQUEST, "We are still confirming this attempt with the bank. Please wait a moment")
 
+# The payer sees the new total and sends the form again.
+TOTAL_CHANGED = "With this card the total is {} {}. Nothing was charged yet: please confirm"
+NEW_TOTAL = re.compile(re.escape(TOTAL_CHANGED).replace(r"\{\}", "([A-Z0-9.]+)"), re.ASCII)
+
 # Stages in which the payer's code must come to us: such an attempt cannot succeed once it was ended here.
 ENDABLE_STAGES = frozenset({INITIATED, AWAITING_OTP, AWAITING_3DS})
 
@@ -123,8 +128,8 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
     if not isinstance(order, PaymentOrder):
         return order
     if order.price.charged > request.shown_total:
-        total = f"{checkout.currency} {format_minor(order.price.charged)}"
-        return refuse_fields(FieldError("total", f"With this card the total is {total}. Nothing was charged yet"))
+        total = format_minor(order.price.charged)
+        return refuse_fields(FieldError("total", TOTAL_CHANGED.format(checkout.currency, total)))
     added = ask_source(checkout, context, seen)
     if not isinstance(added, PurposeEffects):
         return added
@@ -140,6 +145,12 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
     begun.notices += added.notices
     begun.events += added.events
     return begun
+
+
+def read_new_total(errors: tuple[FieldError, ...]) -> int | None:
+    """Returns the total that a refused attempt would have charged, or None if it was refused for another reason."""
+    found = (NEW_TOTAL.fullmatch(error.reason) for error in errors if error.field == "total")
+    return next((parse_minor(match[2]) for match in found if match is not None), None)
 
 
 def check_begin(
