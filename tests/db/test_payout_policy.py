@@ -29,7 +29,7 @@ def test_a_looser_policy_takes_effect_after_the_cooling_off_period(
         connection = await asyncpg.connect(deployment.dsn)
         try:
             async with connection.transaction():
-                return await change_policy(connection, shop.mid, policy, DAY, "owner@example.com")  # type: ignore[arg-type]
+                return await change_policy(connection, shop.mid, policy, DAY, "owner@example.com")
         finally:
             await connection.close()
 
