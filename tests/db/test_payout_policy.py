@@ -15,7 +15,7 @@ from tests.work.event_log import wait_until
 
 DAY = timedelta(days=1)
 TIME_HAS_COME = """
-    update merchant set settings = jsonb_set(settings, '{payouts_change,effective_at}', to_jsonb(now()::text))
+    update merchant set settings = jsonb_set(settings, '{payouts_change,effective_at}', to_jsonb(now()))
     where mid = $1
 """
 

@@ -15,6 +15,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.merchant import apply_policy_change
 from kasuwa.core.payouts import PayoutPolicy, VelocityLimits, read_policy
 from kasuwa.db.payout_policy import change_policy
+from kasuwa.methods.disburse.rules.approve import UNKNOWN_REFERENCE
 
 LIMIT_FIELDS = (
     ("hourly_count", "Transfers an hour"),
@@ -136,6 +137,8 @@ async def decide_transfer(visit: Visit) -> Response:
         raise NotFound
     request = {"action": verdict, "txnRef": reference}
     reply = await visit.run_action("disburse", request, VERDICTS[verdict])
+    if reply.message == UNKNOWN_REFERENCE.message:
+        raise NotFound
     if not reply.is_success:
         return await show_waiting(visit, 422, faults={"": reply.message})
     return visit.redirect("/transfers/waiting", reply.message)
