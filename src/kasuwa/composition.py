@@ -96,8 +96,8 @@ def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookClose
     it cannot be kept in a data directory that cannot be written."""
     try:
         key = close_key_of(settings)
-    except SettingsError as error:
-        log.warning("the books are not closed", reason=str(error))
+    except SettingsError:
+        log.warning("the books are not closed: there is no key, and the data directory cannot be written")
         key = None
     return BookCloser(dsn, None if key is None else close_terms_of(settings, key), clock)
 
