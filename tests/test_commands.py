@@ -183,7 +183,10 @@ def test_bash_completes_commands_and_groups_without_importing_them() -> None:
     ("line", "expected"),
     [
         ("kasuwa me", ["merchant"]),
-        ("kasuwa merchant ", ["list", "add", "keys", "add-key", "roll-key", "revoke-key", "roll-secret", "set", "logo"]),
+        (
+            "kasuwa merchant ",
+            ["list", "add", "keys", "add-key", "roll-key", "revoke-key", "roll-secret", "set", "logo"],
+        ),
         ("kasuwa merchant roll-key --o", ["--overlap-hours"]),
         ("kasuwa serve --ready", ["--ready-file"]),
     ],

@@ -14,11 +14,11 @@ import { VirtualcardMethods } from "./virtualcard.js";
 
 /** The paths of the API, each with one method per action. */
 export class KasuwaPaths {
-  /** `PUT /disburse`: transfer, transferBulk, verify. */
+  /** `PUT /disburse`: transfer, transferBulk, approve, reject, verify. */
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout, disputes, dispute, disputeRespond.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */
@@ -37,15 +37,17 @@ export class KasuwaPaths {
   /** `PUT /cashcode`: generate, verify, cancel. */
   readonly cashcode: CashcodeMethods;
   /**
-   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, wallet, events, eventFeed, resend,
-   * chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments, pauseInstallments,
-   * cancelInstallments, paylink, paylinks, paylinkDetail, paylinkDisable, paylinkEnable, customer, customers,
-   * customerDetail, transactions, transaction, statement.
+   * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, closePersonalizedAccount, accounts, wallet,
+   * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
+   * pauseInstallments, cancelInstallments, paylink, paylinks, paylinkDetail, paylinkDisable, paylinkEnable, customer,
+   * customers, customerDetail, transactions, transaction, statement, settlements, settlement, proof, payoutSchedule,
+   * payouts, keys, invoice, invoices, invoiceDetail, invoiceVoid, ticket, ticketSales, ticketByCode, ticketUse.
    */
   readonly resources: ResourcesMethods;
   /**
-   * `PUT /sandbox`: beneficiary, payAccount, cardPurchase, cardRefund, redeemCashcode, newMerchant, fundWallet,
-   * settle, webhook, explain, clock, advance, freeze, audit, fault, reset. The test environment alone has this path.
+   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, redeemCashcode,
+   * newMerchant, fundWallet, settle, webhook, explain, clock, advance, freeze, audit, close, fault, reset, newKey,
+   * payoutPolicy. The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 
@@ -66,8 +68,13 @@ export class KasuwaPaths {
 export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
+export * from "./disputes.js";
+export * from "./invoices.js";
+export * from "./keys.js";
+export * from "./payouts.js";
 export * from "./references.js";
 export * from "./statements.js";
+export * from "./tickets.js";
 export * from "./transactions.js";
 export * from "./disburse.js";
 export * from "./payment.js";
