@@ -111,7 +111,12 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
     payee: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
     shop.put("resources", request="personalized-accounts", **payee)
     bill: dict[str, Any] = {"paycode": PREPAID, "reference": "45012345678", "amount": "5000.00", "orderRef": "bill-1"}
+    disputed: dict[str, Any] = {"txnRef": lending.paid()["txnRef"], "reason": "fraudulent", "hours": 720}
+    dispute = shop.put("sandbox", action="dispute", **disputed).body["data"]["dispute_id"]
+    [settlement, *_] = shop.put("resources", inquire="settlements").body["data"]
     return {
+        "disputes": str(dispute),
+        "settlements": str(settlement["settlement_id"]),
         "clients": other,
         "loans": bank.request(client)["data"]["loan_id"],
         "savings": savings,

@@ -156,7 +156,7 @@ def test_a_bulk_file_with_two_invalid_rows_sends_the_others(owner: Page, shop: M
     rows = ["amount,bankcode,accountnumber,narration", "100.00,058,0000000000,one", "-5,058,0000000000,two"]
     rows += ["100.00,058,123,three", "200.50,058,0000000000,four"]
     (tmp_path / "orders.csv").write_text("\n".join(rows))
-    owner.get_by_role("link", name="Transfers").click()
+    owner.get_by_role("link", name="Transfers", exact=True).click()
     owner.get_by_label("CSV file").set_input_files(tmp_path / "orders.csv")
     press(owner, "Check file")
     expect(owner.get_by_role("heading", name="2 of 4 orders are valid")).to_be_visible()
@@ -176,7 +176,7 @@ def test_a_transfer_is_previewed_and_sent_and_the_clock_advanced(
     """The clock stands still, so that the worker does not find an end while we look."""
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
     owner = open_overview(deployment, shop, open_page)
-    owner.get_by_role("link", name="Transfers").click()
+    owner.get_by_role("link", name="Transfers", exact=True).click()
     owner.get_by_label("Amount in NGN").fill("2500")
     owner.get_by_label("Account number").fill("0000000900")
     press(owner, "Preview")
@@ -209,7 +209,7 @@ def test_navigation_and_forms_work_with_the_keyboard_alone(owner: Page) -> None:
     expect(owner.get_by_role("link", name="Skip to content")).to_be_focused()
     owner.keyboard.press("Enter")
     assert owner.evaluate("location.hash") == "#content"
-    owner.get_by_role("link", name="Transfers").focus()
+    owner.get_by_role("link", name="Transfers", exact=True).focus()
     owner.keyboard.press("Enter")
     owner.get_by_label("Amount in NGN").focus()
     owner.keyboard.type("5")

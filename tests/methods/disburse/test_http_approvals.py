@@ -304,3 +304,27 @@ def test_an_owner_sets_the_policy_in_the_console(team: Team, deployment: Deploym
     assert developer.post("/settings/payouts", on_limit="refuse").http == 403
     assert "only an owner" in developer.post("/settings/key", overlap="24").words
     assert "changed the payout policy" in owner.get("/settings/trail").words
+
+
+def test_a_payout_by_schedule_waits_for_somebody_else_than_who_made_the_schedule(team: Team) -> None:
+    """Otherwise a schedule to a new account would pass by the policy."""
+    team.set_policy(approve_new_beneficiary=True)
+    both = with_key(team.shop, "payout", "approve")
+    account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
+    assert both.put("resources", request="payout_schedule", frequency="daily", **account).body["status"] == 200
+    team.shop.advance(days=1)
+    payout = team.shop.put("resources", inquire="payout_schedule").body["data"]["last_payout"]
+    waiting = team.shop.verify(payout)
+    assert (waiting["txnStatus"], waiting["message"]) == ("pending", "Waiting for approval")
+    assert "cannot approve" in team.decide("approve", payout, both)["message"]
+    assert team.decide("approve", payout)["txnStatus"] == "successful"
+
+
+def test_a_limit_leaves_out_a_payout_by_schedule(team: Team) -> None:
+    team.set_policy(limits={"daily_amount": "1000.00"})
+    account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
+    assert team.payer.put("resources", request="payout_schedule", frequency="daily", **account).body["status"] == 200
+    before = team.shop.wallet().balance
+    team.shop.advance(days=2)
+    assert team.shop.wallet().balance == before
+    assert team.shop.put("resources", inquire="payout_schedule").body["data"]["last_payout"] is None

@@ -77,7 +77,8 @@ alter table settlement_batch
     add column split bigint not null default 0,
     add column reserved bigint not null default 0;
 
--- Payouts of the wallet to the merchant's own bank account. A schedule that is off has no job.
+-- Payouts of the wallet to the merchant's own bank account. A schedule that is off has no job. `set_by` is who made it, in
+-- JSON: somebody else approves payouts that wait for approval.
 create table payout_schedule (
     key bytea not null,
     merchant_id bigint not null,
@@ -88,5 +89,6 @@ create table payout_schedule (
     account_number text not null,
     changed_at timestamptz not null,
     last_ref text not null,
+    set_by text not null,
     primary key (key, merchant_id)
 );

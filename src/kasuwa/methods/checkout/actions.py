@@ -34,6 +34,7 @@ PAYMENT = (
 RESOURCES = (
     Write(
         name="paylink",
+        scope="collect",
         selector="request",
         request=wire.PaylinkRequest,
         reply=wire.PaylinkReply,
@@ -54,6 +55,7 @@ RESOURCES = (
     ),
     Read(
         name="paylink",
+        scope="collect",
         title="paylinks",
         request=wire.PaylinksRequest,
         reply=wire.PaylinksReply,
@@ -63,6 +65,7 @@ RESOURCES = (
     ),
     Read(
         name="paylink_detail",
+        scope="collect",
         request=wire.PaylinkDetailRequest,
         reply=wire.PaylinkDetailReply,
         read=store.show_link_detail,
@@ -72,6 +75,7 @@ RESOURCES = (
     *(
         Write(
             name="paylink",
+            scope="collect",
             variant=("status", status),
             request=wire.SwitchPaylink,
             reply=wire.PaylinkReply,

@@ -27,6 +27,7 @@ PAYMENT = (
     ),
     Write(
         name="dispute_respond",
+        scope="payout",
         request=wire.RespondRequest,
         reply=wire.DisputeChanged,
         needs=respond.need_response,

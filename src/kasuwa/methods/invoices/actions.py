@@ -9,6 +9,7 @@ from kasuwa.rails.ports import call_no_rail
 RESOURCES = (
     Write(
         name="invoice",
+        scope="collect",
         selector="request",
         request=wire.InvoiceRequest,
         reply=wire.InvoiceReply,
@@ -40,6 +41,7 @@ RESOURCES = (
     ),
     Read(
         name="invoice",
+        scope="collect",
         title="invoices",
         request=wire.InvoicesRequest,
         reply=wire.InvoicesReply,
@@ -49,6 +51,7 @@ RESOURCES = (
     ),
     Read(
         name="invoice",
+        scope="collect",
         title="invoice_detail",
         only_with="invoice_id",
         request=wire.InvoiceShowRequest,
@@ -59,6 +62,7 @@ RESOURCES = (
     ),
     Write(
         name="invoice",
+        scope="collect",
         variant=("status", model.VOID),
         only_with="invoice_id",
         request=wire.InvoiceVoidRequest,

@@ -7,6 +7,7 @@ from kasuwa.rails.ports import call_no_rail
 RESOURCES = (
     Write(
         name="payout_schedule",
+        scope="payout",
         selector="request",
         request=wire.ScheduleRequest,
         reply=wire.ScheduleReply,
@@ -28,6 +29,7 @@ RESOURCES = (
     ),
     Read(
         name="payout_schedule",
+        scope="read",
         title="payouts",
         request=wire.ScheduleReadRequest,
         reply=wire.ScheduleReply,

@@ -30,7 +30,7 @@ class PayoutSchedule(Row):
 
     table: ClassVar[str] = "payout_schedule"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("frequency", "least", "bank_code", "account_number", "changed_at", "last_ref"),
+        *("frequency", "least", "bank_code", "account_number", "changed_at", "last_ref", "set_by"),
     )
 
     currency: str
@@ -40,6 +40,7 @@ class PayoutSchedule(Row):
     account_number: str
     changed_at: datetime
     last_ref: str  # txnRef of the last payout; empty before the first
+    set_by: str  # who made the schedule: a Caller as JSON
 
     @property
     def is_open(self) -> bool:

@@ -6,14 +6,28 @@ import msgspec
 
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.calendar import lagos_day, utc_text
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.callers import Caller
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    OperatorNotice,
+    Refusal,
+    Row,
+)
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, job_key
 from kasuwa.core.settlements import SettlementMovement, tell_settlement
 from kasuwa.core.tariff import Tariff, calculate_transfer_fees
+from kasuwa.core.transactions import encode_text
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.model import WALLET, TransferDetail
-from kasuwa.methods.disburse.rules.transfer import send_money
+from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
+from kasuwa.methods.disburse.rules.transfer import NewTransfer, begin_transfer
 from kasuwa.methods.payouts.model import (
     ABOVE,
     CURRENCY,
@@ -28,6 +42,8 @@ from kasuwa.methods.payouts.model import (
 )
 from kasuwa.methods.payouts.wire import ScheduleReply, ScheduleRequest, ScheduleView
 from kasuwa.rails.ports import Answer
+
+CALLER_DECODER = msgspec.json.Decoder(Caller)
 
 
 def check_optional_bank(merchant: Merchant, bank_code: str | None) -> str | None:
@@ -68,6 +84,7 @@ def decide_schedule(request: ScheduleRequest, context: Context, seen: LoadedRows
         account_number=account_number,
         changed_at=context.now,
         last_ref="" if known is None else known.last_ref,
+        set_by=encode_text(msgspec.structs.replace(context.merchant.caller, addresses=())),
     )
     if request.frequency == OFF:
         reply = ScheduleReply(message="Payouts are off", data=show_schedule(schedule, None))
@@ -112,7 +129,11 @@ def need_payout(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Transfers what the wallet has and does not owe, with its fee, and schedules the next payout."""
+    """Transfers what the wallet has and does not owe, with its fee, and schedules the next payout.
+
+    The merchant's policy for money out counts: the payout may wait for the approval of somebody else than who made the
+    schedule, and is left out on a day on which a limit refuses it. Contract: keys#covered
+    """
     schedule, current_job = seen.get(PayoutSchedule, job.subject), seen.get(Job, job.key)
     if schedule is None or current_job is None:
         return Decision()
@@ -123,7 +144,16 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     order = TransferDetail(
         schedule.bank_code, schedule.account_number, context.merchant.name, f"Payout {lagos_day(context.now)}"
     )
-    decision = send_money(order, amount, context, context.number, reference_type="PO")
+    counters = need_counters(context.merchant, order.bank_code, order.account_number)
+    if not all(seen.is_loaded(key) for _, key in counters):
+        return NeedsMore(Needs(counters))
+    checked = check_payout(order, amount, context, seen)
+    if isinstance(checked, Refusal):
+        return Decision(jobs=(following,), notices=(OperatorNotice(job.reference, describe_refusal(checked)),))
+    maker = msgspec.structs.replace(context.merchant, caller=CALLER_DECODER.decode(schedule.set_by))
+    context = msgspec.structs.replace(context, merchant=maker)
+    new = NewTransfer(order=order, amount=amount, reference_type="PO", checked=checked)
+    decision = begin_transfer(new, context, context.number)
     txn_ref = decision.reply.txn_ref
     moved = SettlementMovement(step="paid_out", reference=txn_ref, amount=amount, currency=CURRENCY)
     event, deliveries = tell_settlement(moved, schedule, context)
@@ -131,6 +161,11 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     decision.jobs = (*decision.jobs, following, *deliveries)
     decision.events = (*decision.events, event)
     return decision
+
+
+def describe_refusal(refusal: Refusal) -> str:
+    reasons = "; ".join(error.reason for error in refusal.field_errors) or refusal.message
+    return f"a payout by schedule was left out: {reasons}"
 
 
 def payable(schedule: PayoutSchedule, context: Context, seen: LoadedRows) -> int:

@@ -9,7 +9,7 @@ from kasuwa.methods.payouts.wire import ScheduleReadRequest, ScheduleReply
 
 SCHEDULE = """
     select s.key, s.merchant_id, s.currency, s.frequency, s.least, s.bank_code, s.account_number, s.changed_at,
-        s.last_ref, (select j.due from scheduled_job j where j.merchant_id = $1 and j.key = $3)
+        s.last_ref, s.set_by, (select j.due from scheduled_job j where j.merchant_id = $1 and j.key = $3)
     from payout_schedule s where s.merchant_id = $1 and s.key = $2
 """
 

@@ -101,6 +101,7 @@ RESOURCES = ApiMethod(
         ),
         Write(
             name="close_personalized_account",
+            scope="collect",
             selector="request",
             request=wire.CloseAccountRequest,
             reply=wire.CloseAccountReply,
@@ -113,6 +114,7 @@ RESOURCES = ApiMethod(
         ),
         Read(
             name="accounts",
+            scope="collect",
             request=wire.AccountsRequest,
             reply=wire.AccountsReply,
             read=store.list_accounts,

@@ -18,6 +18,7 @@ RESOURCES = (
     ),
     Read(
         name="settlements",
+        scope="read",
         request=settlement_wire.SettlementsRequest,
         reply=settlement_wire.SettlementsReply,
         read=settlement_store.list_settlements,
@@ -26,6 +27,7 @@ RESOURCES = (
     ),
     Read(
         name="settlement",
+        scope="read",
         request=settlement_wire.SettlementRequest,
         reply=settlement_wire.SettlementReply,
         read=settlement_store.show_settlement,

@@ -8,6 +8,7 @@ from kasuwa.methods.tickets.rules import admit, open_sale
 RESOURCES = (
     Write(
         name="ticket",
+        scope="collect",
         selector="request",
         request=wire.TicketLinkRequest,
         reply=wire.TicketLinkReply,
@@ -33,6 +34,7 @@ RESOURCES = (
     ),
     Read(
         name="ticket",
+        scope="collect",
         title="ticket_sales",
         request=wire.TicketSalesRequest,
         reply=wire.TicketSalesReply,
@@ -42,6 +44,7 @@ RESOURCES = (
     ),
     Read(
         name="ticket",
+        scope="collect",
         title="ticket_by_code",
         only_with="code",
         request=wire.TicketCodeRequest,
@@ -52,6 +55,7 @@ RESOURCES = (
     ),
     Write(
         name="ticket_use",
+        scope="collect",
         selector="request",
         request=wire.TicketUseRequest,
         reply=wire.TicketReply,

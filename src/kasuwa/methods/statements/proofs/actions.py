@@ -6,6 +6,7 @@ from kasuwa.methods.statements.proofs import store, wire
 RESOURCES = (
     Read(
         name="proof",
+        scope="read",
         request=wire.ProofRequest,
         reply=wire.ProofReply,
         read=store.show_proofs,
