@@ -141,34 +141,43 @@ def set_merchant(
     )
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
-        if webhook_url:
-            allowed = loopback_allowed(settings)
-            fault = url_fault(webhook_url, environment=settings.environment, loopback_allowed=allowed)
-            if fault is not None:
-                raise ServeError(f"--webhook-url: {fault}")
-        faults = check_merchant_rails(settings, changes.get("rails", {}))
-        if faults:
-            raise ServeError(f"--rails: {'; '.join(faults)}")
-
-        before: dict[str, Any] = {}
-
-        def change(current: MerchantSettings) -> MerchantSettings:
-            before.update({name: getattr(current, name) for name in changes})
-            # A change of the policy that waits for its time is replaced.
-            waiting = None if "payouts" in changes else current.payouts_change
-            return msgspec.structs.replace(current, payouts_change=waiting, **changes)
-
-        async with connection.transaction():
-            changed = await merchants.change_settings(connection, mid, change, is_endpoint_set=webhook_url is not None)
-            if "payouts" in changes:
-                await remember_beneficiaries(connection, mid, changes["payouts"])
-            chain = await merchants.find_merchant_id(connection, mid)
-            values = [msgspec.json.encode(value).decode() for value in (before, changes)]
-            await record_audit_entry(connection, chain, "changed settings", mid, *values)
-        return changed
+        check_changes(changes, settings)
+        return await apply_changes(connection, mid, changes)
 
     changed = run_with_connection(data, work)
     typer.echo(msgspec.json.encode(msgspec.structs.replace(changed, logo="")).decode())
+
+
+def check_changes(changes: dict[str, Any], settings: Settings) -> None:
+    """Raises ServeError if the deployment does not allow the endpoint or the rails."""
+    if changes.get("webhook_url"):
+        allowed = loopback_allowed(settings)
+        fault = url_fault(changes["webhook_url"], environment=settings.environment, loopback_allowed=allowed)
+        if fault is not None:
+            raise ServeError(f"--webhook-url: {fault}")
+    faults = check_merchant_rails(settings, changes.get("rails", {}))
+    if faults:
+        raise ServeError(f"--rails: {'; '.join(faults)}")
+
+
+async def apply_changes(connection: Any, mid: str, changes: dict[str, Any]) -> MerchantSettings:
+    """Changes the settings and records the values before and after in the audit trail."""
+    before: dict[str, Any] = {}
+
+    def change(current: MerchantSettings) -> MerchantSettings:
+        before.update({name: getattr(current, name) for name in changes})
+        # A change of the policy that waits for its time is replaced.
+        waiting = None if "payouts" in changes else current.payouts_change
+        return msgspec.structs.replace(current, payouts_change=waiting, **changes)
+
+    async with connection.transaction():
+        changed = await merchants.change_settings(connection, mid, change, is_endpoint_set="webhook_url" in changes)
+        if "payouts" in changes:
+            await remember_beneficiaries(connection, mid, changes["payouts"])
+        chain = await merchants.find_merchant_id(connection, mid)
+        values = [msgspec.json.encode(value).decode() for value in (before, changes)]
+        await record_audit_entry(connection, chain, "changed settings", mid, *values)
+    return changed
 
 
 @command.command(name="logo")
