@@ -56,8 +56,8 @@ from kasuwa.work.rail_inbox import ReceiptRules
 # Rows of a slice on a path that is not its own: checkouts, look-ups, and simulations of the test environment.
 ALL_PAYMENT = msgspec.structs.replace(
     payment.PAYMENT,
-    actions=(*payment.PAYMENT.actions, *checkout.PAYMENT, *disputes.PAYMENT),
-    steps=(*payment.PAYMENT.steps, *checkout.STEPS, *disputes.STEPS),
+    actions=(*payment.PAYMENT.actions, *disputes.PAYMENT, *checkout.PAYMENT),
+    steps=(*payment.PAYMENT.steps, *disputes.STEPS, *checkout.STEPS),
 )
 ALL_RESOURCES = msgspec.structs.replace(
     RESOURCES,

@@ -147,6 +147,7 @@ EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
     "payment-disputes": ("sandbox-dispute", {}),
+    "sandbox-dispute": ("payment-charge-token", {}),
     "payment-dispute_respond": ("sandbox-dispute", {"amount": "100.00"}),
     "sandbox-dispute": ("payment-charge-token", {}),
     "resources-installments": ("payment-charge-token", {"amount": None, "installment": LATER_INSTALLMENTS}),

@@ -1171,6 +1171,159 @@ class Payment(SyncGroup):
             actions.PAYMENT_REFUND, {"txn_ref": txn_ref, "amount": amount, "comment": comment}, idempotency_key
         )
 
+    def disputes(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
+        txn_ref: str | None = None,
+    ) -> Page[types.DisputeSummary]:
+        """Disputes of payments, newest first.
+
+        Lists disputes, newest first.
+
+        Needs a key of scope `collect` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists only disputes in this state.
+        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.disputes()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "dispute_id": "<dispute_id>",
+                  "txnRef": "<txnRef>",
+                  "state": "needs_response",
+                  "reason": "product not received",
+                  "amount": "500.00",
+                  "currency": "NGN",
+                  "fee": "1500.00",
+                  "vat": "112.50",
+                  "held": "2112.50",
+                  "respond_by": "2026-01-12T08:30:00.000Z",
+                  "opened_at": "2026-01-05T08:30:00.000Z",
+                  "ended_at": null,
+                  "plan_id": null
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
+        )
+
+    def dispute(self, *, dispute_id: str) -> types.DisputeReply:
+        """One dispute with its evidence and its steps.
+
+        Reads one dispute with its evidence.
+
+        Needs a key of scope `collect` or `read`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "needs_response",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "2112.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null,
+                "responded_at": null,
+                "evidence": null,
+                "timeline": [
+                  {
+                    "at": "2026-01-05T08:30:00.000Z",
+                    "step": "opened"
+                  }
+                ]
+              }
+            }
+        """
+        return self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
+
+    def dispute_respond(
+        self,
+        *,
+        dispute_id: str,
+        accept: bool | None = None,
+        evidence: types.Evidence | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DisputeChanged:
+        """Accept a dispute, or send evidence against it.
+
+        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+
+        Needs a key of scope `payout`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
+            evidence.
+        evidence: Why the payer is wrong. The payer's bank decides on it.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.payment.dispute_respond(
+                dispute_id="<dispute_id>",
+                evidence={
+                    "explanation": "The parcel was handed to the customer on 3 January.",
+                    "tracking_number": "NG-7712",
+                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
+                },
+            )
+
+            {
+              "status": 200,
+              "message": "Evidence received: the payer's bank decides",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "under_review",
+                "reason": "product not received",
+                "amount": "100.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "1712.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null
+              }
+            }
+        """
+        return self._call(
+            actions.PAYMENT_DISPUTE_RESPOND,
+            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
+            idempotency_key,
+        )
+
     def checkout(
         self,
         *,
@@ -1264,106 +1417,6 @@ class Payment(SyncGroup):
                 "expires": expires,
                 "meta": meta,
             },
-            idempotency_key,
-        )
-
-    def disputes(
-        self,
-        *,
-        offset: int | None = None,
-        limit: int | None = None,
-        state: Literal["accepted", "expired", "lost", "needs_response", "under_review", "won"] | None = None,
-        txn_ref: str | None = None,
-    ) -> Page[types.DisputeSummary]:
-        """Disputes of payments, newest first.
-
-        Lists disputes, newest first.
-
-        Needs a key of scope `collect` or `read`.
-
-        Iterate the result to read all pages; `limit` is the number of records per page.
-
-        offset: Number of records to skip. Default 0. A whole number, not negative.
-        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        state: Lists only disputes in this state.
-        txn_ref: Lists only disputes of this payment. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            shop.payment.disputes()
-
-            {
-              "status": 200,
-              "data": [],
-              "total": 0,
-              "offset": 0,
-              "limit": 50
-            }
-        """
-        return self._list(
-            actions.PAYMENT_DISPUTES, {"offset": offset, "limit": limit, "state": state, "txn_ref": txn_ref}
-        )
-
-    def dispute(self, *, dispute_id: str) -> types.DisputeReply:
-        """One dispute with its evidence and its steps.
-
-        Reads one dispute with its evidence.
-
-        Needs a key of scope `collect` or `read`.
-
-        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
-
-        Example, and the reply that was recorded for it:
-
-            shop.payment.dispute(dispute_id="<dispute_id>")
-
-            {
-              "status": 104,
-              "message": "Invalid Dispute Reference"
-            }
-        """
-        return self._call(actions.PAYMENT_DISPUTE, {"dispute_id": dispute_id})
-
-    def dispute_respond(
-        self,
-        *,
-        dispute_id: str,
-        accept: bool | None = None,
-        evidence: types.Evidence | None = None,
-        idempotency_key: str | None = None,
-    ) -> types.DisputeChanged:
-        """Accept a dispute, or send evidence against it.
-
-        Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
-
-        Needs a key of scope `collect`.
-
-        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
-        accept: True: the payer is right, and the amount with the fee is taken at once. Leave it out to send
-            evidence.
-        evidence: Why the payer is wrong. The payer's bank decides on it.
-        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
-            client makes one if it is left out.
-
-        Example, and the reply that was recorded for it:
-
-            shop.payment.dispute_respond(
-                dispute_id="<dispute_id>",
-                evidence={
-                    "explanation": "The parcel was handed to the customer on 3 January.",
-                    "tracking_number": "NG-7712",
-                    "files": [{"name": "receipt.pdf", "content": "JVBERi0xLjQK"}],
-                },
-            )
-
-            {
-              "status": 104,
-              "message": "Invalid Dispute Reference"
-            }
-        """
-        return self._call(
-            actions.PAYMENT_DISPUTE_RESPOND,
-            {"dispute_id": dispute_id, "accept": accept, "evidence": evidence},
             idempotency_key,
         )
 
@@ -3655,7 +3708,7 @@ class Resources(SyncGroup):
 
         Names the account to close. Closing it again changes nothing.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         reference: Your reference of the account, as it was opened with. 1 to 100 characters, not only spaces.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -3693,7 +3746,7 @@ class Resources(SyncGroup):
 
         Lists personalized accounts, newest first.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -3742,8 +3795,8 @@ class Resources(SyncGroup):
                 {
                   "currency": "NGN",
                   "balance": "9889857.64",
-                  "available": "9889750.14",
-                  "held": "107.50"
+                  "available": "9885925.14",
+                  "held": "3932.50"
                 },
                 {
                   "currency": "USD",
@@ -3781,7 +3834,7 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 12,
+                  "sequence": 15,
                   "txnRef": "<txnRef>",
                   "kind": "account_closed",
                   "state": "no_endpoint",
@@ -4276,7 +4329,7 @@ class Resources(SyncGroup):
 
         Makes a link that anybody may open to pay. Optional fields may be null.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         title: What is paid for. Payers see it. 1 to 100 characters.
         description: Further text, which payers see. At most 1,000 characters.
@@ -4352,7 +4405,7 @@ class Resources(SyncGroup):
 
         Lists payment links, newest first, or shows one with its payments.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -4390,7 +4443,7 @@ class Resources(SyncGroup):
 
         Shows one payment link with its payments and totals.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         link_id: The link to show. 1 to 100 characters.
 
@@ -4431,7 +4484,7 @@ class Resources(SyncGroup):
 
         Disables or enables a payment link. The action's variant `status` says which.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         link_id: The link to switch. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4462,7 +4515,7 @@ class Resources(SyncGroup):
 
         Disables or enables a payment link. The action's variant `status` says which.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         link_id: The link to switch. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4853,7 +4906,7 @@ class Resources(SyncGroup):
 
         Lists settlements, newest first: one for each day and currency on which collected money moved.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -4901,7 +4954,7 @@ class Resources(SyncGroup):
 
         Reads one settlement.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `read`.
 
         settlement_id: The settlement, by its `settlement_id`. 1 to 100 characters.
 
@@ -4944,7 +4997,7 @@ class Resources(SyncGroup):
 
         Asks for the proof of what a transaction posted.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `read`.
 
         reference: The transaction's `txnRef` or your own reference of it, or a `reference` of a statement. 1 to 100
             characters.
@@ -4988,7 +5041,7 @@ class Resources(SyncGroup):
 
         Sets when the NGN wallet is paid out to your own bank account, or ends that.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `payout`.
 
         frequency: `daily`, `weekly` (Mondays), `monthly` (the first), `above` (every day on which the wallet has at
             least `least`), or `off`. Payouts are made at 09:00 in Lagos.
@@ -5029,7 +5082,7 @@ class Resources(SyncGroup):
 
         Reads the schedule of payouts.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `read`.
 
         Example, and the reply that was recorded for it:
 
@@ -5107,7 +5160,7 @@ class Resources(SyncGroup):
         Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and
         link stay, and every field counts as in a new invoice.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         customer_id: The customer who is to pay, of the action `customer`. 1 to 100 characters.
         items: What the invoice is for. 1 to 100 items.
@@ -5204,7 +5257,7 @@ class Resources(SyncGroup):
 
         Lists invoices, newest first.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -5254,7 +5307,7 @@ class Resources(SyncGroup):
 
         Shows one invoice.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         invoice_id: Identifier of the invoice. 1 to 100 characters.
 
@@ -5297,7 +5350,7 @@ class Resources(SyncGroup):
 
         Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         invoice_id: Identifier of the invoice. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -5360,7 +5413,7 @@ class Resources(SyncGroup):
         Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
         count, as each kind has its price.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         title: What is paid for. Payers see it. 1 to 100 characters.
         description: Further text, which payers see. At most 1,000 characters.
@@ -5453,7 +5506,7 @@ class Resources(SyncGroup):
 
         Shows a link that sells tickets, and what it sold.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         Iterate the result to read all pages; `limit` is the number of records per page.
 
@@ -5500,7 +5553,7 @@ class Resources(SyncGroup):
 
         Shows the ticket of a code.
 
-        Needs a key of scope `all` or `read`.
+        Needs a key of scope `collect` or `read`.
 
         code: Code of the ticket. A ticket code of 12 characters.
 
@@ -5534,7 +5587,7 @@ class Resources(SyncGroup):
 
         Admits the holder of a ticket. A second request with the same code is refused.
 
-        Needs a key of scope `all`.
+        Needs a key of scope `collect`.
 
         code: Code of the ticket. A ticket code of 12 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -5670,8 +5723,23 @@ class Sandbox(SyncGroup):
             shop.sandbox.dispute(txn_ref="<txnRef>", amount="500.00", reason="product not received")
 
             {
-              "status": 104,
-              "message": "Invalid Transaction Reference"
+              "status": 200,
+              "message": "Dispute opened",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "txnRef": "<txnRef>",
+                "state": "needs_response",
+                "reason": "product not received",
+                "amount": "500.00",
+                "currency": "NGN",
+                "fee": "1500.00",
+                "vat": "112.50",
+                "held": "2112.50",
+                "respond_by": "2026-01-12T08:30:00.000Z",
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "plan_id": null
+              }
             }
         """
         return self._call(

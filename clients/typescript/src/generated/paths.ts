@@ -18,7 +18,7 @@ export class KasuwaPaths {
   readonly disburse: DisburseMethods;
   /**
    * `PUT /payment`: initiateCard, chargeCard, chargeAccount, validate, chargeUssd, chargePhone, chargeQrpay,
-   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, checkout, disputes, dispute, disputeRespond.
+   * chargeBankTransfer, chargeMobileMoney, chargeToken, verify, refund, disputes, dispute, disputeRespond, checkout.
    */
   readonly payment: PaymentMethods;
   /** `PUT /bills`: pull, resolve, pay, verify. */

@@ -1097,6 +1097,37 @@ export interface PaymentRefundRequest {
   readonly comment?: string | null | undefined;
 }
 
+/** Request of payment disputes. Lists disputes, newest first. */
+export interface PaymentDisputesRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists only disputes in this state. */
+  readonly state?: "accepted" | "expired" | "lost" | "needs_response" | "under_review" | "won" | null | undefined;
+  /** Lists only disputes of this payment. 1 to 100 characters. */
+  readonly txnRef?: string | null | undefined;
+}
+
+/** Request of payment dispute. Reads one dispute with its evidence. */
+export interface PaymentDisputeRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+}
+
+/**
+ * Request of payment disputeRespond. Responds to a dispute, once: accepts it, or sends evidence against it. A body
+ * may have 15 MiB.
+ */
+export interface PaymentDisputeRespondRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+  /** True: the payer is right, and the amount with the fee is taken at once. Leave it out to send evidence. */
+  readonly accept?: boolean | null | undefined;
+  /** Why the payer is wrong. The payer's bank decides on it. */
+  readonly evidence?: Evidence | null | undefined;
+}
+
 /** Request of payment checkout. Opens a page on which one payer pays one amount, by any of the channels. */
 export interface PaymentCheckoutRequest {
   /**
@@ -1158,37 +1189,6 @@ export interface PaymentCheckoutRequest {
   readonly expires?: Time | null | undefined;
   /** An object of your own, stored with the payment and returned unchanged. At most 64 KiB. */
   readonly meta?: JsonObject | null | undefined;
-}
-
-/** Request of payment disputes. Lists disputes, newest first. */
-export interface PaymentDisputesRequest {
-  /** Number of records to skip. Default 0. A whole number, not negative. */
-  readonly offset?: number | null | undefined;
-  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
-  readonly limit?: number | null | undefined;
-  /** Lists only disputes in this state. */
-  readonly state?: "accepted" | "expired" | "lost" | "needs_response" | "under_review" | "won" | null | undefined;
-  /** Lists only disputes of this payment. 1 to 100 characters. */
-  readonly txnRef?: string | null | undefined;
-}
-
-/** Request of payment dispute. Reads one dispute with its evidence. */
-export interface PaymentDisputeRequest {
-  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
-  readonly dispute_id: string;
-}
-
-/**
- * Request of payment disputeRespond. Responds to a dispute, once: accepts it, or sends evidence against it. A body
- * may have 15 MiB.
- */
-export interface PaymentDisputeRespondRequest {
-  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
-  readonly dispute_id: string;
-  /** True: the payer is right, and the amount with the fee is taken at once. Leave it out to send evidence. */
-  readonly accept?: boolean | null | undefined;
-  /** Why the payer is wrong. The payer's bank decides on it. */
-  readonly evidence?: Evidence | null | undefined;
 }
 
 const INITIATE_CARD: Operation = {
@@ -1373,22 +1373,6 @@ const REFUND: Operation = {
   reply: REFUND_REPLY_SHAPE,
 };
 
-const CHECKOUT: Operation = {
-  name: "payment.checkout",
-  path: "payment",
-  select: { action: "checkout" },
-  repeat: "idempotency_key",
-  writes: true,
-  acceptsIdempotencyKey: true,
-  request: {
-  amounts: ["amount"],
-  inside: {
-    split: SPLIT_PART_SHAPE,
-    installment: INSTALLMENT_SCHEDULE_SHAPE,
-  },
-},
-};
-
 const DISPUTES: Operation = {
   name: "payment.disputes",
   path: "payment",
@@ -1413,6 +1397,22 @@ const DISPUTE_RESPOND: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   reply: DISPUTE_CHANGED_SHAPE,
+};
+
+const CHECKOUT: Operation = {
+  name: "payment.checkout",
+  path: "payment",
+  select: { action: "checkout" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  amounts: ["amount"],
+  inside: {
+    split: SPLIT_PART_SHAPE,
+    installment: INSTALLMENT_SCHEDULE_SHAPE,
+  },
+},
 };
 
 /** The actions of `PUT /payment`. */
@@ -1874,6 +1874,141 @@ export class PaymentMethods {
   }
 
   /**
+   * Disputes of payments, newest first.
+   *
+   * Lists disputes, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.disputes();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       dispute_id: "<dispute_id>",
+   * //       txnRef: "<txnRef>",
+   * //       state: "needs_response",
+   * //       reason: "product not received",
+   * //       amount: "500.00",
+   * //       currency: "NGN",
+   * //       fee: "1500.00",
+   * //       vat: "112.50",
+   * //       held: "2112.50",
+   * //       respond_by: "2026-01-12T08:30:00.000Z",
+   * //       opened_at: "2026-01-05T08:30:00.000Z",
+   * //       ended_at: null,
+   * //       plan_id: null,
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  disputes(request: PaymentDisputesRequest = {}, options?: CallOptions): List<DisputesReply, DisputeSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, DISPUTES, kind, request, options);
+  }
+
+  /**
+   * One dispute with its evidence and its steps.
+   *
+   * Reads one dispute with its evidence.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.dispute({
+   *   dispute_id: "<dispute_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "needs_response",
+   * //     reason: "product not received",
+   * //     amount: "500.00",
+   * //     currency: "NGN",
+   * //     fee: "1500.00",
+   * //     vat: "112.50",
+   * //     held: "2112.50",
+   * //     respond_by: "2026-01-12T08:30:00.000Z",
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: null,
+   * //     plan_id: null,
+   * //     responded_at: null,
+   * //     evidence: null,
+   * //     timeline: [
+   * //       {
+   * //         at: "2026-01-05T08:30:00.000Z",
+   * //         step: "opened",
+   * //       },
+   * //     ],
+   * //   },
+   * // }
+   * ```
+   */
+  dispute(request: PaymentDisputeRequest, options?: CallOptions): Promise<DisputeReply> {
+    return callAction(this.#caller, DISPUTE, request, options);
+  }
+
+  /**
+   * Accept a dispute, or send evidence against it.
+   *
+   * Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
+   *
+   * Needs a key of scope `payout`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.payment.disputeRespond({
+   *   dispute_id: "<dispute_id>",
+   *   evidence: {
+   *     explanation: "The parcel was handed to the customer on 3 January.",
+   *     tracking_number: "NG-7712",
+   *     files: [
+   *       {
+   *         name: "receipt.pdf",
+   *         content: "JVBERi0xLjQK",
+   *       },
+   *     ],
+   *   },
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Evidence received: the payer's bank decides",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "under_review",
+   * //     reason: "product not received",
+   * //     amount: "100.00",
+   * //     currency: "NGN",
+   * //     fee: "1500.00",
+   * //     vat: "112.50",
+   * //     held: "1712.50",
+   * //     respond_by: "2026-01-12T08:30:00.000Z",
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: null,
+   * //     plan_id: null,
+   * //   },
+   * // }
+   * ```
+   */
+  disputeRespond(request: PaymentDisputeRespondRequest, options?: CallOptions): Promise<DisputeChanged> {
+    return callAction(this.#caller, DISPUTE_RESPOND, request, options);
+  }
+
+  /**
    * Open a page on which a payer pays, by any channel.
    *
    * Opens a page on which one payer pays one amount, by any of the channels.
@@ -1907,88 +2042,6 @@ export class PaymentMethods {
    */
   checkout(request: PaymentCheckoutRequest = {}, options?: CallOptions): Promise<CheckoutReply> {
     return callAction(this.#caller, CHECKOUT, request, options);
-  }
-
-  /**
-   * Disputes of payments, newest first.
-   *
-   * Lists disputes, newest first.
-   *
-   * Needs a key of scope `collect` or `read`.
-   *
-   * `await` returns one page, `for await` yields the records of all pages.
-   *
-   * @example
-   * ```ts
-   * await shop.payment.disputes();
-   * // {
-   * //   status: 200,
-   * //   data: [],
-   * //   total: 0,
-   * //   offset: 0,
-   * //   limit: 50,
-   * // }
-   * ```
-   */
-  disputes(request: PaymentDisputesRequest = {}, options?: CallOptions): List<DisputesReply, DisputeSummary> {
-    const kind = { paging: "offset", isNewestFirst: true } as const;
-    return listRecords(this.#caller, DISPUTES, kind, request, options);
-  }
-
-  /**
-   * One dispute with its evidence and its steps.
-   *
-   * Reads one dispute with its evidence.
-   *
-   * Needs a key of scope `collect` or `read`.
-   *
-   * @example
-   * ```ts
-   * await shop.payment.dispute({
-   *   dispute_id: "<dispute_id>",
-   * });
-   * // {
-   * //   status: 104,
-   * //   message: "Invalid Dispute Reference",
-   * // }
-   * ```
-   */
-  dispute(request: PaymentDisputeRequest, options?: CallOptions): Promise<DisputeReply> {
-    return callAction(this.#caller, DISPUTE, request, options);
-  }
-
-  /**
-   * Accept a dispute, or send evidence against it.
-   *
-   * Responds to a dispute, once: accepts it, or sends evidence against it. A body may have 15 MiB.
-   *
-   * Needs a key of scope `collect`.
-   *
-   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
-   *
-   * @example
-   * ```ts
-   * await shop.payment.disputeRespond({
-   *   dispute_id: "<dispute_id>",
-   *   evidence: {
-   *     explanation: "The parcel was handed to the customer on 3 January.",
-   *     tracking_number: "NG-7712",
-   *     files: [
-   *       {
-   *         name: "receipt.pdf",
-   *         content: "JVBERi0xLjQK",
-   *       },
-   *     ],
-   *   },
-   * });
-   * // {
-   * //   status: 104,
-   * //   message: "Invalid Dispute Reference",
-   * // }
-   * ```
-   */
-  disputeRespond(request: PaymentDisputeRespondRequest, options?: CallOptions): Promise<DisputeChanged> {
-    return callAction(this.#caller, DISPUTE_RESPOND, request, options);
   }
 
   /**

@@ -1492,7 +1492,7 @@ export class ResourcesMethods {
    *
    * Names the account to close. Closing it again changes nothing.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -1528,7 +1528,7 @@ export class ResourcesMethods {
    *
    * Lists personalized accounts, newest first.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -1574,8 +1574,8 @@ export class ResourcesMethods {
    * //     {
    * //       currency: "NGN",
    * //       balance: "9889857.64",
-   * //       available: "9889750.14",
-   * //       held: "107.50",
+   * //       available: "9885925.14",
+   * //       held: "3932.50",
    * //     },
    * //     {
    * //       currency: "USD",
@@ -1610,7 +1610,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 12,
+   * //       sequence: 15,
    * //       txnRef: "<txnRef>",
    * //       kind: "account_closed",
    * //       state: "no_endpoint",
@@ -1635,7 +1635,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 11,
+   * //       sequence: 14,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",
@@ -2112,7 +2112,7 @@ export class ResourcesMethods {
    *
    * Makes a link that anybody may open to pay. Optional fields may be null.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2150,7 +2150,7 @@ export class ResourcesMethods {
    *
    * Lists payment links, newest first, or shows one with its payments.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -2186,7 +2186,7 @@ export class ResourcesMethods {
    *
    * Shows one payment link with its payments and totals.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * @example
    * ```ts
@@ -2229,7 +2229,7 @@ export class ResourcesMethods {
    *
    * Disables or enables a payment link. The action's variant `status` says which.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2262,7 +2262,7 @@ export class ResourcesMethods {
    *
    * Disables or enables a payment link. The action's variant `status` says which.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2575,7 +2575,7 @@ export class ResourcesMethods {
    *
    * Lists settlements, newest first: one for each day and currency on which collected money moved.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -2623,7 +2623,7 @@ export class ResourcesMethods {
    *
    * Reads one settlement.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
@@ -2682,7 +2682,7 @@ export class ResourcesMethods {
    *
    * Asks for the proof of what a transaction posted.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
@@ -2719,7 +2719,7 @@ export class ResourcesMethods {
    *
    * Sets when the NGN wallet is paid out to your own bank account, or ends that.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `payout`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2755,7 +2755,7 @@ export class ResourcesMethods {
    *
    * Reads the schedule of payouts.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `read`.
    *
    * @example
    * ```ts
@@ -2822,7 +2822,7 @@ export class ResourcesMethods {
    * Makes an invoice. With `invoice_id` it replaces the contents of one on which nothing was paid: its number and link
    * stay, and every field counts as in a new invoice.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -2901,7 +2901,7 @@ export class ResourcesMethods {
    *
    * Lists invoices, newest first.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -2949,7 +2949,7 @@ export class ResourcesMethods {
    *
    * Shows one invoice.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * @example
    * ```ts
@@ -3008,7 +3008,7 @@ export class ResourcesMethods {
    *
    * Voids an invoice on which nothing was paid. It can then no longer be paid or changed.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -3070,7 +3070,7 @@ export class ResourcesMethods {
    * Makes a link that sells tickets. Its other fields are those of a payment link; `amount` and `frequency` do not
    * count, as each kind has its price.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *
@@ -3134,7 +3134,7 @@ export class ResourcesMethods {
    *
    * Shows a link that sells tickets, and what it sold.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * `await` returns one page, `for await` yields the records of all pages.
    *
@@ -3196,7 +3196,7 @@ export class ResourcesMethods {
    *
    * Shows the ticket of a code.
    *
-   * Needs a key of scope `all` or `read`.
+   * Needs a key of scope `collect` or `read`.
    *
    * @example
    * ```ts
@@ -3232,7 +3232,7 @@ export class ResourcesMethods {
    *
    * Admits the holder of a ticket. A second request with the same code is refused.
    *
-   * Needs a key of scope `all`.
+   * Needs a key of scope `collect`.
    *
    * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
    *

@@ -690,8 +690,23 @@ export class SandboxMethods {
    *   reason: "product not received",
    * });
    * // {
-   * //   status: 104,
-   * //   message: "Invalid Transaction Reference",
+   * //   status: 200,
+   * //   message: "Dispute opened",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "needs_response",
+   * //     reason: "product not received",
+   * //     amount: "500.00",
+   * //     currency: "NGN",
+   * //     fee: "1500.00",
+   * //     vat: "112.50",
+   * //     held: "2112.50",
+   * //     respond_by: "2026-01-12T08:30:00.000Z",
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: null,
+   * //     plan_id: null,
+   * //   },
    * // }
    * ```
    */
