@@ -14,7 +14,9 @@ from kasuwa.commands import database
 from tests.commands import leaf_commands
 from tests.merchant_client import MerchantClient, new_reference
 from tests.methods.clients.enrollment import BVN, enroll
+from tests.methods.disputes.dispute_client import open_dispute
 from tests.methods.loans.lending_client import LendingClient
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment, Deployments
 
 # What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
@@ -23,6 +25,8 @@ ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
 ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed", "reconcile show", "report tax"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
+ONLY_LOOK |= {"verify"}  # it reads a file
+ONLY_LOOK |= {"close"}  # closes are a record of their own, which nobody can change
 ONLY_LOOK |= {
     "status",
     "merchant list",
@@ -46,6 +50,10 @@ RECORDED = {
         ("{mid}", "--http-codes", "strict", "--tariff", '{"vat_percent_on_fees": "7.5"}'),
         "changed settings",
     ),
+    "merchant logo": (("{mid}",), "changed the logo"),
+    "dispute open": (("{mid}", "{payment}", "fraudulent", "--hours", "720"), "opened a dispute"),
+    "dispute evidence": (("{mid}", "{answered}"), "read the evidence of a dispute"),
+    "dispute outcome": (("{mid}", "{answered}", "won"), "dispute won"),
     "client export": (("{mid}", "{client}", "--reveal"), "exported a client, the BVN revealed"),
     "client find": (("{mid}", "--bvn", BVN), "looked for clients by a BVN"),
     "client erase": (("{mid}", "{client}", "--yes"), "erased a client"),
@@ -88,8 +96,14 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(
         "insert into rail_settlement (rail, settlement_id, status, currency, amount, settled_on)"
         " values ('trail', 'T-1', 'paid', 'NGN', 100, '2026-11-02')"
     )
+    payments = PaymentClient(shop)
+    opened = open_dispute(payments, payments.paid()["txnRef"])
+    evidence = {"explanation": "The parcel was handed over."}
+    payments.pay(action="dispute_respond", dispute_id=opened["data"]["dispute_id"], evidence=evidence)
     given = {
         "{mid}": shop.mid,
+        "{payment}": payments.paid()["txnRef"],
+        "{answered}": opened["data"]["dispute_id"],
         "{client}": enroll(shop, bvn=BVN)["client_id"],
         "{customer}": shop.put("resources", request="customer", name="Ada", email="ada@example.com").body["data"][
             "customer_id"

@@ -70,6 +70,7 @@ AMOUNT_FIELDS = frozenset(
         *("thrift_paid", "thrift_received", "contributed", "received", "owed"),
         *("per_transaction", "per_day", "per_month", "duty", "opening_balance", "closing_balance", "refunded"),
         *("subtotal", "shipping", "outstanding"),
+        *("gross", "split", "refunds", "disputes", "reserve", "net", "paid_out", "least", "disputedAmount"),
     }
 )
 DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount", "discount_rate", "vat_rate"})
@@ -79,6 +80,8 @@ TIME_FIELDS = frozenset(
             "dateCreated",
             "dateErased",
             "dateClosed",
+            "respond_by",
+            "next_payout",
             "expires_at",
             "opened_at",
             "matures_at",
@@ -89,7 +92,7 @@ TIME_FIELDS = frozenset(
         *("paid_at", "voided_at", "used_at"),
     }
 )
-DATE_FIELDS = frozenset({"due", "start_date", "next_date", "payout_date", "dob", "date_due"})
+DATE_FIELDS = frozenset({"due", "day", "start_date", "next_date", "payout_date", "dob", "date_due"})
 NAMED_KINDS: tuple[tuple[frozenset[str], FieldKind], ...] = (
     (AMOUNT_FIELDS, "amount"),
     (DECIMAL_FIELDS, "decimal"),

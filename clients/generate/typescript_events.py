@@ -21,15 +21,14 @@ UNION_DOC = (
 
 def render_events(surface: Surface) -> str:
     """Returns the text of the file, without its header."""
-    lines = [
-        "",
-        'import type { DeliveryFacts } from "../delivery.js";',
-        'import type { Amount } from "../exact.js";',
-        "",
-    ]
-    lines += interface_of(without_kind(surface.common_event), "DeliveryFacts")
+    lines = list(interface_of(without_kind(surface.common_event), "DeliveryFacts"))
     for event in surface.events:
         lines += interface_of(own_fields(surface, event.type), "EventPayload")
+    times = [name for name in ("CalendarDate", "Time") if any(f": {name}" in line for line in lines)]
+    imports = ['import type { DeliveryFacts } from "../delivery.js";', 'import type { Amount } from "../exact.js";']
+    if times:
+        imports.append(f'import type {{ {", ".join(times)} }} from "../times.js";')
+    lines = ["", *imports, "", *lines]
     lines += render_unknown()
     names = [*(event.type.name for event in surface.events), UNKNOWN]
     lines += [*comment(UNION_DOC), "export type KasuwaEvent =", *(f"  | {name}" for name in names)]

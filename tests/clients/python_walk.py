@@ -19,11 +19,17 @@ SURFACE = read_surface()
 
 
 def find_action(path: str, fields: Mapping[str, Any]) -> ActionSurface | None:
-    """Returns the action that a body selects: of those that fit, the one with the most selecting fields."""
+    """Returns the action that a body selects: of those that fit, the one with the most selecting fields. If several
+    have the same, one is selected by a required field that is there."""
+
+    def rank(action: ActionSurface) -> tuple[int, bool, int]:
+        required = [field.wire_name for field in action.fields if field.required]
+        return len(action.selectors), all(name in fields for name in required), len(required)
+
     fitting = [
         action for action in SURFACE.actions_of(path) if all(fields.get(n) == v for n, v in action.selectors.items())
     ]
-    return max(fitting, key=lambda action: len(action.selectors), default=None)
+    return max(fitting, key=rank, default=None)
 
 
 class WalkingClient(MerchantClient):

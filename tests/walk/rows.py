@@ -147,7 +147,6 @@ EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
     "payment-disputes": ("sandbox-dispute", {}),
-    "sandbox-dispute": ("payment-charge-token", {}),
     "payment-dispute_respond": ("sandbox-dispute", {"amount": "100.00"}),
     "sandbox-dispute": ("payment-charge-token", {}),
     "resources-installments": ("payment-charge-token", {"amount": None, "installment": LATER_INSTALLMENTS}),
@@ -160,7 +159,7 @@ NAME_ANYTHING = frozenset({"resources", "sandbox"})
 
 
 # Fields in which an example gives what it makes a reference of the merchant's own; others name it by that.
-GIVEN_REFERENCES = frozenset({"orderRef", "customer_txnref"})
+GIVEN_REFERENCES = frozenset({"orderRef", "customer_txnref", "reference"})
 
 
 def names_nothing(row: ActionRow) -> bool:

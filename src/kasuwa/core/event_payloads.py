@@ -16,7 +16,8 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     status: Literal[200]
     "Always 200, also for a failed transaction: `txnStatus` has the outcome."
     txn_status: Literal["pending", "successful", "failed"] = field(name="txnStatus")
-    "The state of what the event is about."
+    """The state of what the event is about. That of a transaction is final and never changes after the event; `pending`
+    only in events of an invoice or of a transfer that waits for approval."""
     txn_ref: str = field(name="txnRef")
     "Reference of the transaction, made by the service. Verify it before you act on the event."
     charged_amount: str = field(name="chargedAmount")
@@ -35,8 +36,6 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
 class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
     """The fields of every event of a transaction."""
 
-    txn_status: Literal["successful", "failed"] = field(name="txnStatus")
-    "The final state of the transaction. It never changes after the event."
     currency: str
     "Currency of the amount, as its ISO 4217 code."
 

@@ -53,7 +53,7 @@ export function wrong(event: webhooks["transfer"]["post"]["requestBody"]["conten
   // @ts-expect-error there is no such field
   void put("/disburse#verify", { action: "verify", reference: "x" });
   // @ts-expect-error there is no such state
-  if (event.txnStatus === "pending") return;
+  if (event.txnStatus === "expired") return;
   const orderRef: string = event.orderRef;
   void orderRef;
 }

@@ -15,7 +15,7 @@ async function put<P extends keyof paths>(path: P, body: Body<P>): Promise<unkno
 
 // The type narrows by the discriminator: only a transfer has an amount.
 export function amountOf(body: Body<"/disburse">): string | number | undefined {
-  if (body.action === "verify") return body.txnRef;
+  if (body.action !== "transfer") return body.txnRef;
   return "data" in body ? body.data.length : body.amount;
 }
 

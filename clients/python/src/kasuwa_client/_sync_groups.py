@@ -4918,7 +4918,7 @@ class Resources(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.settlements(first="2026-01-01", last="2026-01-31")
+            shop.resources.settlements(currency="NGN")
 
             {
               "status": 200,

@@ -28,7 +28,9 @@ class EventBase(Result):
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -58,8 +60,10 @@ class PaymentEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -132,8 +136,10 @@ class TransferEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -186,8 +192,10 @@ class TransferApprovalEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -247,8 +255,10 @@ class BillEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -296,8 +306,10 @@ class RefundEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -353,8 +365,10 @@ class CashcodeEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -402,8 +416,10 @@ class CardPurchaseEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -448,8 +464,10 @@ class CardRefundEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -497,8 +515,10 @@ class RepaymentEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -551,8 +571,10 @@ class SavingsMovementEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -600,8 +622,10 @@ class DisputeEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the dispute: its `dispute_id`."""
     charged_amount: Decimal
@@ -626,7 +650,7 @@ class DisputeEvent(EventBase):
     """Fee of the dispute, which you pay unless you win."""
     vat: Decimal
     """VAT on the fee."""
-    respond_by: str
+    respond_by: dt.datetime
     """Time by which you must respond, in UTC."""
     plan_id: str | None = None
     """The recurrent payment or installment plan that the payment was a charge of. Absent for other payments."""
@@ -662,8 +686,10 @@ class SettlementEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """The `settlement_id`; of a payout, the `txnRef` of its transfer."""
     charged_amount: Decimal
@@ -708,8 +734,10 @@ class CheckoutEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -765,8 +793,10 @@ class PaymentRejectedEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -823,8 +853,10 @@ class AccountClosedEvent(EventBase):
     """The time of this delivery. None if it has no `webhook-timestamp`."""
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
-    txn_status: Literal["failed", "successful"]
-    """The final state of the transaction. It never changes after the event."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -882,7 +914,9 @@ class InvoiceEvent(EventBase):
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -946,7 +980,9 @@ class EndpointTestEvent(EventBase):
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
@@ -986,7 +1022,9 @@ class UnknownEvent(EventBase):
     status: int
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
-    """The state of what the event is about."""
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal

@@ -1980,7 +1980,7 @@ class DisputeDetail(Result):
     """VAT on the fee."""
     held: Decimal
     """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
-    respond_by: str
+    respond_by: dt.datetime
     """Time by which you must respond, in UTC."""
     opened_at: dt.datetime
     """Time at which it was opened, in UTC."""
@@ -2067,7 +2067,7 @@ class DisputeSummary(Result):
     """VAT on the fee."""
     held: Decimal
     """What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end."""
-    respond_by: str
+    respond_by: dt.datetime
     """Time by which you must respond, in UTC."""
     opened_at: dt.datetime
     """Time at which it was opened, in UTC."""
@@ -3428,7 +3428,7 @@ class PaymentState(Result):
     """Token of the saved card, for payments of type `token`. Present if a card or token payment was successful."""
     refunded_amount: Decimal | None = None
     """Sum of the successful refunds of the payment. Present if the payment was successful."""
-    disputed_amount: str | None = None
+    disputed_amount: Decimal | None = None
     """Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none."""
     loan_id: str | None = None
     """The loan that the payment repays. Absent for every other payment."""
@@ -4558,7 +4558,7 @@ class ScheduleView(Result):
 
     frequency: Literal["above", "daily", "monthly", "off", "weekly"]
     """When the wallet is paid out. `off` if it is not."""
-    least: str
+    least: Decimal
     """A smaller balance is not paid out."""
     currency: str
     """Currency of the wallet that is paid out."""
@@ -4566,7 +4566,7 @@ class ScheduleView(Result):
     """Bank of the account. Null before the first schedule."""
     accountnumber: str | None = None
     """Number of the account. Null before the first schedule."""
-    next_payout: str | None = None
+    next_payout: dt.datetime | None = None
     """Time of the next payout, in UTC. Null if there is none."""
     last_payout: str | None = None
     """The `txnRef` of the last payout. Null before the first."""
@@ -4611,29 +4611,29 @@ class SettlementDetail(Result):
 
     settlement_id: str
     """Identifier of the settlement."""
-    day: str
+    day: dt.date
     """The day, in Lagos."""
     currency: str
     """Currency of the amounts."""
     state: Literal["open", "settled"]
     """`open` while the day lasts; after it the settlement does not change."""
-    gross: str
+    gross: Decimal
     """What payers were charged, of the payments that reached the wallet on this day."""
     fee: Decimal
     """Fees of payments."""
     vat: Decimal
     """VAT on these fees."""
-    split: str
+    split: Decimal
     """Parts of split payments that went to their beneficiaries."""
-    refunds: str
+    refunds: Decimal
     """Refunds that were paid to payers."""
-    disputes: str
+    disputes: Decimal
     """Disputes that were not won, with their fees, less what is owed for them."""
-    reserve: str
+    reserve: Decimal
     """What was kept back of payments (negative), and what was released from the reserve."""
-    net: str
+    net: Decimal
     """The sum of all lines: by so much collections changed the balance of the wallet."""
-    paid_out: str
+    paid_out: Decimal
     """Payouts to your bank account by schedule. They are not part of `net`."""
     lines: tuple[SettlementLine, ...]
     """The lines that have movements."""
@@ -4694,29 +4694,29 @@ class SettlementSummary(Result):
 
     settlement_id: str
     """Identifier of the settlement."""
-    day: str
+    day: dt.date
     """The day, in Lagos."""
     currency: str
     """Currency of the amounts."""
     state: Literal["open", "settled"]
     """`open` while the day lasts; after it the settlement does not change."""
-    gross: str
+    gross: Decimal
     """What payers were charged, of the payments that reached the wallet on this day."""
     fee: Decimal
     """Fees of payments."""
     vat: Decimal
     """VAT on these fees."""
-    split: str
+    split: Decimal
     """Parts of split payments that went to their beneficiaries."""
-    refunds: str
+    refunds: Decimal
     """Refunds that were paid to payers."""
-    disputes: str
+    disputes: Decimal
     """Disputes that were not won, with their fees, less what is owed for them."""
-    reserve: str
+    reserve: Decimal
     """What was kept back of payments (negative), and what was released from the reserve."""
-    net: str
+    net: Decimal
     """The sum of all lines: by so much collections changed the balance of the wallet."""
-    paid_out: str
+    paid_out: Decimal
     """Payouts to your bank account by schedule. They are not part of `net`."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 

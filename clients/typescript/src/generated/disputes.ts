@@ -37,7 +37,7 @@ export interface DisputeDetail {
   /** What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end. */
   readonly held: Amount;
   /** Time by which you must respond, in UTC. */
-  readonly respond_by: string;
+  readonly respond_by: Time;
   /** Time at which it was opened, in UTC. */
   readonly opened_at: Time;
   /** Time at which it ended, in UTC. Null while it is open. */
@@ -94,7 +94,7 @@ export interface DisputeSummary {
   /** What is held in the wallet for it: amount, fee and VAT as far as they were covered. 0.00 after its end. */
   readonly held: Amount;
   /** Time by which you must respond, in UTC. */
-  readonly respond_by: string;
+  readonly respond_by: Time;
   /** Time at which it was opened, in UTC. */
   readonly opened_at: Time;
   /** Time at which it ended, in UTC. Null while it is open. */

@@ -2,12 +2,16 @@
 
 import type { DeliveryFacts } from "../delivery.js";
 import type { Amount } from "../exact.js";
+import type { Time } from "../times.js";
 
 /** The fields of every event. */
 export interface EventPayload extends DeliveryFacts {
   /** Always 200, also for a failed transaction: `txnStatus` has the outcome. */
   readonly status: 200;
-  /** The state of what the event is about. */
+  /**
+   * The state of what the event is about. That of a transaction is final and never changes after the event; `pending`
+   * only in events of an invoice or of a transfer that waits for approval.
+   */
   readonly txnStatus: "failed" | "pending" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
   readonly txnRef: string;
@@ -208,7 +212,7 @@ export interface DisputeEvent extends EventPayload {
   /** VAT on the fee. */
   readonly vat: Amount;
   /** Time by which you must respond, in UTC. */
-  readonly respond_by: string;
+  readonly respond_by: Time;
   /** The recurrent payment or installment plan that the payment was a charge of. Absent for other payments. */
   readonly plan_id?: string;
 }

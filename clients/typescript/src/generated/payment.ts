@@ -378,7 +378,7 @@ export interface PaymentState {
   /** Sum of the successful refunds of the payment. Present if the payment was successful. */
   readonly refundedAmount?: Amount;
   /** Sum of the disputes of the payment that were not won. It cannot be refunded. Absent if there is none. */
-  readonly disputedAmount?: string;
+  readonly disputedAmount?: Amount;
   /** The loan that the payment repays. Absent for every other payment. */
   readonly loan_id?: string;
   /** The savings account that the payment was deposited to. Absent for every other payment. */

@@ -40,6 +40,7 @@ import {
   PAYLINK_REPLY_SHAPE,
   RECURRENT_CHANGED_REPLY_SHAPE,
   RECURRENT_PLAN_SHAPE,
+  SCHEDULE_REPLY_SHAPE,
   SETTLEMENTS_REPLY_SHAPE,
   SETTLEMENT_REPLY_SHAPE,
   STATEMENT_SHAPE,
@@ -1247,6 +1248,7 @@ const PAYOUT_SCHEDULE: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["least"] },
+  reply: SCHEDULE_REPLY_SHAPE,
 };
 
 const PAYOUTS: Operation = {
@@ -1254,6 +1256,7 @@ const PAYOUTS: Operation = {
   path: "resources",
   select: { inquire: "payout_schedule" },
   repeat: "read",
+  reply: SCHEDULE_REPLY_SHAPE,
 };
 
 const KEYS: Operation = {
@@ -2582,8 +2585,7 @@ export class ResourcesMethods {
    * @example
    * ```ts
    * await shop.resources.settlements({
-   *   from: "2026-01-01",
-   *   to: "2026-01-31",
+   *   currency: "NGN",
    * });
    * // {
    * //   status: 200,

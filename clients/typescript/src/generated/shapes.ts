@@ -182,7 +182,7 @@ export const REFUND_LINE_SHAPE: Shape = { amounts: ["amount"] };
 export const REJECTION_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const PAYMENT_STATE_SHAPE: Shape = {
-  amounts: ["chargedAmount", "refundedAmount", "unappliedAmount", "refundableAmount", "amount"],
+  amounts: ["chargedAmount", "refundedAmount", "disputedAmount", "unappliedAmount", "refundableAmount", "amount"],
   inside: {
     checkout: CHECKOUT_REPORT_SHAPE,
     refunds: REFUND_LINE_SHAPE,
@@ -248,16 +248,22 @@ export const SAVINGS_VIEW_REPLY_SHAPE: Shape = {
   inside: { data: SAVINGS_RECORD_SHAPE, moved: SAVINGS_TOTALS_SHAPE },
 };
 
+export const SCHEDULE_VIEW_SHAPE: Shape = { amounts: ["least"] };
+
+export const SCHEDULE_REPLY_SHAPE: Shape = { inside: { data: SCHEDULE_VIEW_SHAPE } };
+
 export const SETTLEMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
 export const SETTLEMENT_DETAIL_SHAPE: Shape = {
-  amounts: ["fee", "vat"],
+  amounts: ["gross", "fee", "vat", "split", "refunds", "disputes", "reserve", "net", "paid_out"],
   inside: { lines: SETTLEMENT_LINE_SHAPE },
 };
 
 export const SETTLEMENT_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_DETAIL_SHAPE } };
 
-export const SETTLEMENT_SUMMARY_SHAPE: Shape = { amounts: ["fee", "vat"] };
+export const SETTLEMENT_SUMMARY_SHAPE: Shape = {
+  amounts: ["gross", "fee", "vat", "split", "refunds", "disputes", "reserve", "net", "paid_out"],
+};
 
 export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
 

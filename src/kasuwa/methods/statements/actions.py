@@ -23,7 +23,7 @@ RESOURCES = (
         reply=settlement_wire.SettlementsReply,
         read=settlement_store.list_settlements,
         summary="What collections did to the wallet, day by day",
-        example={"inquire": "settlements", "from": "2026-01-01", "to": "2026-01-31"},
+        example={"inquire": "settlements", "currency": "NGN"},
     ),
     Read(
         name="settlement",
