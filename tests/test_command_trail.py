@@ -97,12 +97,13 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(
         " values ('trail', 'T-1', 'paid', 'NGN', 100, '2026-11-02')"
     )
     payments = PaymentClient(shop)
-    opened = open_dispute(payments, payments.paid()["txnRef"])
+    payer = {"email": "payer@example.com"}
+    opened = open_dispute(payments, payments.paid(user=payer)["txnRef"])
     evidence = {"explanation": "The parcel was handed over."}
     payments.pay(action="dispute_respond", dispute_id=opened["data"]["dispute_id"], evidence=evidence)
     given = {
         "{mid}": shop.mid,
-        "{payment}": payments.paid()["txnRef"],
+        "{payment}": payments.paid(user=payer)["txnRef"],
         "{answered}": opened["data"]["dispute_id"],
         "{client}": enroll(shop, bvn=BVN)["client_id"],
         "{customer}": shop.put("resources", request="customer", name="Ada", email="ada@example.com").body["data"][

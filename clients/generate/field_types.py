@@ -89,7 +89,7 @@ TIME_FIELDS = frozenset(
             "disbursed_at",
         ),
         *("closed_at", "next_charge", "now", "until", "at", "dateEnded", "expires", "datePaid"),
-        *("paid_at", "voided_at", "used_at"),
+        *("paid_at", "voided_at", "used_at", "ended_at", "made_at", "last_used_at", "refused_at"),
     }
 )
 DATE_FIELDS = frozenset({"due", "day", "start_date", "next_date", "payout_date", "dob", "date_due"})

@@ -11,6 +11,7 @@ import msgspec
 
 from clients.generate.surface import ActionSurface, read_surface
 from clients.generate.typescript import camel_case, exact_example, example_lines
+from tests.clients.python_walk import find_action
 from tests.merchant_client import MerchantClient, RawReply
 from tests.node import find_node, install_npm_packages, run_node
 from tests.running import Deployment
@@ -119,16 +120,6 @@ class TypeScriptClient(MerchantClient):
 
 def url_of(deployment: Deployment) -> str:
     return f"http://127.0.0.1:{deployment.port}"
-
-
-def find_action(path: str, fields: Mapping[str, Any]) -> ActionSurface | None:
-    """Returns the action whose selectors all match, the one with the most of them, or None."""
-    fitting = [
-        action
-        for action in read_surface().actions_of(path)
-        if all(fields.get(name) == value for name, value in action.selectors.items())
-    ]
-    return max(fitting, key=lambda action: len(action.selectors), default=None)
 
 
 def exact_fields(action: ActionSurface, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from kasuwa.core.schedule import MAX_INSTALLMENTS
 from kasuwa.db.chains import MARK_EVERY
 from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
+from kasuwa.methods.disputes.model import MAX_FILES
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
 from kasuwa.methods.invoices.store import MAX_PAYMENTS
 from kasuwa.methods.invoices.wire import MAX_ITEMS
 from kasuwa.methods.keys.store import MAX_KEYS_SHOWN
+from kasuwa.methods.payment.rules.reject_transfer import MOST_KEPT
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
@@ -54,7 +56,19 @@ BOUNDS: dict[str, dict[str, str]] = {
         "approval.reasons": "one line a rule of the policy",
     },
     **{key: {"data": "the orders of a bulk: at most 1,000"} for key in ("disburse-approve", "disburse-reject")},
-    "payment-verify": {"meta": "as it was sent", "refunds": "the newest 200 (payment/store.py)"},
+    "payment-verify": {
+        "meta": "as it was sent",
+        "refunds": "the newest 200 (payment/store.py)",
+        "rejections": f"at most {MOST_KEPT} (payment/rules/reject_transfer.py)",
+    },
+    "payment-dispute": {
+        "data.evidence.files": f"at most {MAX_FILES} names",
+        "data.timeline": "one line a state and reminder",
+    },
+    "resources-settlement": {
+        "data.lines": "one line a kind",
+        "data.payouts": "those of one day: at most one a schedule",
+    },
     "bills-pull": dict.fromkeys(("data.categories", "data.bills", "data.items"), "the catalogue of billers"),
     **dict.fromkeys(("clients-create", "clients-update", "clients-view"), CLIENT),
     **{

@@ -75,6 +75,11 @@ class SandboxMerchant:
     audit = SandboxAction(Sandbox.audit)
     reset = SandboxAction(Sandbox.reset)
     new_merchant = SandboxAction(Sandbox.new_merchant)
+    new_key = SandboxAction(Sandbox.new_key)
+    payout_policy = SandboxAction(Sandbox.payout_policy)
+    dispute = SandboxAction(Sandbox.dispute)
+    dispute_outcome = SandboxAction(Sandbox.dispute_outcome)
+    close_books = SandboxAction(Sandbox.close)
 
     def __init__(self, server: ServerAddress, mid: str, key: str, events: Events, golden_files: GoldenFiles) -> None:
         self.server = server

@@ -1986,7 +1986,7 @@ class DisputeDetail(Result):
     """Time at which it was opened, in UTC."""
     timeline: tuple[DisputeStep, ...]
     """Its steps so far, oldest first. An event was sent at each."""
-    ended_at: str | None = None
+    ended_at: dt.datetime | None = None
     """Time at which it ended, in UTC. Null while it is open."""
     plan_id: str | None = None
     """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
@@ -2071,7 +2071,7 @@ class DisputeSummary(Result):
     """Time by which you must respond, in UTC."""
     opened_at: dt.datetime
     """Time at which it was opened, in UTC."""
-    ended_at: str | None = None
+    ended_at: dt.datetime | None = None
     """Time at which it ended, in UTC. Null while it is open."""
     plan_id: str | None = None
     """The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should."""
@@ -2657,7 +2657,7 @@ class KeyLine(Result):
     """Addresses and CIDR ranges that it may be used from. Empty: from everywhere."""
     made_by: str
     """E-mail address of the person who made it in the console. Empty if the operator made it."""
-    made_at: str
+    made_at: dt.datetime
     """When it was made, in UTC."""
     signs_events: bool
     """Whether events are signed with it: the signing secret was never rolled."""
@@ -2667,11 +2667,11 @@ class KeyLine(Result):
     """When it stops working, in UTC. Null if it does not expire."""
     replaced_by: int | None = None
     """The key that replaced it when it was rolled. Null for a key that was not rolled."""
-    last_used_at: str | None = None
+    last_used_at: dt.datetime | None = None
     """When it was last used, in UTC, to the minute. Null if it was never used."""
     last_used_from: str | None = None
     """Address that it was last used from. Null if it was never used."""
-    refused_at: str | None = None
+    refused_at: dt.datetime | None = None
     """When it was last refused because of its address, in UTC. Null if it never was."""
     refused_from: str | None = None
     """Address that it was refused from. Null if it never was."""

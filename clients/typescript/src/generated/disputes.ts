@@ -41,7 +41,7 @@ export interface DisputeDetail {
   /** Time at which it was opened, in UTC. */
   readonly opened_at: Time;
   /** Time at which it ended, in UTC. Null while it is open. */
-  readonly ended_at: string | null;
+  readonly ended_at: Time | null;
   /**
    * The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should.
    */
@@ -98,7 +98,7 @@ export interface DisputeSummary {
   /** Time at which it was opened, in UTC. */
   readonly opened_at: Time;
   /** Time at which it ended, in UTC. Null while it is open. */
-  readonly ended_at: string | null;
+  readonly ended_at: Time | null;
   /**
    * The recurrent payment or installment plan that the payment was a charge of. It goes on: stop it if you should.
    */

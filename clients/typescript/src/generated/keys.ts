@@ -16,17 +16,17 @@ export interface KeyLine {
   /** E-mail address of the person who made it in the console. Empty if the operator made it. */
   readonly made_by: string;
   /** When it was made, in UTC. */
-  readonly made_at: string;
+  readonly made_at: Time;
   /** When it stops working, in UTC. Null if it does not expire. */
   readonly expires_at: Time | null;
   /** The key that replaced it when it was rolled. Null for a key that was not rolled. */
   readonly replaced_by: number | null;
   /** When it was last used, in UTC, to the minute. Null if it was never used. */
-  readonly last_used_at: string | null;
+  readonly last_used_at: Time | null;
   /** Address that it was last used from. Null if it was never used. */
   readonly last_used_from: string | null;
   /** When it was last refused because of its address, in UTC. Null if it never was. */
-  readonly refused_at: string | null;
+  readonly refused_at: Time | null;
   /** Address that it was refused from. Null if it never was. */
   readonly refused_from: string | null;
   /** Whether events are signed with it: the signing secret was never rolled. */
