@@ -39,7 +39,7 @@ MADE = re.compile(
 OWN_FIELDS = frozenset(
     {
         *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
-        *("token", "custName", "cardpan", "maskedpan", "cvv", "cashcode", "checkoutURL", "link"),
+        *("token", "custName", "cardpan", "maskedpan", "cvv", "cashcode", "checkoutURL", "link", "key_id"),
     }
 )
 
