@@ -58,7 +58,7 @@ IN_WINDOW = f"and {AFTER} {NEWEST_FIRST} limit {WINDOW}"
 OF_KIND = f"{OF_MERCHANT} and t.kind = {KIND} {IN_WINDOW}"
 # Payments, transfers and all others have an index each. The kinds are literals and each part has its limit, so that
 # PostgreSQL merges the indexes and reads only what it needs. OTHERS must equal the condition of its index
-# (0034_other_kinds.sql).
+# (0026_other_kinds.sql).
 OTHERS = "t.kind <> all ('{payment,transfer}')"
 PAYMENTS_IN_WINDOW = f"{OF_MERCHANT} and t.kind = 'payment' {IN_WINDOW}"
 TRANSFERS_IN_WINDOW = f"{OF_MERCHANT} and t.kind = 'transfer' {IN_WINDOW}"
