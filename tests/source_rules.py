@@ -6,6 +6,7 @@ run.
 """
 
 import ast
+import gc
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -110,7 +111,12 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree. Parsed when a rule asks for it: all workers import this, and one runs the rules."""
-        return ast.parse(self.text)
+        # Python 3.11 counts the depth of a tree wrongly if garbage is collected while it is made, and raises.
+        gc.disable()
+        try:
+            return ast.parse(self.text)
+        finally:
+            gc.enable()
 
     @property
     def module(self) -> str:
