@@ -8,8 +8,10 @@ def encode_link(sealed: bytes) -> str:
 
 
 def decode_link(text: str) -> bytes | None:
-    """Returns the sealed bytes of a text, or None if it is not base64."""
+    """Returns the sealed bytes of a text, or None if `encode_link` does not make this text of them."""
     try:
-        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        sealed = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
         return None
+    # Decoding ignores other characters and the last bits: several texts would open one link.
+    return sealed if encode_link(sealed) == text else None
