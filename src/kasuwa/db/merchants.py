@@ -1,7 +1,7 @@
 """Merchants: creates, changes and finds them. Rules see a merchant as `core.decision.Merchant`.
 
 MerchantDirectory caches merchants and their key verifiers for less than a second, so that a rolled-off key stops
-working in every process within that time. A new key works at once.
+working in every process within that time. A new key works once the cached ones are older than RECHECK_AFTER_SECONDS.
 """
 
 import asyncio
@@ -278,6 +278,7 @@ class MerchantDirectory:
         return self._match(await self.load(mid), key)
 
     def _match(self, found: CachedMerchant, key: str) -> Merchant | None:
+        """Returns the merchant if one of its cached verifiers is that of the key."""
         verifier = self._vault.hash_api_key(key)
         matches = False
         for kept, expires_at in found.key_verifiers or [(bytes(32), None)]:
