@@ -2,7 +2,7 @@
 merchant_keys.py.
 
 MerchantDirectory caches merchants and their key verifiers for less than a second, so that a rolled-off key stops
-working in every process within that time. A new key works at once.
+working in every process within that time. A new key works once the cached ones are older than RECHECK_AFTER_SECONDS.
 """
 
 import asyncio
@@ -266,6 +266,7 @@ class MerchantDirectory:
         return self._match(await self.load(mid), key)
 
     def _match(self, found: CachedMerchant, key: str) -> Merchant | None:
+        """Returns the merchant if one of its cached verifiers is that of the key."""
         known = found.by_verifier.get(self._vault.hash_api_key(key))
         if known is None:
             return None

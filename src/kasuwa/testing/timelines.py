@@ -11,18 +11,32 @@ KIND_WIDTH = 11
 
 
 def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
-    """Returns the timelines by reference. References of the same object (orderRef and txnRef) share one."""
-    names: dict[str, list[str]] = {}
+    """Returns the timelines by reference. References of the same object (orderRef and txnRef) share one.
+
+    Each reference was explained by a request of its own, between which the timeline may have grown: a timeline that
+    begins with all entries of another is of the same object, and is the one that is shown.
+    """
+    found: list[tuple[list[str], list[str]]] = []
     for reference, entries in timelines.items():
-        names.setdefault(render_entries(list(entries)), []).append(reference)
-    shown = [f"{' = '.join(references)}\n{text}" for text, references in list(names.items())[:MAX_TIMELINES]]
-    if len(names) > MAX_TIMELINES:
-        shown.append(f"… and {len(names) - MAX_TIMELINES} more")
+        lines = [render_entry(entry) for entry in entries]
+        for references, known in found:
+            if begins_with(known, lines) or begins_with(lines, known):
+                references.append(reference)
+                known[:] = max(known, lines, key=len)
+                break
+        else:
+            found.append(([reference], lines))
+    shown = [f"{' = '.join(references)}\n{render_lines(lines)}" for references, lines in found[:MAX_TIMELINES]]
+    if len(found) > MAX_TIMELINES:
+        shown.append(f"… and {len(found) - MAX_TIMELINES} more")
     return "\n\n".join(shown)
 
 
-def render_entries(entries: list[Mapping[str, Any]]) -> str:
-    lines = [render_entry(entry) for entry in entries]
+def begins_with(lines: list[str], first: list[str]) -> bool:
+    return bool(first) and lines[: len(first)] == first
+
+
+def render_lines(lines: list[str]) -> str:
     if len(lines) > MAX_LINES:
         lines = [f"  … {len(lines) - MAX_LINES} earlier entries", *lines[-MAX_LINES:]]
     return "\n".join(lines)
