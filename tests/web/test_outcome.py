@@ -236,6 +236,7 @@ FOLLOWED_UP = frozenset(
         *(f"payment-charge-{kind}" for kind in ("account", "bank_transfer", "card", "mobile_money", "phone", "qrpay")),
         *("payment-charge-token", "payment-charge-ussd"),
         *("payment-initiate-card", "payment-refund", "payment-validate", "resources-personalized-accounts"),
+        *("disburse-approve", "resources-close_personalized_account", "resources-personalized_account"),
     }
 )
 HOW = ("outage", "bug in the call", "bug in the rule", "rule refuses")

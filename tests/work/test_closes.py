@@ -82,7 +82,8 @@ def test_every_way_of_changing_one_row_is_found_down_to_the_group(history: Histo
     assert swapped[:2] == [GROUP.format(3, refs[1]), GROUP.format(6, refs[0])]
     removed = found_after(
         "delete from posting where merchant_id = $1 and group_seq = 6",
-        "update posting set seq = seq - 3, group_seq = group_seq - 3 where merchant_id = $1 and seq > 8",
+        "update posting set seq = seq + 1000 where merchant_id = $1 and seq > 8",
+        "update posting set seq = seq - 1003, group_seq = group_seq - 3 where merchant_id = $1 and seq > 8",
         "update merchant_state set last_posting_seq = 11, chained_posting_seq = 11 where merchant_id = $1",
     )
     assert removed[0] == GROUP.format(6, refs[2])
@@ -98,7 +99,8 @@ def test_every_way_of_changing_one_row_is_found_down_to_the_group(history: Histo
     assert edited == [EVENT.format(2, refs[1])]
     removed = found_after(
         "delete from event where merchant_id = $1 and seq = 2",
-        "update event set seq = seq - 1 where merchant_id = $1 and seq > 2",
+        "update event set seq = seq + 1000 where merchant_id = $1 and seq > 2",
+        "update event set seq = seq - 1001 where merchant_id = $1 and seq > 2",
         "update merchant_state set last_event_seq = 3, chained_event_seq = 3 where merchant_id = $1",
     )
     assert removed[0] == EVENT.format(2, refs[2])

@@ -11,7 +11,7 @@ INSUFFICIENT_FUNDS = 301
 
 # What each status of an error reply means. Contract: #replies
 ERROR_MEANINGS = {
-    AUTHENTICATION_FAILED: "authentication failed",
+    AUTHENTICATION_FAILED: "authentication failed, or the key may not do this: the message names the scope",
     INVALID_METHOD: "there is no such action; the message lists those of the path",
     INVALID_JSON: "the body is not a complete JSON object",
     INVALID_REQUEST: "the request is not valid: the message names the first faults, `errors` all of them, at most 50",

@@ -123,12 +123,17 @@ async def replace_key(
     connection: Connection, vault: Vault, merchant_id: int, overlap: timedelta, key_id: int = 0
 ) -> tuple[int, str]:
     """Replaces a key by a new one with the same name, scopes, ranges and expiry. The old one works until the overlap
-    ends. Without a number, one new key replaces all keys of scope `all`. Returns the new key and its number.
+    ends. Without a number, one new key replaces all keys of scope `all`, and is made also if none of them is valid any
+    more. Returns the new key and its number.
 
     If the key is the signing secret as well, so is the new one, and events are signed with both meanwhile.
     Raises UnknownKey and KeyRefused.
     """
     rolled = await connection.fetch(SELECT_ROLLED, merchant_id, key_id)
+    if not rolled and not key_id:
+        is_signed = await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id)
+        new = NewKey() if is_signed else NewKey(signs_until="infinity")
+        return await create_key(connection, vault, merchant_id, new)
     if not rolled:
         raise UnknownKey(key_id)
     _, name, scopes, addresses, created_by, lineage, replaced_by, _, expires_at = rolled[0]

@@ -42,8 +42,8 @@ def misbehave(ground: Ground, process: Process, behavior: str) -> None:
     if behavior == "short":
         ground.monnify_rules.balance = Decimal(0)
     if behavior == "held":
-        [client] = process.services.rail_choice.monitors["monnify"].clients
-        client._held_until = client._clock() + 60
+        for client in process.services.rail_choice.monitors["monnify"].clients:
+            client._held_until = client._clock() + 60
 
 
 @pytest.mark.parametrize(("behavior", "death"), list(product(BEHAVIORS, DEATHS)))

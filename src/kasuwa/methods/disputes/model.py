@@ -44,7 +44,7 @@ REFERENCE_PREFIX = f"GP|{REFERENCE_TYPE}|"
 
 # Job kinds. All of a dispute have the key `job_key(dispute.key)`.
 DEADLINE = "dispute.deadline"  # reminds the merchant, and ends the dispute when its time is over
-REVIEW = "dispute.review"  # tells the operator of the answer, and later that there is still no outcome
+REVIEW = "dispute.review"  # tells the operator that there is no outcome yet
 COLLECT = "dispute.collect"  # takes what the merchant owes from its wallet
 
 LANE = "schedule"

@@ -177,8 +177,8 @@ class LoanFacts(msgspec.Struct, kw_only=True):
     "Number of installments."
     tax_applied: bool
     "Whether tax on the interest is added to the installments."
-    tax_rate: str
-    "Tax in percent of the interest. `0` if none was agreed."
+    tax_rate: int | float
+    "Tax in percent of the interest. 0 if none was agreed."
     penalty_rate: str
     "Penalty in percent of the overdue principal for each day late: your lending setting when the loan was requested."
     tolerance_days: int

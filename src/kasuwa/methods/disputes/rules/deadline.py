@@ -16,7 +16,7 @@ from kasuwa.methods.disputes.model import (
 )
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.open_dispute import next_deadline_step
-from kasuwa.methods.disputes.rules.steps_of_dispute import REMINDER, dispute_job, take_step
+from kasuwa.methods.disputes.rules.steps_of_dispute import REMINDER, dispute_job, name_at_rail, take_step
 from kasuwa.rails.ports import Answer
 
 
@@ -46,27 +46,15 @@ def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows
 
 
 def decide_review(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
-    """Tells the operator of the evidence, which is handed to the rail by hand, and again while there is no outcome."""
+    """Tells the operator that there is no outcome yet."""
     dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
     if current_job is None or current_job.kind != REVIEW:
         return Decision()
     assert dispute is not None
     if dispute.state != UNDER_REVIEW:
         return Decision(jobs_done=(current_job,))
-    following = dispute_job(dispute, REVIEW, context.now + REVIEW_INTERVAL)
-    return Decision(jobs=(following,), notices=(review_notice(dispute, context),))
-
-
-def review_notice(dispute: Dispute, context: Context) -> OperatorNotice:
     assert dispute.responded_at is not None
-    is_new = context.now - dispute.responded_at < REVIEW_INTERVAL
-    known = f"dispute {dispute.rail_dispute_id} at {dispute.rail}" if dispute.rail else "its dispute at the rail"
-    if is_new:
-        by = f"by {utc_text(dispute.due_at)}, see `kasuwa dispute evidence`"
-        return OperatorNotice(
-            dispute.dispute_id, f"evidence came for the dispute of {dispute.txn_ref}: hand it in for {known} {by}"
-        )
-    since = utc_text(dispute.responded_at)
-    return OperatorNotice(
-        dispute.dispute_id, f"the dispute of {dispute.txn_ref} has no outcome since {since}: ask about {known}"
-    )
+    following = dispute_job(dispute, REVIEW, context.now + REVIEW_INTERVAL)
+    since, known = utc_text(dispute.responded_at), name_at_rail(dispute)
+    message = f"the dispute of {dispute.txn_ref} has no outcome since {since}: ask about {known}"
+    return Decision(jobs=(following,), notices=(OperatorNotice(dispute.dispute_id, message),))

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -25,6 +26,7 @@ from kasuwa.methods.disputes.model import (
     NEEDS_RESPONSE,
     ONE_ANSWER,
     REVIEW,
+    REVIEW_INTERVAL,
     TOO_LATE,
     UNDER_REVIEW,
     UNKNOWN_DISPUTE,
@@ -38,7 +40,7 @@ from kasuwa.methods.disputes.model import (
     media_type_of,
 )
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
-from kasuwa.methods.disputes.rules.steps_of_dispute import dispute_job, show_dispute, take_step
+from kasuwa.methods.disputes.rules.steps_of_dispute import dispute_job, name_at_rail, show_dispute, take_step
 from kasuwa.methods.disputes.wire import DisputeChanged, Evidence, RespondRequest
 
 EMPTY_EVIDENCE = refuse_fields(FieldError("evidence", "at least one text or file"))
@@ -110,14 +112,23 @@ def submit_evidence(
         *(seal_file(dispute, n, file.content.content, context) for n, file in enumerate(files)),
     )
     job = seen.get(Job, job_key(dispute.key))
-    review = dispute_job(step.row, REVIEW, context.now)
+    review = dispute_job(step.row, REVIEW, context.now + REVIEW_INTERVAL)
     return Decision(
         reply=DisputeChanged(message="Evidence received: the payer's bank decides", data=show_dispute(step.row)),
         rows=rows,
         jobs=(review, *step.jobs),
         jobs_done=() if job is None or job.key == review.key else (job,),
         events=(step.event,),
+        notices=(evidence_notice(dispute),),
     )
+
+
+def evidence_notice(dispute: Dispute) -> OperatorNotice:
+    """Tells the operator of the evidence, which is handed to the rail by hand."""
+    known = name_at_rail(dispute)
+    by = f"by {utc_text(dispute.due_at)}, see `kasuwa dispute evidence`"
+    message = f"evidence came for the dispute of {dispute.txn_ref}: hand it in for {known} {by}"
+    return OperatorNotice(dispute.dispute_id, message)
 
 
 def seal_file(dispute: Dispute, place: int, content: bytes, context: Context) -> DisputeFile:

@@ -33,6 +33,11 @@ class DisputeStepTaken(msgspec.Struct, frozen=True):
     jobs: tuple[Job, ...]
 
 
+def name_at_rail(dispute: Dispute) -> str:
+    """Returns how an operator finds a dispute at its rail."""
+    return f"dispute {dispute.rail_dispute_id} at {dispute.rail}" if dispute.rail else "its dispute at the rail"
+
+
 def event_reference(dispute_id: str, place: int) -> str:
     """Returns the reference of a dispute's event. A dispute has several, and each is delivered by its own job."""
     return f"{dispute_id}/{place}"

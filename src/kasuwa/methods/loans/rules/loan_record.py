@@ -72,7 +72,7 @@ def common_loan_fields(position: LoanPosition, credit: int) -> dict[str, Any]:
         "method": loan.method,
         "period": loan.period,
         "tax_applied": loan.tax_applied,
-        "tax_rate": loan.tax_rate,
+        "tax_rate": plain_number(loan.tax_rate),
         "penalty_rate": loan.penalty_rate,
         "tolerance_days": loan.tolerance_days,
         "outstanding": outstanding_of(position),
@@ -107,6 +107,12 @@ def summary_of(loan: Loan, counted: InstallmentSummary, today: date, credit: int
         if coming is None
         else NextDue(n=coming.n, due=coming.due.isoformat(), amount=format_minor(coming.owed.total)),
     )
+
+
+def plain_number(percent: str) -> Any:
+    """Returns a percentage as a JSON number. It is not an amount of money, so a float is acceptable."""
+    exact = Decimal(percent)
+    return int(exact) if exact == int(exact) else float(exact)
 
 
 def line_of(line: LoanInstallment, position: LoanPosition) -> ScheduleLine:
