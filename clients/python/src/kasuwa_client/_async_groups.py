@@ -1940,7 +1940,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2011,7 +2011,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2215,7 +2215,7 @@ class Loans(AsyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2281,7 +2281,7 @@ class Loans(AsyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": "7.5",
+                  "tax_rate": 7.5,
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {

@@ -1936,7 +1936,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2007,7 +2007,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2211,7 +2211,7 @@ class Loans(SyncGroup):
                 "method": "declining_equal_instalments",
                 "period": 12,
                 "tax_applied": true,
-                "tax_rate": "7.5",
+                "tax_rate": 7.5,
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
@@ -2277,7 +2277,7 @@ class Loans(SyncGroup):
                   "method": "declining_equal_instalments",
                   "period": 12,
                   "tax_applied": true,
-                  "tax_rate": "7.5",
+                  "tax_rate": 7.5,
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {

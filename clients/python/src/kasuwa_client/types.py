@@ -2804,7 +2804,7 @@ class LoanRecord(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. `0` if none was agreed."""
+    """Tax in percent of the interest. 0 if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
@@ -2988,7 +2988,7 @@ class LoanSummary(Result):
     tax_applied: bool
     """Whether tax on the interest is added to the installments."""
     tax_rate: Decimal
-    """Tax in percent of the interest. `0` if none was agreed."""
+    """Tax in percent of the interest. 0 if none was agreed."""
     penalty_rate: Decimal
     """Penalty in percent of the overdue principal for each day late: your lending setting when the loan was
     requested.
