@@ -104,9 +104,12 @@ def test_an_unknown_or_missing_action_is_102(shop: MerchantClient, body: bytes) 
 def test_the_error_of_an_unknown_action_lists_the_known_ones(shop: MerchantClient) -> None:
     message = shop.send("disburse", b'{"action":"fly"}').body["message"]
     assert message == "Invalid method call: /disburse takes action, one of transfer, approve, reject, verify"
-    message = shop.send("resources", b'{"request":"ticket"}').body["message"]
+    message = shop.send("resources", b'{"request":"holiday"}').body["message"]
     assert "inquire, one of banks, accountname, bvn, card" in message
-    assert "; or request, one of personalized-accounts, personalized_account, resend" in message
+    assert (
+        "; or request, one of personalized-accounts, personalized_account, close_personalized_account, resend"
+        in message
+    )
 
 
 def test_what_is_only_read_says_so(shop: MerchantClient) -> None:

@@ -233,6 +233,17 @@ def test_limits_are_exact_under_concurrency(team: Team, deployment: Deployment) 
     assert [one["txnStatus"] for one in team.shop.bulk([line] * 4)["data"]].count("failed") == 2
 
 
+def test_a_rejected_bulk_gives_back_all_that_it_counted(team: Team) -> None:
+    team.set_policy(approve_bulk=True, limits={"daily_amount": "9000.00"})
+    line = {"amount": "3000.00", "bankcode": "058", "accountnumber": "0000000000"}
+    bulk = team.payer.bulk([{**line, "orderRef": f"r-{n}"} for n in range(3)])
+    assert {one["txnStatus"] for one in bulk["data"]} == {"pending"}
+    assert team.payer.transfer(amount="1.00")["status"] == 104
+    assert len(team.decide("reject", bulk["batchRef"])["data"]) == 3
+    assert team.payer.transfer(amount="9000.00")["txnStatus"] == "successful"
+    assert team.payer.transfer(amount="1.00")["status"] == 104
+
+
 def test_a_reset_ends_the_wait_with_the_old_books(team: Team) -> None:
     team.set_policy(approve_above="0.00")
     waiting = team.payer.transfer()["txnRef"]
