@@ -5,7 +5,7 @@ makes the last test fail.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -30,7 +30,7 @@ from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
 from tests.methods.disputes.dispute_client import file_of, open_dispute
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
-from tests.running import Deployment
+from tests.running import NEWEST, Deployment, Deployments
 
 METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
 
@@ -105,12 +105,20 @@ async def read_vault(deployment: Deployment) -> Vault:
         await connection.close()
 
 
+@pytest.fixture(scope="module")
+def shop(deployments: Deployments) -> Iterator[MerchantClient]:
+    """A merchant with two rows of each kind that has a sealed column."""
+    deployment = deployments.for_version(NEWEST)
+    opened = deployment.open_shop(now="2026-01-05T09:30:00+01:00")
+    with opened.connection:
+        make_two_of_each(opened, deployment)
+        yield opened
+
+
 @pytest.mark.parametrize("column", sorted(PLACES))
 def test_what_is_sealed_in_one_row_does_not_open_in_another(
-    column: str, deployment: Deployment, open_shop: Callable[..., MerchantClient]
+    column: str, deployment: Deployment, shop: MerchantClient
 ) -> None:
-    shop = open_shop(now="2026-01-05T09:30:00+01:00")
-    make_two_of_each(shop, deployment)
     vault = asyncio.run(read_vault(deployment))
     table, _, name = column.partition(".")
     query = f"select t.merchant_id, t.{PLACES[column].named_by}, t.{name} from {table} t join merchant m"
