@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.planted.bugs import BUGS, Bug
+from tests.planted.bug import Bug
+from tests.planted.bugs import BUGS
 
 REPOSITORY = Path(__file__).parents[2]
 LEAST_BUGS = 40

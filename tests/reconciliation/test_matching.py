@@ -223,6 +223,16 @@ def test_a_line_that_came_before_its_posting_matches_with_a_later_file(books: Le
     assert books.states(account) == {"matched": (1, 1_000), "theirs only": (1, 2_000)}
 
 
+def test_an_entry_that_was_matched_is_not_matched_by_a_later_file(books: LedgerDatabase) -> None:
+    account = "rail:once:NGN"
+    ours = books.post(account, 1_000, "2026-11-02")
+    books.import_rows(account, f"2026-11-02,{wire(ours)},,10.00,")
+    books.import_rows(account, "2026-11-02,,the same amount,10.00,", f"2026-11-03,{wire(ours)},sent again,10.00,")
+    assert books.states(account) == {"matched": (1, 1_000), "theirs only": (2, 2_000)}
+    entries = "select count(*) from reconciled_entry where account_id = $1"
+    assert books.fetch(entries, books.scope(account).account_id)[0][0] == 1
+
+
 def test_a_faulty_file_changes_nothing(books: LedgerDatabase) -> None:
     before = stored(books)
     with pytest.raises(StatementError, match="line 3: 'x' is not an amount"):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kasuwa.core.action import Read
 from kasuwa.core.references import check_letter, is_reference
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
@@ -127,6 +128,29 @@ def test_anothers_reference_answers_like_an_unknown_one(world: World, deployment
                 answers.append((received.http, outline(received.body, sent)))
             assert answers[0] == answers[1], (field.title, name)
     assert everything_of(deployment, world.other) == before
+
+
+# Lists that the examples of the other merchant fill. Settlements and a few more stay empty.
+LEAST_LISTS = 13
+
+
+def references_in(body: Any) -> list[tuple[str, str]]:
+    found = [(name, value) for name, value in leaves(body) if isinstance(value, str) and REFERENCES.search(name)]
+    return [pair for pair in found if pair != ("reference", "opening")]
+
+
+def test_a_list_shows_nothing_of_another_merchant(world: World) -> None:
+    """A stranger who has done nothing sees no reference in any list, whereas the other merchant sees its own."""
+    seen_by_other = 0
+    for row in ACTION_ROWS:
+        required = {str(field.path[0]) for field in fields_of(row) if field.required} - {row.selector, "type"}
+        if not isinstance(row.action, Read) or required:
+            continue
+        chosen = {name: value for name, value in row.example.items() if name in (row.selector, "type")}
+        for fields in (chosen, row.example):
+            assert references_in(world.stranger.send_fields(row.method, fields).body) == [], row.title
+        seen_by_other += references_in(world.other.send_fields(row.method, chosen).body) != []
+    assert seen_by_other >= LEAST_LISTS
 
 
 def test_the_other_merchant_itself_is_answered_otherwise(world: World) -> None:

@@ -183,6 +183,20 @@ def test_an_entry_of_the_audit_trail_that_was_closed_cannot_be_rewritten(
     ]
 
 
+def test_books_whose_audit_trail_alone_has_grown_get_a_new_head(history: History, deployment: Deployment) -> None:
+    close(history.shop)
+    deployment.run_command("merchant", "set", history.shop.mid, "--http-codes", "strict")
+    number = close(history.shop)["close_number"]
+    heads = deployment.fetch(
+        "select h.audit_seq, h.audit_head = a.hash from book_close_head h"
+        " join audit_entry a on a.merchant_id = h.merchant_id and a.seq = h.audit_seq"
+        " where h.merchant_id = $1 and h.close_number = $2",
+        history.merchant_id,
+        number,
+    )
+    assert [tuple(row) for row in heads] == [(1, True)]
+
+
 # --- proofs -----------------------------------------------------------------------------------------------------
 
 

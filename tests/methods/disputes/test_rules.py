@@ -107,6 +107,15 @@ def test_money_that_was_won_back_can_be_refunded_and_disputed_again(books: InMem
     assert books.open(paying.txn_ref).amount == 100_000
 
 
+def test_the_hold_of_a_dispute_that_is_won_is_released(books: InMemoryDisputes) -> None:
+    paying = paid_card(books)
+    before = books.wallet
+    dispute = books.open(paying.txn_ref)
+    assert books.wallet == (before[0], before[1] + dispute.covered)
+    books.end(dispute, "won")
+    assert books.wallet == before
+
+
 def test_the_fee_is_that_of_the_payments_currency() -> None:
     books = InMemoryDisputes()
     books.fund(1_000_000, "USD")

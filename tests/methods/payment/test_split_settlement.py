@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
+from kasuwa.core.reserve import ReserveTerms
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.settlement_model import SettlementBatch
 from kasuwa.rails.ports import Answer
@@ -204,6 +205,22 @@ def test_payments_of_one_day_are_settled_in_one_batch() -> None:
     run_next(payments)
     assert (payments.balance("settling:20260106:NGN"), payments.balance("wallet:main:NGN")) == (0, batch.amount)
     assert payments.receive_answer(job, NOBODY_ASKED).groups == ()
+
+
+@pytest.mark.parametrize("terms", [{"settlement_days": 1}, {"reserve": ReserveTerms("10", 5)}])
+def test_a_batch_whose_job_comes_again_is_moved_once(terms: dict[str, Any]) -> None:
+    """Other money of the same day lies in the account, so that its floor does not refuse a second movement."""
+    payments = InMemoryPayments(of=merchant(**terms))
+    paid_card(payments)
+    (job,), (batch,) = due_jobs(payments), payments.of_type(SettlementBatch)
+    [waiting] = [name for name in payments.accounts if name.startswith(("settling:", "reserve:"))]
+    payments.account(waiting).posted += batch.amount
+    payments.account("outside:funding:NGN").posted -= batch.amount
+    before = payments.balance("wallet:main:NGN")
+    run_next(payments)
+    assert payments.balance("wallet:main:NGN") == before + batch.amount
+    assert payments.receive_answer(job, NOBODY_ASKED).groups == ()
+    assert payments.balance("wallet:main:NGN") == before + batch.amount
 
 
 def test_a_part_is_paid_out_the_day_after_it_is_settled_free_of_charge() -> None:

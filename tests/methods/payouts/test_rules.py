@@ -1,16 +1,28 @@
 """The rules of payouts by schedule: when they are due, how much is paid out, and what ends them."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kasuwa.core.action import Write
+from kasuwa.core.decision import Decision, Job
 from kasuwa.core.tariff import calculate_transfer_fees
-from kasuwa.methods.payouts.model import next_payout
+from kasuwa.core.transactions import Transaction
+from kasuwa.ledger.chart import open_account
+from kasuwa.methods.payouts import actions
+from kasuwa.methods.payouts.model import PAY_OUT, next_payout
 from kasuwa.methods.payouts.rules import largest_transfer
+from kasuwa.rails.ports import NO_CALL_MADE
 from tests.hypothesis_settings import without_deadline
+from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
 from tests.rule_context import MERCHANT
+
+WALLET = "wallet:main:NGN"
+DEBT = "receivable:disputes:NGN"
+[PAYOUT_STEP] = actions.STEPS
 
 
 @pytest.mark.parametrize(
@@ -35,3 +47,57 @@ def test_a_payout_leaves_the_fee_and_no_more_than_a_step_of_the_tariff(there: in
     fees = calculate_transfer_fees(MERCHANT.tariff, max(0, amount)).total
     assert amount + fees <= there
     assert amount < 1 or there - amount - fees <= 2_688
+
+
+class InMemoryPayouts(InMemoryPayments):
+    """A merchant with a daily schedule of payouts."""
+
+    def __init__(self, funds: int) -> None:
+        super().__init__(funds=funds)
+        self.accounts[DEBT] = open_account(self.merchant.merchant_id, DEBT)
+        schedule = {"frequency": "daily", "bankcode": "058", "accountnumber": "0000000000"}
+        [action] = [action for action in actions.RESOURCES if isinstance(action, Write)]
+        request = decode_fields(action, schedule, self.merchant)
+        self.decide(action.needs(request, self.merchant), lambda context, seen: action.decide(request, context, seen))
+
+    @property
+    def job(self) -> Job:
+        [job] = [job for job in self.jobs() if job.kind == PAY_OUT]
+        return job
+
+    def pay_out(self, job: Job) -> Any:
+        """Runs a job at its time. The rule also reads accounts, as rows."""
+        self.now = max(self.now, job.due)
+        self.rows |= {account.key: account for account in self.accounts.values()}
+        needs = PAYOUT_STEP.needs(job, NO_CALL_MADE, self.merchant)
+        return self.decide(needs, lambda context, seen: PAYOUT_STEP.decide(job, NO_CALL_MADE, context, seen))
+
+
+def paid_out(decision: Any) -> list[int]:
+    assert isinstance(decision, Decision), decision
+    return [row.amount + row.fee + row.vat + row.duty for row in decision.rows if isinstance(row, Transaction)]
+
+
+def test_a_payout_leaves_what_is_held() -> None:
+    books = InMemoryPayouts(500_000)
+    books.account(WALLET).held = 200_000
+    assert paid_out(books.pay_out(books.job)) == [300_000]
+
+
+def test_a_payout_leaves_what_the_merchant_owes() -> None:
+    books = InMemoryPayouts(500_000)
+    books.account(DEBT).posted, books.account("outside:funding:NGN").posted = -120_000, -380_000
+    assert paid_out(books.pay_out(books.job)) == [380_000]
+
+
+def test_a_job_that_is_run_twice_pays_once() -> None:
+    """Money that comes in after a payout waits for the next day, also if the job of the payout comes again."""
+    books = InMemoryPayouts(500_000)
+    job = books.job
+    assert paid_out(books.pay_out(job)) == [500_000]
+    following = books.job
+    books.account(WALLET).posted += 700_000
+    books.account("outside:funding:NGN").posted -= 700_000
+    assert paid_out(books.pay_out(job)) == []
+    assert books.job == following
+    assert paid_out(books.pay_out(following)) == [700_000]

@@ -135,8 +135,8 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     schedule, and is left out on a day on which a limit refuses it. Contract: keys#covered
     """
     schedule, current_job = seen.get(PayoutSchedule, job.subject), seen.get(Job, job.key)
-    if schedule is None or current_job is None:
-        return Decision()
+    if schedule is None or current_job is None or current_job.due != job.due:
+        return Decision()  # the schedule has ended, or this payout was made and the job is that of the next
     following = schedule_job(schedule, next_payout(schedule.frequency, context.now))
     amount = payable(schedule, context, seen)
     if amount <= 0:
