@@ -86,6 +86,14 @@ def is_sent_late(job: Job, kinds: RequeryJobKinds, answer: RailAnswer) -> bool:
     return job.kind == kinds.send and job.attempt > 0 and answer.status != UNAVAILABLE
 
 
+def age_on_schedule(
+    job: Job, kinds: RequeryJobKinds, times: SendingTimes, answer: RailAnswer, now: datetime
+) -> float:
+    """Returns the age by which the next try or query is scheduled: since the order left or, before that, since its
+    first try. An order that waited for its rail is queried as soon after it left as any other."""
+    return 0.0 if is_sent_late(job, kinds, answer) else now.timestamp() - (times.resent_at or times.sent_at)
+
+
 def final_status(answer: RailAnswer, age: float) -> str | None:
     """Returns the final status that an answer implies, or None. `age` is from seconds_since_sent."""
     if answer.status == NOT_FOUND and age >= NOT_FOUND_IS_FAILED_AFTER_SECONDS:
