@@ -206,8 +206,9 @@ class FundedRail(Protocol):
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
-    """A transfer. `key` is its idempotency key, unique over all merchants. `rail` is the rail that was written with it.
-    `age_seconds` (business time since it was first sent) and `scenario` are used by the sandbox only."""
+    """A transfer. `key` is its idempotency key, unique over all merchants. `rail` is the rail that was written with it,
+    `sent_at` when it left or, before that, when it was first tried. `age_seconds` (business time since it was first
+    sent) and `scenario` are used by the sandbox only."""
 
     key: str
     amount: int
@@ -219,6 +220,7 @@ class TransferOrder(msgspec.Struct, frozen=True):
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
     rail: str = ""
+    sent_at: datetime | None = None
 
 
 class NameEnquiry(msgspec.Struct, frozen=True):

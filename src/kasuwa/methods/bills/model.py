@@ -26,6 +26,7 @@ CURRENCY = "NGN"
 SEND = "bills.send"
 QUERY = "bills.ask"
 LANE = "biller"
+PURPOSE = "bills"  # of its rails
 
 WALLET = chart.wallet(CURRENCY)
 RAIL = chart.rail("biller", CURRENCY)

@@ -34,6 +34,7 @@ from kasuwa.methods.bills.model import (
     JOB_DATA_DECODER,
     KIND,
     NO_DELIVERY,
+    PURPOSE,
     QUERY,
     RAIL,
     REQUIRED_DELIVERY,
@@ -49,7 +50,7 @@ from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
-JOB_KINDS = RequeryJobKinds(SEND, QUERY)
+JOB_KINDS = RequeryJobKinds(SEND, QUERY, PURPOSE)
 
 BILLER_SAYS = "The biller: "
 UNREADABLE_DELIVERY = "What the biller gave could not be read"

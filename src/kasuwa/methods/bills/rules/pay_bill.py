@@ -57,6 +57,7 @@ from kasuwa.methods.bills.model import (
     KIND,
     LANE,
     NO_DELIVERY,
+    PURPOSE,
     SEND,
     WALLET,
     BillDetail,
@@ -283,7 +284,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
 
 
 def demand_rail(order: BillDetail, amount: int) -> RailDemand:
-    return RailDemand("bills", amount, CURRENCY, order.paycode)
+    return RailDemand(PURPOSE, amount, CURRENCY, order.paycode)
 
 
 def commission_of(row: Transaction) -> int:

@@ -44,6 +44,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import (
     INCOME,
     KIND,
+    PURPOSE,
     QUERY,
     RAIL,
     SEND,
@@ -65,7 +66,7 @@ POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 # stays processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
-JOB_KINDS = RequeryJobKinds(SEND, QUERY)
+JOB_KINDS = RequeryJobKinds(SEND, QUERY, PURPOSE)
 
 BANK_SAYS = "The beneficiary's bank: "
 
