@@ -14,6 +14,7 @@ from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.account_port import AccountRail
 from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.collection_routing import RoutedCollection
+from kasuwa.rails.dispute_port import DisputeRail
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
 from kasuwa.rails.identity_routing import RoutedIdentity
@@ -57,6 +58,7 @@ from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
 from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
 from kasuwa.rails.vendors.monnify_identity import MonnifyIdentity
 from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
+from kasuwa.rails.vendors.paystack_disputes import PaystackDisputes
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.settings import (
     RAIL_VENDORS,
@@ -297,6 +299,13 @@ class RailChoice:
             )
         return feeds
 
+    def make_dispute_rails(self) -> dict[str, DisputeRail]:
+        """Returns the vendors in use that take the answers of merchants to disputes."""
+        if not self._is_used(paystack.NAME):
+            return {}
+        base_url, monitor = self._base_url(paystack.NAME), self._monitor(paystack.NAME)
+        return {paystack.NAME: PaystackDisputes(self._transport, base_url, self._paystack_keys(), monitor)}
+
     def _is_used(self, vendor: str) -> bool:
         """Whether a vendor serves a purpose, or may have orders and accounts from earlier settings."""
         return any(
@@ -326,7 +335,9 @@ class RailChoice:
         if self._is_used(paystack.NAME):
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
         if self._is_used(monnify.NAME):
-            sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
+            sources[monnify.NAME] = monnify.make_callbacks(
+                self._monnify_keys(), is_optional=settings.monnify_unsigned == "on"
+            )
         if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
         if self._is_used(remote.NAME):

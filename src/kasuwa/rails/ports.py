@@ -202,6 +202,15 @@ class FundedRail(Protocol):
         ...
 
 
+@runtime_checkable
+class TwoFactorRail(Protocol):
+    """A bank rail whose vendor may ask for a code with each transfer. Such transfers never end by themselves."""
+
+    async def uses_two_factor(self) -> bool | None:
+        """Returns whether it asked for one with the last transfer. None without any. Raises Unavailable or NoAnswer."""
+        ...
+
+
 # --- banks --------------------------------------------------------------------------------------------------
 
 
@@ -359,8 +368,9 @@ class CollectionRail(Protocol):
 
 class BillOrder(msgspec.Struct, frozen=True):
     """One bill as a rail sees it. `key` is its idempotency key over all merchants: the same key never delivers twice.
-    `sent_at` is when it was first sent, `rail` the rail that was written with it. `age_seconds` (business time since
-    then) and `scenario` are used by the sandbox only."""
+    `sent_at` is when it was first sent, `rail` the rail that was written with it. `phone` is the customer's telephone
+    number in E.164 form, or empty. `age_seconds` (business time since then) and `scenario` are used by the sandbox
+    only."""
 
     key: str
     biller: str
@@ -373,6 +383,7 @@ class BillOrder(msgspec.Struct, frozen=True):
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
     rail: str = ""
+    phone: str = ""
 
 
 class CustomerQuery(msgspec.Struct, frozen=True):

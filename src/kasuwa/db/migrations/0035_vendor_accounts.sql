@@ -7,3 +7,16 @@ create table vendor_account (
     last_used_at timestamptz not null default now(),
     primary key (rail, account, began_at)
 );
+
+-- Answers of merchants to disputes, which are handed in at the rail. A worker that does so holds a lease (`due_at` in the
+-- future). `outcome` says what came of it.
+create table dispute_hand_in (
+    merchant_id bigint not null,
+    dispute_id text not null,
+    attempts bigint not null,
+    due_at timestamptz not null,
+    done_at timestamptz,
+    outcome text not null default '',
+    primary key (merchant_id, dispute_id)
+);
+create index dispute_answered on dispute (responded_at, key) where rail <> '' and responded_at is not null;
