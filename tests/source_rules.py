@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "db": {"db", "core", "ledger"},
     "methods": {
         *("core", "ledger.chart", "rails.ports", "rails.all_rails"),
-        *("rails.account_port", "rails.identity_port", "rails.issuer_port", "rails.token_port"),
+        *("rails.account_port", "rails.identity_port", "rails.issuer_port", "rails.token_port", "rails.dispute_port"),
     },
     "web": {"web", "core", "db", "observe", "owners"},
     "owners": {"owners", "observe"},
@@ -40,6 +40,7 @@ MAY_IMPORT = {
         "rails.issuer_port",
         "rails.transport",
         "rails.callbacks",
+        "rails.dispute_port",
         "rails.feeds",
         "rails.hints",
         "observe",

@@ -62,6 +62,7 @@ CALLS: dict[str, Sequence[str]] = {
     "customer erase": ("GP0000001", "C1", "--yes"),
     "loan write-off": ("GP0000001", "L1"),
     "rail shadow": (),
+    "rail accounts": (),
     "rail check": ("http://127.0.0.1:9", "--secret-file", "no-such-file"),
     "rates list": (),
     "rates set": ("USD", "--buy", "1500.00", "--sell", "1510.00"),

@@ -74,6 +74,16 @@ def test_vendor_with_keys_is_configured_also_without_new_orders() -> None:
             " 'cash'",
         ),
         ({"KASUWA_REMOTE_CURRENCIES": "EUR"}, "KASUWA_REMOTE_CURRENCIES must be of NGN, USD, GHS, KES, not 'EUR'"),
+        ({"KASUWA_MONNIFY_UNSIGNED": "yes"}, "KASUWA_MONNIFY_UNSIGNED must be on or off, not 'yes'"),
+        (
+            {**LIVE, "KASUWA_MONNIFY_UNSIGNED": "on"},
+            "KASUWA_MONNIFY_UNSIGNED must be off in live: call-backs without a signature are forged",
+        ),
+        (
+            {"KASUWA_PAYSTACK_CALLBACK_ADDRESSES": "52.31.139.75,paystack"},
+            "KASUWA_PAYSTACK_CALLBACK_ADDRESSES takes addresses and networks, by commas: 'paystack' does not appear to"
+            " be an IPv4 or IPv6 network",
+        ),
         ({"KASUWA_RAIL_IN_FLIGHT": "0"}, "KASUWA_RAIL_IN_FLIGHT must be a whole number from 1 to 1000, not '0'"),
         ({"KASUWA_RAIL_TIMEOUT": "10"}, "KASUWA_RAIL_TIMEOUT must be a whole number from 1 to 9, not '10'"),
     ],

@@ -9,6 +9,7 @@ metrics  serves the metrics of the other processes, if a port is set
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
@@ -23,6 +24,7 @@ from kasuwa.composition import Services, make_closer
 from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.db import backlog, connections, deliveries, presence
 from kasuwa.db.connection_pool import Pool
+from kasuwa.methods.disputes.steps import read_answer
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.observe.watchdog import watch_event_loop
@@ -34,6 +36,7 @@ from kasuwa.settings import (
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.work.billers import CatalogueRefresher
+from kasuwa.work.dispute_answers import DisputeAnswers
 from kasuwa.work.key_usage import keep_recording_use
 from kasuwa.work.rail_inbox import InboxServices, RailInbox, dispute_books
 from kasuwa.work.rail_listings import RailListings
@@ -128,7 +131,8 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     listings = RailListings(records, accounts, feeds, dispute_books(inbox_services))
     closer = make_closer(settings, dsn, services.clock)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
-    parts = (inbox, listings, closer)
+    answers = DisputeAnswers(records, services.rail_choice.make_dispute_rails(), partial(read_answer, services.vault))
+    parts = (inbox, listings, answers, closer)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
     for part in (worker, services.webhook_sender, refresher, *parts):

@@ -39,7 +39,9 @@ def start_rail_tasks(services: Services, pool: Pool, part: str) -> list["asyncio
     watch_calls(choice, services.metrics)
     process = f"{socket.gethostname()} {part} {os.getpid()}"
     use = partial(use_balances, choice, services.metrics if part == "worker" else None)
-    loops: list[Coroutine[Any, Any, None]] = [RailWatch(pool, partial(describe_health, choice, process), use).run()]
+    accounts = choice.accounts
+    watch = RailWatch(pool, partial(describe_health, choice, process), use, accounts.own, accounts.update)
+    loops: list[Coroutine[Any, Any, None]] = [watch.run()]
     if part != "console":
         loops += [keep_bank_lists(choice), keep_item_lists(choice)]
     shadow = start_shadow(services, pool)

@@ -21,6 +21,7 @@ from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.readiness import Readiness
 from kasuwa.settings import (
     Settings,
+    callback_senders_of,
     loopback_allowed,
     trusted_proxies_of,
 )
@@ -76,7 +77,8 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
         read_rejection=read_rejection,
         rejection_rules=REJECTION_RULES,
     )
-    return RailCallbacks(used, services.rail_choice.callback_sources(), services.rail_choice.callback_hints())
+    choice, senders = services.rail_choice, callback_senders_of(services.settings)
+    return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders)
 
 
 def make_page_throttle(settings: Settings, limits: SharedLimits | None) -> Callable[[str], float] | None:

@@ -12,7 +12,7 @@ from kasuwa.close_key import close_key_of
 from kasuwa.core.references import Permutation
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.vault import Vault, derive
-from kasuwa.db import connections, migrate
+from kasuwa.db import connections, migrate, vendor_accounts
 from kasuwa.db.batch import Deployment
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
@@ -159,6 +159,8 @@ class Services:
     async def start(self) -> None:
         """Starts the clock and the writer. Commands start the writer alone: they end before a clock can drift."""
         await self.clock.measure(self.reader)
+        if self.rail_choice.accounts.own:
+            self.rail_choice.accounts.update(await vendor_accounts.list_uses(self.reader))
         self.writer.start()
         self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
 

@@ -10,7 +10,7 @@ from kasuwa.doctor_findings import Finding, passed, problem
 from kasuwa.observe.metrics import Metrics
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rail_settings import configured_rails
-from kasuwa.rails.ports import EnvironmentRail, FundedRail, NoAnswer, Unavailable
+from kasuwa.rails.ports import EnvironmentRail, FundedRail, NoAnswer, TwoFactorRail, Unavailable
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.routing import BankLister
 from kasuwa.settings import RAIL_VENDORS, Settings, float_least_of, rails_of_purpose, shadow_of
@@ -69,6 +69,9 @@ async def examine_vendor(settings: Settings, name: str, rail: object) -> list[Fi
             findings.append(examine_balance(settings, name, await rail.balance()))
         if isinstance(rail, BankLister):
             findings.append(examine_banks(name, await rail.list_unmapped_banks()))
+        if isinstance(rail, TwoFactorRail) and await rail.uses_two_factor():
+            what = f"{name} asked for a code with the last transfer: such transfers never end by themselves"
+            findings.append(problem(what, "have two-factor authentication switched off there for transfers by the API"))
     except (Unavailable, NoAnswer) as error:
         notice = error.notice if isinstance(error, Unavailable) else ""
         mend = notice or f"check KASUWA_{name.upper()}_BASE_URL, and that the vendor is up"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from hashlib import blake2b
 from typing import TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.account_port import AccountRail
 from kasuwa.rails.callbacks import CallbackSource
 from kasuwa.rails.collection_routing import RoutedCollection
+from kasuwa.rails.dispute_port import DisputeRail
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
 from kasuwa.rails.identity_routing import RoutedIdentity
@@ -40,6 +42,7 @@ from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoCollection
+from kasuwa.rails.vendor_accounts import KnownAccounts
 from kasuwa.rails.vendors import (
     dojah,
     monnify,
@@ -55,6 +58,7 @@ from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
 from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
 from kasuwa.rails.vendors.monnify_identity import MonnifyIdentity
 from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
+from kasuwa.rails.vendors.paystack_disputes import PaystackDisputes
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.settings import (
     RAIL_VENDORS,
@@ -92,6 +96,7 @@ class RailChoice:
         self._remote: remote.RemoteClient | None = None
         self.router = Router()
         self.balances = KnownBalances()
+        self.accounts = KnownAccounts(vendor_accounts_of(settings))
         self.monitors: dict[str, VendorMonitor] = {}
         self.on_name: Callable[[NameComparison], None] | None = None
         self.banks: RailSet[BankRail] = self.add_purpose(
@@ -145,6 +150,7 @@ class RailChoice:
             balances=self.balances,
             unpaid=shadow_of(self._settings, purpose),
         )
+        rails.accounts = self.accounts
         self.router.sets[purpose] = rails  # type: ignore[assignment]
         return rails
 
@@ -223,9 +229,9 @@ class RailChoice:
         has_sandbox = self._settings.environment == "test"
         vendors = self._collectors
         return CollectionRails(
-            card=RoutedCollection(SandboxCards() if has_sandbox else NoCollection(), vendors),
-            debit=RoutedCollection(SandboxDebit() if has_sandbox else NoCollection(), vendors),
-            mobile=RoutedCollection(SandboxMobile() if has_sandbox else NoCollection(), vendors),
+            card=RoutedCollection(SandboxCards() if has_sandbox else NoCollection(), vendors, self.accounts),
+            debit=RoutedCollection(SandboxDebit() if has_sandbox else NoCollection(), vendors, self.accounts),
+            mobile=RoutedCollection(SandboxMobile() if has_sandbox else NoCollection(), vendors, self.accounts),
         )
 
     def _make_collection_vendors(self) -> dict[str, CollectionRail]:
@@ -293,6 +299,13 @@ class RailChoice:
             )
         return feeds
 
+    def make_dispute_rails(self) -> dict[str, DisputeRail]:
+        """Returns the vendors in use that take the answers of merchants to disputes."""
+        if not self._is_used(paystack.NAME):
+            return {}
+        base_url, monitor = self._base_url(paystack.NAME), self._monitor(paystack.NAME)
+        return {paystack.NAME: PaystackDisputes(self._transport, base_url, self._paystack_keys(), monitor)}
+
     def _is_used(self, vendor: str) -> bool:
         """Whether a vendor serves a purpose, or may have orders and accounts from earlier settings."""
         return any(
@@ -322,7 +335,9 @@ class RailChoice:
         if self._is_used(paystack.NAME):
             sources[paystack.NAME] = paystack.make_callbacks(self._paystack_keys())
         if self._is_used(monnify.NAME):
-            sources[monnify.NAME] = monnify.make_callbacks(self._monnify_keys())
+            sources[monnify.NAME] = monnify.make_callbacks(
+                self._monnify_keys(), is_optional=settings.monnify_unsigned == "on"
+            )
         if vtpass.NAME in self._billers.rails and settings.vtpass_callback_secret is not None:
             sources[vtpass.NAME] = vtpass.VtpassCallbacks(settings.vtpass_callback_secret)
         if self._is_used(remote.NAME):
@@ -333,8 +348,7 @@ class RailChoice:
         await self._egress.close()
 
     def _base_url(self, vendor: str) -> str:
-        chosen: str | None = getattr(self._settings, f"{vendor}_base_url")
-        return chosen or BASE_URLS[vendor][self._settings.environment]
+        return base_url_of(self._settings, vendor)
 
     def _monitor(self, vendor: str) -> VendorMonitor:
         """Returns the monitor of a vendor, which all of its adapters share."""
@@ -376,3 +390,28 @@ BASE_URLS = {
     dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL},
     vtpass.NAME: {"live": vtpass.LIVE_URL, "test": vtpass.TEST_URL},
 }
+
+# The setting that names our account with a vendor, besides its address.
+ACCOUNT_KEYS = {
+    paystack.NAME: "paystack_secret_key",
+    monnify.NAME: "monnify_api_key",
+    vtpass.NAME: "vtpass_api_key",
+    remote.NAME: "remote_base_url",
+}
+
+
+def base_url_of(settings: Settings, vendor: str) -> str:
+    """Returns the address of a vendor's API."""
+    chosen: str | None = getattr(settings, f"{vendor}_base_url")
+    return chosen or BASE_URLS[vendor][settings.environment]
+
+
+def vendor_accounts_of(settings: Settings) -> dict[str, str]:
+    """Returns our account with each vendor whose key is set: a hash that tells nothing of the key."""
+    accounts = {}
+    for vendor, name in ACCOUNT_KEYS.items():
+        key: str | None = getattr(settings, name)
+        if key is not None:
+            content = f"{base_url_of(settings, vendor)} {key}".encode()
+            accounts[vendor] = blake2b(content, digest_size=8, person=b"vendor account").hexdigest()
+    return accounts

@@ -82,6 +82,7 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
+    paystack_callback_addresses: str = ""  # networks that its call-backs come from; empty: everywhere
     paystack_phone: str | None = None  # the operator's telephone number, which the vendor requires with every account
     paystack_account_bank: str | None = None  # the vendor's name of the bank of accounts; None: its usual one
     monnify_api_key: str | None = None
@@ -89,12 +90,15 @@ class Settings(msgspec.Struct, kw_only=True):
     monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
     monnify_contract_code: str | None = None  # digits: the contract under which money is collected
     monnify_base_url: str | None = None  # None: the vendor's address for the environment
+    monnify_callback_addresses: str = ""
+    monnify_unsigned: str = "off"  # on or off: whether call-backs without a signature are accepted, in test alone
     vtpass_api_key: str | None = None
     vtpass_public_key: str | None = None
     vtpass_secret_key: str | None = None
     vtpass_base_url: str | None = None  # None: the vendor's address for the environment
     vtpass_phone: str | None = None  # the operator's telephone number, which the vendor requires with every bill
     vtpass_callback_secret: str | None = None  # part of the path where the vendor's call-backs arrive
+    vtpass_callback_addresses: str = ""
     dojah_app_id: str | None = None
     dojah_secret_key: str | None = None
     dojah_lookup: str = "find"  # find: the vendor tells the person; match: it only compares
@@ -104,6 +108,7 @@ class Settings(msgspec.Struct, kw_only=True):
     remote_secret: str | None = None  # signs requests, answers and call-backs
     remote_methods: str = "card,token,account,bank_transfer,ussd,phone,mobile_money"  # the payment methods it serves
     remote_currencies: str = "NGN"  # the currencies in which it collects payments
+    remote_callback_addresses: str = ""
     remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
     remote_old_secret: str | None = None
     close_key: str | None = None  # 32 bytes in base64 that sign closes; None: a file in test, no closes in live
@@ -264,10 +269,29 @@ def check_rails(settings: Settings) -> None:
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
+    if settings.monnify_unsigned not in ("on", "off"):
+        raise SettingsError(f"KASUWA_MONNIFY_UNSIGNED must be on or off, not {settings.monnify_unsigned!r}")
+    if settings.monnify_unsigned == "on" and settings.environment != "test":
+        raise SettingsError("KASUWA_MONNIFY_UNSIGNED must be off in live: call-backs without a signature are forged")
+    callback_senders_of(settings)
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
     check_remote(settings)
+
+
+def callback_senders_of(settings: Settings) -> dict[str, tuple[Network, ...]]:
+    """Returns the networks that the call-backs of rails come from. A rail without any is called from everywhere."""
+    senders = {}
+    for rail in ("paystack", "monnify", "vtpass", "remote"):
+        name = f"{rail}_callback_addresses"
+        try:
+            networks = read_networks(getattr(settings, name))
+        except ValueError as error:
+            raise SettingsError(f"{PREFIX}{name.upper()} takes addresses and networks, by commas: {error}") from None
+        if networks:
+            senders[rail] = networks
+    return senders
 
 
 def is_page_and_sandbox(purpose: str, names: Sequence[str]) -> bool:

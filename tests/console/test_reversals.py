@@ -1,5 +1,6 @@
 """Reversals: money that a rail gave or took back after success is booked by two operators, once."""
 
+import msgspec
 import pytest
 
 from kasuwa.console.manual_posting import (
@@ -26,6 +27,17 @@ RETURNED = ProposedPosting("rail:bank:NGN", "wallet:main:NGN", 10_000, "reversed
 VERDICT = Verdict(7, "approved", 3, RETURNED, AuditEntry("ada@example.com", "approved", "approval 7"))
 
 
+def decided_with_webhook(rows: dict[bytes, Row | None]) -> Decision:
+    decision = decide_verdict(VERDICT, context(has_webhook=True), LoadedRows(rows))
+    assert isinstance(decision, Decision)
+    return decision
+
+
+def events_of_reversal(shop: MerchantClient, txn_ref: str) -> list[dict[str, str]]:
+    found = [event["payload"] for event in shop.put("resources", inquire="events").body["data"]]
+    return [payload for payload in found if payload.get("reversalOf") == txn_ref]
+
+
 def test_a_second_approval_of_the_same_reversal_books_nothing() -> None:
     key, mark = posting_key(MERCHANT.merchant_id, 7), reversal_key(MERCHANT.merchant_id, "GP|FD|1")
     payment = payment_key(MERCHANT.merchant_id, "GP|FD|1")
@@ -36,6 +48,15 @@ def test_a_second_approval_of_the_same_reversal_books_nothing() -> None:
     reversal = first.rows[1]
     assert isinstance(reversal, RailReversal)
     assert (reversal.txn_ref, reversal.approval_id) == ("GP|FD|1", 7)
+    [event] = first.events
+    payload = msgspec.json.decode(event.payload)
+    assert (event.kind, event.reference, first.numbers_used) == ("reversal", payload["txnRef"], 1)
+    assert payload["txnRef"].startswith("GP|RV|")
+    assert (payload["reversalOf"], payload["chargedAmount"], payload["currency"]) == ("GP|FD|1", "100.00", "NGN")
+    assert (payload["paymentMethod"], payload["direction"]) == ("transfer", "credit")
+    assert first.jobs == (), "there is no webhook"
+    [job] = decided_with_webhook(rows).jobs
+    assert (job.kind, job.lane, job.reference) == ("webhook.deliver", "webhook", event.reference)
     other = Verdict(8, "approved", 3, RETURNED, VERDICT.audit_entry)
     known: dict[bytes, Row | None] = {posting_key(MERCHANT.merchant_id, 8): None, mark: reversal}
     assert decide_verdict(other, context(), LoadedRows(known)) == ALREADY_REVERSED
@@ -53,6 +74,8 @@ def test_a_reversed_transfer_goes_back_to_the_wallet_once(deployment: Deployment
     assert sent["txnRef"] in admin.get("/operator/approvals").words
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
     assert shop.wallet().balance == before + 10_000
+    [event] = events_of_reversal(shop, sent["txnRef"])
+    assert (event["kind"], event["direction"], event["chargedAmount"]) == ("reversal", "credit", "100.00")
     again = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=sent["txnRef"], reason="again")
     assert again.http == 422
     assert shop.put("disburse", action="verify", txnRef=sent["txnRef"]).body["txnStatus"] == "successful"
@@ -70,6 +93,8 @@ def test_a_reversed_payment_is_taken_from_the_wallet(deployment: Deployment, sho
     admin.get("/operator/approvals")
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
     assert shop.wallet().balance == before - 50_000
+    [event] = events_of_reversal(shop, reference)
+    assert (event["direction"], event["paymentMethod"]) == ("debit", "bank_transfer")
     assert deployment.broken_invariants([shop.mid]) == []
     # It is the payer's: neither a refund nor a dispute pays it again.
     refund = shop.put("payment", action="refund", txnRef=reference, amount="1.00").body

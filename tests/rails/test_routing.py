@@ -117,6 +117,20 @@ def test_every_combination_of_two_vendors(first: Any, second: Any) -> None:
     assert vendors.choose(avoided="two") == ("one" if is_able(first) else "two")
 
 
+def test_each_of_three_vendors_is_tried_before_one_is_tried_again() -> None:
+    vendors = Vendors(order=("one", "two", "three"))
+    vendors.rails.rails = {**vendors.rails.rails, "three": FakeBank()}
+    router = Router()
+    router.sets["bank"] = vendors.rails  # type: ignore[assignment]
+    assert [router.choose(DEMAND, (), avoided) for avoided in ("", "one", "two", "three")] == [
+        *("one", "two", "three", "one"),
+    ]
+    assert router.choose(DEMAND, ("three", "one", "two"), "one") == "two"
+    vendors.monitors["two"].held_seconds = 3.0
+    assert router.choose(DEMAND, (), "one") == "three"
+    assert (router.count_rails("bank"), router.count_rails("bank", ("two",)), router.count_rails("fax")) == (3, 1, 0)
+
+
 def test_rails_of_a_merchant_replace_those_of_the_settings() -> None:
     vendors = Vendors(order=("one",))
     assert vendors.choose() == "one"

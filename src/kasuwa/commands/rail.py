@@ -5,13 +5,15 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
 from kasuwa.commands.rail_conformance import check_rail
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.vault import Vault
-from kasuwa.db import rail_records
+from kasuwa.db import rail_records, vendor_accounts
+from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.rail_records import ShadowCount, ShadowDifference
-from kasuwa.settings import Settings, shadow_of
+from kasuwa.db.vendor_accounts import AccountUse
+from kasuwa.settings import Settings, SettingsError, shadow_of
 
 HELP = "Report on rails, and check one that speaks the rail protocol."
 command = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP)
@@ -66,6 +68,36 @@ def report_shadow(
         typer.echo(f"{utc_text(one.at)}  {one.shadow} {one.question}: {one.ours} here, {one.theirs} there")
     if not reports:
         typer.echo("nothing was compared")
+
+
+@command.command(name="accounts")
+def list_accounts(
+    same: Annotated[
+        str, typer.Option(metavar="RAIL", help="Only the key of this rail was replaced: its account is the same.")
+    ] = "",
+    data: DataOption = None,
+) -> None:
+    """List when which account with a vendor was used. An order that may be another account's never counts as lost."""
+
+    from kasuwa.rail_choice import vendor_accounts_of
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[dict[str, str], list[AccountUse]]:
+        own = vendor_accounts_of(settings)
+        if same and same not in own:
+            raise SettingsError(f"the keys of {same} are not set ({' or '.join(own) or 'nothing'} is)")
+        if same:
+            async with connection.transaction():
+                forgotten = await vendor_accounts.forget_others(connection, same, own[same])
+                after = f"{forgotten} other keys are of the same account"
+                await record_audit_entry(connection, OPERATOR_CHAIN_ID, "rail.same_account", same, after=after)
+        return own, await vendor_accounts.list_uses(connection)
+
+    own, uses = run_with_connection(data, work)
+    for use in uses:
+        mark = "  set now" if own.get(use.rail) == use.account else ""
+        typer.echo(f"{use.rail} {use.account}: {utc_text(use.began_at)} to {utc_text(use.last_used_at)}{mark}")
+    if not uses:
+        typer.echo("no account with a vendor was used")
 
 
 def describe_ms(mean: int | None) -> str:

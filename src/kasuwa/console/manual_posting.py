@@ -9,18 +9,21 @@ write-off    a claim that will not be paid   income:write_off → account
 reversal     a transfer or bill came back    rail → the account that paid it
              a payment was taken back        wallet → rail
 
-A reversal is booked once for a transaction, whose own state stays final. Fees stay as they are.
+A reversal is booked once for a transaction, whose own state stays final. Fees stay as they are. The merchant has an
+event about it. Contract: events#reversals
 """
 
 from typing import ClassVar, Literal
 
 import msgspec
 
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     AuditEntry,
     Context,
     Decision,
+    Event,
     FieldError,
     LoadedRows,
     Merchant,
@@ -30,13 +33,21 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.money import CURRENCIES, parse_minor
-from kasuwa.core.references import row_key
+from kasuwa.core.event_payloads import build_event
+from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
+from kasuwa.core.references import movement_reference, row_key
+from kasuwa.core.scenario import NO_SCENARIO
+from kasuwa.core.transactions import SUCCESSFUL, make_delivery_jobs
 from kasuwa.ledger import chart
 from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
 
 INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The debited account does not cover the amount")
 MAX_ACCOUNT_NAME_LENGTH = 120
+
+REVERSAL = "reversal"  # kind of the event
+REVERSAL_REFERENCE = "RV"
+# How the money of a reversed transaction moved, by the account of its rail.
+METHODS = {"bank": "transfer", "biller": "bill"}
 
 
 ALREADY_REVERSED = Refusal(INVALID_REQUEST, "The reversal of this transaction is booked already. Reject the proposal.")
@@ -141,6 +152,7 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
         return Decision(reply=row, rows=(row,), audit_entries=(verdict.audit_entry,))
     proposed = verdict.posting
     rows: tuple[Row, ...] = (row,)
+    events: tuple[Event, ...] = ()
     if proposed.reverses:
         mark = reversal_key(row.merchant_id, proposed.reverses)
         if seen.get(RailReversal, mark) is not None:
@@ -149,9 +161,36 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
         payment = seen.get(Payment, payment_key(row.merchant_id, proposed.reverses))
         if payment is not None and payment.undisputed < proposed.amount:
             return NOT_LEFT
+        events = (make_reversal_event(proposed, payment, context),)
         if payment is not None:
             # The payer has it: it cannot be refunded or disputed as well.
             rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))
     posting = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(posting,))
-    return Decision(reply=row, groups=(group,), rows=rows, audit_entries=(verdict.audit_entry,))
+    return Decision(
+        reply=row,
+        groups=(group,),
+        rows=rows,
+        jobs=tuple(job for event in events for job in make_delivery_jobs(context, row, event, NO_SCENARIO)),
+        events=events,
+        audit_entries=(verdict.audit_entry,),
+        numbers_used=len(events),
+    )
+
+
+def make_reversal_event(proposed: ProposedPosting, payment: Payment | None, context: Context) -> Event:
+    """Returns the event of a transaction that its rail took back."""
+    reference = movement_reference(REVERSAL_REFERENCE, context.permutation(context.number), lagos_day(context.now))
+    rail_kind = proposed.debit.split(":")[1]
+    payload = {
+        "status": 200,
+        "txn_status": SUCCESSFUL,
+        "txn_ref": reference,
+        "charged_amount": format_minor(proposed.amount),
+        "payment_method": METHODS.get(rail_kind, "transfer") if payment is None else payment.method,
+        "endpoint": context.merchant.environment,
+        "currency": proposed.debit.rpartition(":")[2],
+        "reversal_of": proposed.reverses,
+        "direction": "credit" if payment is None else "debit",
+    }
+    return Event(reference, REVERSAL, msgspec.json.encode(build_event(REVERSAL, payload)))

@@ -12,6 +12,8 @@ class CallbackReply(msgspec.Struct, frozen=True):
 
 
 class Callbacks(Protocol):
-    async def receive(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> CallbackReply:
-        """Receives what a rail sent to a path below /rails/, and returns the reply to it."""
+    async def receive(
+        self, path: str, find_header: Callable[[str], str | None], body: bytes, address: str
+    ) -> CallbackReply:
+        """Receives what a rail sent to a path below /rails/, and returns the reply to it. `address` is the sender's."""
         ...

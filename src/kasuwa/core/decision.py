@@ -113,6 +113,11 @@ class Context(msgspec.Struct):
         `among` are those that may take it, if the rule knows that not all of them do."""
         return self.rail_chooser.choose(demand, among or self.merchant.rails.get(demand.purpose, ()), avoided)
 
+    def has_untried_rail(self, purpose: str, attempt: int, among: tuple[str, ...] = ()) -> bool:
+        """Whether an order that was moved at every attempt so far has a rail left that it was not given to."""
+        preferred = among or self.merchant.rails.get(purpose, ())
+        return attempt < self.rail_chooser.count_rails(purpose, preferred) - 1
+
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""
         return self.vault.seal(self.merchant.merchant_id, place, plain, derive(self.entropy, f"nonce {place}"))

@@ -257,6 +257,19 @@ class PaymentRejectedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The bank's word for the reason, such as `UNDER_PAYMENT`. Absent if it gave none."
 
 
+class ReversalEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A bank or vendor took a transaction back after it was successful, and the operator has booked it.
+
+    Its `txnRef` is its own. The transaction itself stays as it is, and so do its fees.
+    """
+
+    kind: Literal["reversal"]
+    reversal_of: str = field(name="reversalOf")
+    "The `txnRef` of the transfer, bill or payment that was taken back."
+    direction: Literal["credit", "debit"]
+    "`credit`: the amount of a transfer or bill is yours again. `debit`: that of a payment was taken from your wallet."
+
+
 class AccountClosedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
 
@@ -329,6 +342,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "checkout": EventKind(CheckoutEvent, "A checkout was paid, or has expired"),
     "cashout": EventKind(SavingsMovementEvent, "A savings account was cashed out to the wallet or in cash"),
     "payment_rejected": EventKind(PaymentRejectedEvent, "A payer's transfer for a payment was sent back"),
+    "reversal": EventKind(ReversalEvent, "A successful transaction was taken back by its rail"),
     "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
     "invoice": EventKind(InvoiceEvent, "An invoice was made, paid, voided, or became overdue"),
 }

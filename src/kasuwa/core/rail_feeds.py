@@ -4,6 +4,9 @@ from datetime import date, datetime
 
 import msgspec
 
+# Rails at which the answers of merchants to disputes are handed in by the service (work/dispute_answers.py).
+ANSWERED_BY_API = frozenset({"paystack"})
+
 
 class Dispute(msgspec.Struct, frozen=True):
     """A payment that the payer's bank disputes. Amounts are in minor units."""

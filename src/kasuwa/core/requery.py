@@ -61,6 +61,7 @@ class RequeryJobKinds(msgspec.Struct, frozen=True):
 
     send: str
     query: str
+    purpose: str = ""  # of the rails that its orders can be given to; "" if they have no second choice
 
 
 class SendingTimes(Protocol):
@@ -84,6 +85,12 @@ def seconds_since_sent(job: Job, kinds: RequeryJobKinds, times: SendingTimes, no
 def is_sent_late(job: Job, kinds: RequeryJobKinds, answer: RailAnswer) -> bool:
     """Whether this answer is to an order that its rail had refused before, and that has now left."""
     return job.kind == kinds.send and job.attempt > 0 and answer.status != UNAVAILABLE
+
+
+def age_on_schedule(job: Job, kinds: RequeryJobKinds, times: SendingTimes, answer: RailAnswer, now: datetime) -> float:
+    """Returns the age by which the next try or query is scheduled: since the order left or, before that, since its
+    first try. An order that waited for its rail is queried as soon after it left as any other."""
+    return 0.0 if is_sent_late(job, kinds, answer) else now.timestamp() - (times.resent_at or times.sent_at)
 
 
 def final_status(answer: RailAnswer, age: float) -> str | None:
@@ -124,7 +131,7 @@ def schedule_requery(
 
     `row` has the status and message that the transaction keeps until then. The job sends again only if the rail refused
     the order itself as unavailable. It waits longer than the schedule says if the rail asked for it. `rail` is the rail
-    of find_next_rail: the order is sent there at once if this was its first try.
+    of find_next_rail: the order is sent there at once if it was not given to that rail before.
     """
     rail = job.rail if rail is None else rail
     is_moved = rail != job.rail and answer.is_unsent
@@ -138,7 +145,8 @@ def schedule_requery(
     kind = kinds.send if refused else kinds.query
     due = max(next_requery_at(context.now, age), context.now + timedelta(seconds=answer.retry_after))
     if is_moved:
-        due = context.now + AT_ONCE if job.attempt == 0 else next_requery_at(context.now, age)
+        is_untried = context.has_untried_rail(kinds.purpose, job.attempt)
+        due = context.now + AT_ONCE if is_untried else next_requery_at(context.now, age)
     fixed = job.is_rail_fixed or job.claims > 1 or not answer.is_unsent
     return kept, msgspec.structs.replace(
         job, kind=kind, attempt=job.attempt + 1, due=due, rail=rail, is_rail_fixed=fixed

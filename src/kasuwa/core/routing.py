@@ -40,7 +40,12 @@ class RailChooser(Protocol):
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         """Returns the rail for an order: of those in `preferred` if a merchant has rails of its own, else of the
-        settings. With `avoided` it returns another rail only if that one can take the order now. "" without rails."""
+        settings. With `avoided` it returns another rail only if that one can take the order now: the next one in their
+        order, so that each is tried before one is tried again. "" without rails."""
+        ...
+
+    def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
+        """Returns how many rails `choose` chooses from."""
         ...
 
     def choose_first(self, purpose: str) -> str:
@@ -53,6 +58,9 @@ class NoRouting:
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         return avoided
+
+    def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
+        return 1
 
     def choose_first(self, purpose: str) -> str:
         return ""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, Unavailable, VendorToken
 from kasuwa.rails.token_port import TokenRail
+from kasuwa.rails.vendor_accounts import KnownAccounts
 
 VENDOR_GONE = Answer(ports.FAILED, "91", "The processor of this payment is not in use any more")
 
@@ -12,13 +13,17 @@ VENDOR_GONE = Answer(ports.FAILED, "91", "The processor of this payment is not i
 class RoutedCollection:
     """A collection rail that passes orders on by their vendor.
 
-    `own` takes the orders of no vendor: the sandbox. `vendors` are those whose keys are set. An order that was sent to
+    `own` takes the orders of no vendor: the sandbox. `vendors` are those whose keys are set, `accounts` our accounts
+    with them. An order that was sent to
     a vendor whose keys are gone waits, and the operator gets a notice; one that was not sent yet fails.
     """
 
-    def __init__(self, own: CollectionRail, vendors: Mapping[str, CollectionRail]) -> None:
+    def __init__(
+        self, own: CollectionRail, vendors: Mapping[str, CollectionRail], accounts: KnownAccounts | None = None
+    ) -> None:
         self._own = own
         self._vendors = vendors
+        self._accounts = accounts or KnownAccounts()
 
     async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         rail = self._find(order)
@@ -32,13 +37,13 @@ class RoutedCollection:
         return await self._require(order).validate(order, otp)
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        return await self._require(order).query(order, card)
+        return self._accounts.confirm(order.vendor, order.sent_at, await self._require(order).query(order, card))
 
     async def refund(self, order: CollectionOrder) -> Answer:
         return await self._require(order).refund(order)
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
-        return await self._require(order).query_refund(order)
+        return self._accounts.confirm(order.vendor, order.sent_at, await self._require(order).query_refund(order))
 
     async def deactivate_token(self, token: VendorToken) -> Answer:
         """Has a vendor deactivate a saved card. A vendor that cannot is answered for with FAILED."""

@@ -202,12 +202,22 @@ class FundedRail(Protocol):
         ...
 
 
+@runtime_checkable
+class TwoFactorRail(Protocol):
+    """A bank rail whose vendor may ask for a code with each transfer. Such transfers never end by themselves."""
+
+    async def uses_two_factor(self) -> bool | None:
+        """Returns whether it asked for one with the last transfer. None without any. Raises Unavailable or NoAnswer."""
+        ...
+
+
 # --- banks --------------------------------------------------------------------------------------------------
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
-    """A transfer. `key` is its idempotency key, unique over all merchants. `rail` is the rail that was written with it.
-    `age_seconds` (business time since it was first sent) and `scenario` are used by the sandbox only."""
+    """A transfer. `key` is its idempotency key, unique over all merchants. `rail` is the rail that was written with it,
+    `sent_at` when it left or, before that, when it was first tried. `age_seconds` (business time since it was first
+    sent) and `scenario` are used by the sandbox only."""
 
     key: str
     amount: int
@@ -219,6 +229,7 @@ class TransferOrder(msgspec.Struct, frozen=True):
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
     rail: str = ""
+    sent_at: datetime | None = None
 
 
 class NameEnquiry(msgspec.Struct, frozen=True):
@@ -357,8 +368,9 @@ class CollectionRail(Protocol):
 
 class BillOrder(msgspec.Struct, frozen=True):
     """One bill as a rail sees it. `key` is its idempotency key over all merchants: the same key never delivers twice.
-    `sent_at` is when it was first sent, `rail` the rail that was written with it. `age_seconds` (business time since
-    then) and `scenario` are used by the sandbox only."""
+    `sent_at` is when it was first sent, `rail` the rail that was written with it. `phone` is the customer's telephone
+    number in E.164 form, or empty. `age_seconds` (business time since then) and `scenario` are used by the sandbox
+    only."""
 
     key: str
     biller: str
@@ -371,6 +383,7 @@ class BillOrder(msgspec.Struct, frozen=True):
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
     rail: str = ""
+    phone: str = ""
 
 
 class CustomerQuery(msgspec.Struct, frozen=True):

@@ -38,6 +38,7 @@ from kasuwa.rails.ports import (
     TransferOrder,
     Unavailable,
 )
+from kasuwa.rails.vendor_accounts import KnownAccounts
 
 log = structlog.get_logger("kasuwa.rails")
 
@@ -107,7 +108,8 @@ class RailSet(Generic[RailT]):
 
     `rails` are all that are configured. `order` are those for new orders, the first choice first. `unpaid` is one that
     is never given an order, because it runs in shadow mode. `items` are what billers sell: a biller other than the
-    first of the settings, whose catalogue is offered, takes an order only if it is known to sell the item."""
+    first of the settings, whose catalogue is offered, takes an order only if it is known to sell the item. `accounts`
+    are our accounts with the vendors."""
 
     def __init__(
         self,
@@ -127,6 +129,7 @@ class RailSet(Generic[RailT]):
         self.balances = balances
         self.unpaid = unpaid
         self.items = items
+        self.accounts = KnownAccounts()
         # Found once: the check of a protocol takes as long as the rest of a choice.
         self._selective: dict[str, SelectiveRail] = {}
         for name, rail in rails.items():
@@ -140,7 +143,7 @@ class RailSet(Generic[RailT]):
         names = self.candidates(preferred)
         if len(names) == 1 and not avoided:
             return names[0]
-        able = [name for name in names if name != avoided and self._is_able(name, demand)]
+        able = [name for name in list_others(names, avoided) if self._is_able(name, demand)]
         if able:
             return able[0]
         if avoided or not names:
@@ -221,6 +224,14 @@ class RailSet(Generic[RailT]):
             self.balances.spend(name, order.currency, order.amount)
 
 
+def list_others(names: tuple[str, ...], avoided: str) -> tuple[str, ...]:
+    """Returns the rails but the avoided one: those after it first, then those before it."""
+    if avoided not in names:
+        return names
+    place = names.index(avoided)
+    return (*names[place + 1 :], *names[:place])
+
+
 class Router:
     """Chooses the rails of orders (core.routing.RailChooser): a table of rail sets by purpose."""
 
@@ -230,6 +241,10 @@ class Router:
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         rails = self.sets.get(demand.purpose)
         return avoided if rails is None else rails.choose(demand, preferred, avoided)
+
+    def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
+        rails = self.sets.get(purpose)
+        return 0 if rails is None else len(rails.candidates(preferred))
 
     def choose_first(self, purpose: str) -> str:
         rails = self.sets.get(purpose)
@@ -269,7 +284,8 @@ class RoutedBank:
         return answer
 
     async def query(self, order: TransferOrder) -> Answer:
-        return await self._rails.get(order.rail).query(order)
+        answer = await self._rails.get(order.rail).query(order)
+        return self._rails.accounts.confirm(order.rail, order.sent_at, answer)
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         began = time.monotonic()
@@ -305,7 +321,8 @@ class RoutedBiller:
         return answer
 
     async def query(self, order: BillOrder) -> Answer:
-        return await self._rails.get(order.rail).query(order)
+        answer = await self._rails.get(order.rail).query(order)
+        return self._rails.accounts.confirm(order.rail, order.sent_at, answer)
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
         return await self._rails.get(order.rail).reprint(order)

@@ -70,6 +70,7 @@ class MonnifyRules:
         self.token_number = 0
         self.tokens: set[str] = set()
         self.are_twins_held_apart = True
+        self.has_two_factor = False
         self.accounts = MonnifyAccountRules(self.refuse, self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -80,6 +81,7 @@ class MonnifyRules:
             web.get("/api/v2/disbursements/wallet-balance", self.tell_balance),
             web.post("/api/v2/disbursements/single", self.transfer),
             web.get("/api/v2/disbursements/single/summary", self.summarize),
+            web.get("/api/v2/disbursements/single/transactions", self.list_transfers),
             web.post("/api/v1/vas/bvn-details-match", self.compare_bvn),
             *self.accounts.routes(),
         ]
@@ -162,7 +164,12 @@ class MonnifyRules:
         paid.queries += 1
         if paid.status == "PENDING" and paid.account_number[-2:] != "01":
             paid.status = "SUCCESS"
-        return good(self.describe(paid))
+        return good(self.describe(paid) | {"twoFaEnabled": self.has_two_factor})
+
+    async def list_transfers(self, request: web.Request) -> web.Response:
+        size = int(request.query.get("pageSize", 10))
+        rows = [self.describe(paid) for paid in reversed(self.transfers.values())]
+        return self.refuse(request) or good({"content": rows[:size], "totalElements": len(rows)})
 
     def describe(self, paid: PaidTransfer) -> dict[str, Any]:
         return {

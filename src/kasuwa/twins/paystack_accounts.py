@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from kasuwa.twins.paystack_disputes import PaystackDisputeRules
 from kasuwa.twins.paystack_envelope import good, refused
 from kasuwa.twins.server import deliver
 
@@ -86,6 +87,7 @@ class PaystackAccountRules:
         self.customers: dict[str, Customer] = {}  # by e-mail address
         self.payments: dict[str, Payment] = {}
         self.disputes: dict[int, Dispute] = {}
+        self.dispute_answers = PaystackDisputeRules(refuse, self.find_dispute)
         self.settlements: list[dict[str, Any]] = []
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -101,6 +103,7 @@ class PaystackAccountRules:
             web.get("/dispute", self.list_disputes),
             web.get("/dispute/{id}", self.show_dispute),
             web.get("/settlement", self.list_settlements),
+            *self.dispute_answers.routes(),
         ]
 
     # --- what happens outside ----------------------------------------------------------------------------------
@@ -256,9 +259,11 @@ class PaystackAccountRules:
         rows = [self.describe_dispute(dispute) for dispute in reversed(self.disputes.values())]
         return self.refuse(request) or paged("Disputes retrieved", rows, request.query)
 
+    def find_dispute(self, number: str) -> Dispute | None:
+        return self.disputes.get(int(number)) if number.isdigit() else None
+
     async def show_dispute(self, request: web.Request) -> web.Response:
-        refusal, number = self.refuse(request), request.match_info["id"]
-        found = self.disputes.get(int(number)) if number.isdigit() else None
+        refusal, found = self.refuse(request), self.find_dispute(request.match_info["id"])
         if found is None:
             return refusal or refused(404, "Dispute not found")
         return refusal or good("Dispute retrieved", self.describe_dispute(found))

@@ -134,13 +134,13 @@ class Twin:
         if fault == "stall":
             await asyncio.sleep(60)
             return cut(request)
-        text = await request.text()
+        content = await request.read()
         seen = SeenRequest(
             request.method,
             request.path,
             dict(request.query),
             dict(request.headers),
-            msgspec.json.decode(text) if request.content_type == "application/json" and text else None,
+            msgspec.json.decode(content) if request.content_type == "application/json" and content else None,
         )
         self.requests.append(seen)
         response: web.Response = await handler(request)

@@ -178,7 +178,7 @@ class Server:
             if path.startswith(PAGES):
                 return await self._answer_page(scope, path, protocol)
             if path.startswith(RAILS):
-                return await self._answer_callback(scope.method, path, protocol, headers)
+                return await self._answer_callback(scope, path, protocol)
             if path.startswith(FILES):
                 return await self._answer_file(scope.method, path)
             return await self._answer_plain(scope.method, path, headers)
@@ -215,14 +215,15 @@ class Server:
             return HttpReply(file.http, b"", file.http, action="file", headers=file.headers, pieces=file.pieces)
         return HttpReply(file.http, file.body, file.http, action="file", headers=file.headers)
 
-    async def _answer_callback(self, method: str, path: str, protocol: Any, headers: Any) -> HttpReply:
-        if method != "POST":
+    async def _answer_callback(self, scope: Any, path: str, protocol: Any) -> HttpReply:
+        headers = scope.headers
+        if scope.method != "POST":
             return ONLY_POST
         try:
             body = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers)
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
             return body_error_reply(error, SMALL_BODY)
-        reply = await self._callbacks.receive(path, headers.get, body)
+        reply = await self._callbacks.receive(path, headers.get, body, self._address(scope))
         return HttpReply(reply.http, reply.body, reply.http, action="callback")
 
     async def _answer_plain(self, method: str, path: str, headers: Any) -> HttpReply:

@@ -11,6 +11,7 @@ from functools import partial
 import msgspec
 import structlog
 
+from kasuwa.core.addresses import Network, is_trusted, read_address
 from kasuwa.core.callback import CallbackReply
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.rejections import Rejection
@@ -64,18 +65,32 @@ class CallbackServices(msgspec.Struct, frozen=True):
 
 
 class RailCallbacks:
+    """Receives call-backs. `senders` are the networks that those of a rail come from; a rail without any is called from
+    everywhere."""
+
     def __init__(
-        self, services: CallbackServices, sources: Mapping[str, CallbackSource], hints: Mapping[str, ReadHint] = {}
+        self,
+        services: CallbackServices,
+        sources: Mapping[str, CallbackSource],
+        hints: Mapping[str, ReadHint] = {},
+        senders: Mapping[str, tuple[Network, ...]] = {},
     ) -> None:
         self._services = services
         self._sources = sources
         self._hints = hints
+        self._senders = senders
 
-    async def receive(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> CallbackReply:
+    async def receive(
+        self, path: str, find_header: Callable[[str], str | None], body: bytes, address: str
+    ) -> CallbackReply:
         name, _, rest = path.removeprefix("/rails/").partition("/")
         source = self._sources.get(name)
         if source is None:
             return NO_SUCH_RAIL
+        sender, networks = read_address(address), self._senders.get(name, ())
+        if networks and (sender is None or not is_trusted(sender, networks)):
+            log.warning("a call-back came from another address than its rail's", rail=name, address=address)
+            return REFUSED
         try:
             key = source.find_order(rest, find_header, body)
         except CallbackRefused:

@@ -12,9 +12,10 @@ from datetime import datetime
 import asyncpg
 import structlog
 
-from kasuwa.db import connections, rail_records
+from kasuwa.db import connections, rail_records, vendor_accounts
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.rail_records import RailHealth
+from kasuwa.db.vendor_accounts import AccountUse
 from kasuwa.observe.log import describe_error
 from kasuwa.rails.ports import FundedRail, NoAnswer, Unavailable
 
@@ -40,14 +41,22 @@ async def repeat(work: Callable[[], Awaitable[object]], seconds: float, failure:
 
 
 class RailWatch:
-    """Publishes the state of the vendors of this process, and passes on the balances that a worker has read."""
+    """Publishes the state of the vendors of this process and its accounts with them, and passes on the balances that a
+    worker has read."""
 
     def __init__(
-        self, pool: Pool, read_states: Callable[[], Sequence[RailHealth]], use_balances: Callable[[Balances], None]
+        self,
+        pool: Pool,
+        read_states: Callable[[], Sequence[RailHealth]],
+        use_balances: Callable[[Balances], None],
+        own_accounts: Mapping[str, str] | None = None,
+        use_accounts: Callable[[list[AccountUse]], None] = lambda _: None,
     ) -> None:
         self._pool = pool
         self._read_states = read_states
         self._use_balances = use_balances
+        self._own_accounts = own_accounts or {}
+        self._use_accounts = use_accounts
         self._read_at: dict[tuple[str, str], datetime] = {}
 
     async def run(self) -> None:
@@ -57,6 +66,9 @@ class RailWatch:
         async with self._pool.acquire() as connection:
             await rail_records.store_health(connection, self._read_states())
             found = await rail_records.list_balances(connection)
+            await vendor_accounts.record_use(connection, self._own_accounts)
+            uses = await vendor_accounts.list_uses(connection)
+        self._use_accounts(uses)
         # Each reading is passed on once: later ones of this process would undo what it has subtracted since.
         new = [row for row in found if self._read_at.get((row.rail, row.currency)) != row.read_at]
         self._read_at.update({(row.rail, row.currency): row.read_at for row in new})

@@ -32,6 +32,9 @@ class TwoRails:
         self.demands.append(demand)
         return "two" if avoided else "one"
 
+    def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
+        return 2
+
     def choose_first(self, purpose: str) -> str:
         return "one"
 

@@ -248,9 +248,9 @@ starts = st.integers(min_value=0, max_value=60 * 365 * DAY * 10**6).map(
 )
 
 
-def climb(sent: SentTransfer, answer: Answer, rungs: int) -> list[float]:
+def climb(sent: SentTransfer, answer: Answer, rungs: int, first_age: float = 0.0) -> list[float]:
     """Returns the ages at which a transfer is queried if every query runs exactly on time."""
-    ages, age, decision = [], 0.0, sent.receive_answer(answer, 0.0)
+    ages, age, decision = [], first_age, sent.receive_answer(answer, first_age)
     for _ in range(rungs):
         if not decision.jobs:
             break
@@ -294,6 +294,15 @@ def test_the_requery_schedule_is_that_of_the_contract() -> None:
     assert REQUERY_TIMES[:6] == [5, 30, 120, 600, 1800, 3600]
     assert all(later - earlier == 3600 for earlier, later in pairwise(REQUERY_TIMES[5:]))
     assert REQUERY_TIMES[-1] == DAY
+
+
+def test_a_transfer_that_waited_for_its_rail_is_queried_soon_after_it_left() -> None:
+    sent = SentTransfer.new()
+    sent = sent.after(sent.receive_answer(REFUSED, 0))
+    sent = sent.after(sent.receive_answer(REFUSED, 5))
+    assert (sent.job.kind, sent.job.due) == (SEND, NOW + timedelta(seconds=30))
+    ages = climb(sent, WORKING, 4, first_age=30)
+    assert ages == [35, 60, 150, 630]
 
 
 def times(decision_age: float, answer: Answer, **kwargs: Any) -> datetime:

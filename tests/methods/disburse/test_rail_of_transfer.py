@@ -24,13 +24,17 @@ NOT_SENT = msgspec.structs.replace(RAIL_UNAVAILABLE, is_unsent=True, retry_after
 class TwoRails:
     """Gives new orders to `one`, and those that were not sent there to `two`."""
 
-    def __init__(self, other: str = "two") -> None:
+    def __init__(self, other: str = "two", count: int = 2) -> None:
         self.other = other
+        self.count = count
         self.demands: list[tuple[RailDemand, tuple[str, ...]]] = []
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         self.demands.append((demand, preferred))
         return self.other if avoided else "one"
+
+    def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
+        return self.count
 
     def choose_first(self, purpose: str) -> str:
         return "one"
@@ -111,6 +115,19 @@ def test_order_moves_only_if_certainly_nothing_has_left(
     assert job.kind == (SEND if moves or (answer.status == ports.UNAVAILABLE and kind == SEND) else QUERY)
     # From now on it can move only if nothing has left so far.
     assert job.is_rail_fixed == (not answer.is_unsent or is_fixed or current_claims > 1)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_order_moves_at_once_until_every_rail_was_tried(count: int) -> None:
+    chooser = TwoRails(count=count)
+    sent = take(chooser)
+    waits = []
+    for other in ("two", "three", "one"):
+        chooser.other, sent.job.claims = other, 1
+        sent = sent.after(receive(sent, NOT_SENT, chooser))
+        assert (sent.job.rail, sent.job.kind) == (other, SEND)
+        waits.append((sent.job.due - sent.row.created_at).total_seconds())
+    assert [wait > 1 for wait in waits] == [attempt >= count - 1 for attempt in range(3)]
 
 
 def test_unavailable_after_a_lost_answer_never_moves_an_order() -> None:

@@ -36,6 +36,9 @@ class Rails:
         able = [name for name in preferred if name != avoided and name not in self.away]
         return able[0] if able else avoided or preferred[0]
 
+    def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
+        return len(preferred)
+
     def choose_first(self, purpose: str) -> str:
         raise AssertionError("accounts know their rail")
 

@@ -104,6 +104,8 @@ def rail_settings(twins: Twins) -> dict[str, str]:
         "KASUWA_RAIL_BANK": "paystack",
         "KASUWA_PAYSTACK_BASE_URL": twins.paystack.url,
         "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_1",
+        "KASUWA_PAYSTACK_CALLBACK_ADDRESSES": "52.31.139.75,127.0.0.0/8",
+        "KASUWA_TRUSTED_PROXIES": "127.0.0.1",
         "KASUWA_RAIL_BILLS": "vtpass",
         "KASUWA_VTPASS_BASE_URL": twins.vtpass.url,
         "KASUWA_VTPASS_API_KEY": "api-1",
@@ -140,10 +142,12 @@ def harness(deployments: Deployments) -> Iterator[LiveHarness]:
 def test_bill_is_delivered_with_its_token(harness: LiveHarness) -> None:
     resolved = harness.put("bills", action="resolve", paycode="ikeja-electric/prepaid", reference=METER)
     assert resolved["custName"] == "TESTMETER1"
-    paid = harness.pay("first")
+    paid = harness.pay("first", phonenumber="0803 123 4567")
     assert (paid["txnStatus"], len(paid["token"])) == ("successful", 20)
     assert harness.verify("first")["token"] == paid["token"]
     assert harness.pay("first") == paid
+    [phone] = [request.body["phone"] for request in harness.vtpass.requests if request.path == "/pay"]
+    assert phone == "08031234567"
     assert sum(bill.customer == METER for bill in harness.rules.bills.values()) == 1
 
 
@@ -245,6 +249,15 @@ def test_person_of_a_bvn(harness: LiveHarness) -> None:
     assert found["data"]["firstname"] == "ADAEZE"
     assert "image" not in str(found)
     assert harness.put("resources", inquire="bvn", bvn="33312345678")["status"] != 200
+
+
+def test_call_backs_from_other_addresses_are_refused(harness: LiveHarness) -> None:
+    body, headers = harness.bank.sign({"event": "transfer.success", "data": {"reference": "nobody's"}})
+    sent = []
+    with harness.deployment.connect() as wire:
+        for forwarded in ({}, {"X-Forwarded-For": "52.31.139.75"}, {"X-Forwarded-For": "203.0.113.9"}):
+            sent.append(wire.send("POST", "/rails/paystack", body, {**headers, **forwarded}).http)
+    assert sent == [200, 200, 401]
 
 
 def test_call_backs_of_other_rails_and_methods_are_refused(harness: LiveHarness) -> None:

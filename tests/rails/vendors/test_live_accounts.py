@@ -4,6 +4,7 @@ The twins keep what strangers paid; the books must have booked exactly that, onc
 """
 
 import asyncio
+import base64
 import signal
 import urllib.request
 from collections.abc import Iterator
@@ -346,6 +347,57 @@ def test_dispute_is_a_notice_at_once_and_again_when_it_is_resolved(harness: Acco
     harness.list_again()
     wait_until("the account is listed", lambda: is_listed(harness))
     assert (len(notices_of_dispute("answer it there by")), len(notices_of_dispute("merchant-accepted"))) == (1, 1)
+
+
+def open_dispute(harness: AccountHarness, reference: str, amount: int) -> tuple[int, str]:
+    """Has a payer dispute a payment. Returns the number of the dispute at the vendor, and ours."""
+    rules, number = harness.twins.bank.accounts, harness.wait_for_account(reference)
+    harness.call_back("paystack", rules.pay_into(number, amount))
+    harness.wait_for_booking(number, amount)
+    harness.call_back("paystack", rules.dispute(list(rules.payments)[-1], amount))
+    opened = wait_until(
+        "the dispute is open",
+        lambda: harness.shop.put("payment", action="disputes", state="needs_response").body["data"],
+    )
+    return list(rules.disputes)[-1], str(opened[0]["dispute_id"])
+
+
+def test_answers_of_the_merchant_are_handed_in_at_the_vendor(harness: AccountHarness) -> None:
+    """Evidence with a file, after an answer of the vendor was lost; a dispute that is accepted; and evidence without a
+    file, which the vendor does not take."""
+    vendor = harness.twins.bank.accounts.dispute_answers
+    number, dispute_id = open_dispute(harness, "evidence", 91_000)
+    harness.twins.paystack.add_fault("lose", f"/dispute/{number}/resolve")
+    content = base64.b64encode(b"%PDF-1.4 receipt").decode()
+    evidence = {
+        "explanation": "It was delivered.",
+        "customer_name": "Ada Obi",
+        "customer_email": "ada@example.com",
+        "customer_phone": "+2348031234567",
+        "files": [{"name": "receipt.pdf", "content": content}],
+    }
+    answered = harness.shop.put("payment", action="dispute_respond", dispute_id=dispute_id, evidence=evidence).body
+    assert answered["data"]["state"] == "under_review"
+    outcomes = "select outcome from dispute_hand_in where dispute_id = $1 and done_at is not null"
+    wait_until("the vendor has it", lambda: len(vendor.answers) == 1)
+    harness.deployment.fetch("update dispute_hand_in set due_at = now()")
+    wait_until("it is known to have it", lambda: harness.deployment.fetch(outcomes, dispute_id))
+    assert (len(vendor.answers), vendor.files[f"{number}-1.pdf"]) == (1, b"%PDF-1.4 receipt")
+    harness.call_back("paystack", harness.twins.bank.accounts.resolve(number, "declined"))
+    wait_until(
+        "the dispute is won",
+        lambda: harness.shop.put("payment", action="dispute", dispute_id=dispute_id).body["data"]["state"] == "won",
+    )
+    number, accepted = open_dispute(harness, "accepted", 92_000)
+    harness.shop.put("payment", action="dispute_respond", dispute_id=accepted, accept=True)
+    wait_until("the vendor has it", lambda: len(vendor.answers) == 2)
+    assert (vendor.answers[1]["resolution"], vendor.answers[1]["refund_amount"]) == ("merchant-accepted", 92_000)
+    number, by_hand = open_dispute(harness, "by-hand", 93_000)
+    harness.shop.put("payment", action="dispute_respond", dispute_id=by_hand, evidence={"explanation": "x"})
+    message = f"dispute {number} at paystack was not answered there (paystack takes no evidence without a file)"
+    wait_until("the operator is told", lambda: any(message in text for text in harness.notices()))
+    assert not any("hand it in for" in text or "accept it there" in text for text in harness.notices())
+    assert len(vendor.answers) == 2
 
 
 def test_a_dispute_that_is_announced_when_it_is_lost_is_opened_and_lost(harness: AccountHarness) -> None:

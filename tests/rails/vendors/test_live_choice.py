@@ -108,6 +108,18 @@ def test_low_balance_is_published_and_chooses_the_second(vendors: TwoVendors) ->
     assert vendors.harness.notices().count(message) == 1
 
 
+def test_accounts_with_vendors_are_listed_and_may_be_said_to_be_the_same(vendors: TwoVendors) -> None:
+    deployment = vendors.harness.deployment
+    deployment.fetch("insert into vendor_account values ('monnify', 'former', now() - interval '1 day', now())")
+    lines = deployment.run_command("rail", "accounts").splitlines()
+    assert [line.split()[0] for line in lines] == ["monnify", "monnify", "paystack", "vtpass"]
+    assert [line.endswith("set now") for line in lines] == [False, True, True, True]
+    assert len(deployment.run_command("rail", "accounts", "--same", "monnify").splitlines()) == 3
+    entries = deployment.fetch("select subject, after from audit_entry where action = 'rail.same_account'")
+    assert entries == [("monnify", "1 other keys are of the same account")]
+    assert "the keys of remote are not set" in deployment.run_refused_command("rail", "accounts", "--same", "remote")
+
+
 def test_changed_catalogue_of_bills_is_asked_for(vendors: TwoVendors) -> None:
     deployment = vendors.harness.deployment
     refused = vendors.harness.call_back({"type": "variations-update"}, "another-secret-of-enough-length")

@@ -109,7 +109,7 @@ def test_doctor_and_the_console_know_the_rails_of_payments(harness: SecondVendor
 
 
 def test_first_vendor_takes_payments_again_and_keeps_its_saved_cards(harness: SecondVendorHarness) -> None:
-    """The last test: the vendor comes back, and goes away again."""
+    """The vendor comes back. Later tests have both."""
     harness.bring_back()
     harness.run_open_jobs()
     wait_until("the account is open", lambda: harness.request_account("waits").get("data"))
@@ -123,3 +123,13 @@ def test_first_vendor_takes_payments_again_and_keeps_its_saved_cards(harness: Se
     charged = harness.put(action="charge", paymentType="token", token=token, amount="900.00")
     assert charged["txnStatus"] == "successful"
     assert harness.rail_of(charged["txnRef"]) == "paystack", "a saved card is charged where it was saved"
+
+
+def test_qr_payment_is_paid_on_the_page_of_the_vendor_that_serves_it(harness: SecondVendorHarness) -> None:
+    begun = harness.put(action="charge", paymentType="qrpay", amount="1700.00", redirect_url="https://shop.example")
+    assert (begun["status"], harness.rail_of(begun["txnRef"])) == (202, "paystack")
+    assert begun["authURL"].startswith("https://checkout.paystack.com/pay/")
+    assert "qrcode" not in begun
+    harness.call_back("paystack", harness.paystack.pay(harness.wire(begun["txnRef"])))
+    paid = harness.wait_for(begun["txnRef"], "successful")
+    assert (paid["txnStatus"], paid["chargedAmount"]) == ("successful", 1700)

@@ -297,6 +297,26 @@ def test_signed_callback_names_its_order() -> None:
             find_order(changed, signature)
 
 
+def test_unsigned_callback_is_accepted_only_if_that_is_allowed() -> None:
+    body, headers = MonnifyRules().sign({"eventType": "FAILED_DISBURSEMENT", "eventData": {"reference": "other"}})
+    tolerant = make_callbacks(KEYS, is_optional=True)
+    assert tolerant.find_order("", lambda _: None, body) is None
+    assert tolerant.find_order("", headers.get, body) is None
+    with pytest.raises(CallbackRefused):
+        tolerant.find_order("", lambda _: "00", body)
+
+
+def test_two_factor_authentication_is_told_by_the_last_transfer() -> None:
+    async def work(harness: VendorHarness) -> None:
+        assert await harness.rail.uses_two_factor() is None
+        await harness.rail.transfer(order())
+        assert await harness.rail.uses_two_factor() is False
+        harness.rules.has_two_factor = True
+        assert await harness.rail.uses_two_factor() is True
+
+    at_monnify(work)
+
+
 @pytest.mark.parametrize(
     "event",
     [

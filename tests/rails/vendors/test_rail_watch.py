@@ -130,6 +130,11 @@ def order_of(process: Process) -> TransferOrder:
     return TransferOrder(f"{process.merchant.merchant_id} GP|FD|1|20260105X", 1, "NGN", "058", ACCOUNT, "", "")
 
 
+async def send_transfer(process: Process) -> None:
+    """Sends a transfer that the books do not know."""
+    await process.services.rail_choice.banks.rails["monnify"].transfer(order_of(process))
+
+
 def test_gauges_of_rails(address: tuple[str, str]) -> None:
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as process:
@@ -178,6 +183,11 @@ def test_doctor_tells_balances_banks_clocks_and_orders_that_wait(address: tuple[
             assert "fund it: KASUWA_RAIL_FLOAT_LEAST is above it for NGN" in text
             assert "banks cannot be paid there (" in text
             assert "ok     this machine's clock agrees with that of monnify" in text
+            assert "asked for a code" not in text
+            await send_transfer(process)
+            ground.monnify_rules.has_two_factor = True
+            text = "\n".join(str(finding) for finding in await examine_rails(settings))
+            assert "wrong  monnify asked for a code with the last transfer" in text
             assert await examine_open_orders(settings, process.connection) == []
             without = ground.settings("paystack", has_monnify=False)
             [waiting] = await examine_open_orders(without, process.connection)

@@ -6,6 +6,7 @@ The next process finds the job when the lease has expired, with settings that ma
 
 from decimal import Decimal
 from itertools import product
+from pathlib import Path
 
 import asyncpg
 import msgspec
@@ -13,8 +14,17 @@ import pytest
 
 from kasuwa.core.decision import Decision
 from kasuwa.db.batch import RuleFailure
-from kasuwa.rails.ports import RAIL_UNAVAILABLE
-from tests.rails.vendors.two_vendors import PAYSTACK_ONLY_BANK, Ground, Process, play, prepare_database, process_of
+from kasuwa.rails.ports import RAIL_UNAVAILABLE, NameEnquiry
+from tests.rails.remote.example_rails import SECRET, running_rail
+from tests.rails.vendors.two_vendors import (
+    ACCOUNT,
+    PAYSTACK_ONLY_BANK,
+    Ground,
+    Process,
+    play,
+    prepare_database,
+    process_of,
+)
 from tests.running import Deployments
 
 CLOSED_PORT = "http://127.0.0.1:9"
@@ -165,6 +175,38 @@ def test_order_of_a_vendor_that_is_no_longer_configured_waits(address: tuple[str
         assert ground.paid_by() == {"paystack": 0, "monnify": 0}
         async with process_of(ground, ground.settings("paystack,monnify"), merchant_id) as third:
             assert await third.finish(job) == ("successful", "monnify")
+
+    play(address, story)
+
+
+def test_third_vendor_pays_at_once_while_two_are_down(address: tuple[str, str], tmp_path: Path) -> None:
+    async def story(ground: Ground, merchant_id: int) -> None:
+        with running_rail(tmp_path) as rail:
+            settings = ground.settings(
+                "monnify,paystack,remote",
+                url=CLOSED_PORT,
+                paystack_base_url=CLOSED_PORT,
+                remote_base_url=rail.url,
+                remote_key_id=SECRET.key_id,
+                remote_secret=SECRET.secret,
+            )
+            async with process_of(ground, settings, merchant_id) as process:
+                job = await process.take("third")
+                await process.services.step_runner.run(job, process.merchant, process.services.clock.now())
+                rails = ["monnify"]
+                for _ in range(2):
+                    rails.append((await process.state(job))[1])
+                    [(seconds,)] = await process.connection.fetch(
+                        "select extract(epoch from run_at - now()) from scheduled_job where key = $1", job.key
+                    )
+                    assert seconds < 1, "the next vendor is tried at once"
+                    await process.connection.execute("update scheduled_job set run_at = now()")
+                    await process.worker.run_once("bank")
+                assert rails == ["monnify", "paystack", "remote"]
+                assert await process.finish(job) == ("successful", "remote")
+                name = await process.services.rails.bank.find_account_name(NameEnquiry("058", ACCOUNT))
+                assert name.name == "ADA OBI"
+        assert ground.paid_by() == {"paystack": 0, "monnify": 0}
 
     play(address, story)
 

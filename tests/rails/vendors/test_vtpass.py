@@ -112,6 +112,18 @@ def test_prepaid_meter_gets_its_token() -> None:
     at_vtpass(work)
 
 
+@pytest.mark.parametrize(
+    ("phone", "sent_as"),
+    [("+2348031234567", "08031234567"), ("", OPERATOR_PHONE), ("+233201234567", OPERATOR_PHONE)],
+)
+def test_bill_has_the_telephone_number_of_its_customer(phone: str, sent_as: str) -> None:
+    async def work(harness: VendorHarness) -> None:
+        await harness.rail.pay(order(phone=phone))
+        assert [request.body["phone"] for request in harness.twin.requests] == [sent_as]
+
+    at_vtpass(work)
+
+
 def test_airtime_goes_to_the_phone() -> None:
     async def work(harness: VendorHarness) -> None:
         assert (await harness.rail.pay(AIRTIME)).status == ports.SUCCESSFUL

@@ -404,6 +404,7 @@ BILLS_PAY: Action[types.BillReply] = Action(
         "amount": ("amount", "amount"),
         "currency": ("currency", "choice"),
         "order_ref": ("orderRef", "text"),
+        "phonenumber": ("phonenumber", "text"),
         "dry_run": ("dry_run", "boolean"),
     },
     reply="BillReply",

@@ -1522,6 +1522,7 @@ class Bills(AsyncGroup):
         amount: types.Amount | None = None,
         currency: Literal["NGN"] | None = None,
         order_ref: str | None = None,
+        phonenumber: str | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.BillReply:
@@ -1541,6 +1542,9 @@ class Bills(AsyncGroup):
         currency: May be left out: bills are always paid in NGN.
         order_ref: Your reference of the bill. Sent again with the same content it returns the first bill; with
             other content it is refused. 1 to 100 characters. The client makes one if it is left out.
+        phonenumber: Telephone number of the customer, for a bill that is not for a telephone: billers send their
+            receipts to it. The operator's is given if it is left out. A telephone number of its country, or one
+            with + and its country's code.
         dry_run: If true, the reply says what the bill would cost, and nothing is paid.
         idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
 
@@ -1569,6 +1573,7 @@ class Bills(AsyncGroup):
                 "amount": amount,
                 "currency": currency,
                 "order_ref": order_ref,
+                "phonenumber": phonenumber,
                 "dry_run": dry_run,
             },
             idempotency_key,

@@ -1777,6 +1777,18 @@ EVENTS: Mapping[str, FieldTable] = {
         "rejected_amount": ("rejectedAmount", "text"),
         "reason": ("reason", "text"),
     },
+    "ReversalEvent": {
+        "status": ("status", "integer"),
+        "txn_status": ("txnStatus", "choice"),
+        "txn_ref": ("txnRef", "text"),
+        "charged_amount": ("chargedAmount", "amount"),
+        "payment_method": ("paymentMethod", "text"),
+        "endpoint": ("endpoint", "choice"),
+        "kind": ("kind", "choice"),
+        "currency": ("currency", "text"),
+        "reversal_of": ("reversalOf", "text"),
+        "direction": ("direction", "choice"),
+    },
     "AccountClosedEvent": {
         "status": ("status", "integer"),
         "txn_status": ("txnStatus", "choice"),

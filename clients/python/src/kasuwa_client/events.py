@@ -844,6 +844,61 @@ class PaymentRejectedEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class ReversalEvent(EventBase):
+    """A bank or vendor took a transaction back after it was successful, and the operator has booked it. Its `txnRef`
+    is its own. The transaction itself stays as it is, and so do its fees.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["reversal"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    reversal_of: str
+    """The `txnRef` of the transfer, bill or payment that was taken back."""
+    direction: Literal["credit", "debit"]
+    """`credit`: the amount of a transfer or bill is yours again. `debit`: that of a payment was taken from your
+    wallet.
+    """
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "reversal_of": "reversalOf",
+        "direction": "direction",
+    }
+
+
+@dataclass(frozen=True)
 class AccountClosedEvent(EventBase):
     """A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank."""
 
@@ -1070,6 +1125,7 @@ Event = Union[
     SettlementEvent,
     CheckoutEvent,
     PaymentRejectedEvent,
+    ReversalEvent,
     AccountClosedEvent,
     InvoiceEvent,
     EndpointTestEvent,
@@ -1093,6 +1149,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "settlement": SettlementEvent,
     "checkout": CheckoutEvent,
     "payment_rejected": PaymentRejectedEvent,
+    "reversal": ReversalEvent,
     "account_closed": AccountClosedEvent,
     "invoice": InvoiceEvent,
     "test": EndpointTestEvent,

@@ -197,6 +197,11 @@ export interface BillsPayRequest {
    * refused. This client makes one if you give none. 1 to 100 characters.
    */
   readonly orderRef?: string | undefined;
+  /**
+   * Telephone number of the customer, for a bill that is not for a telephone: billers send their receipts to it. The
+   * operator's is given if it is left out. A telephone number of its country, or one with + and its country's code.
+   */
+  readonly phonenumber?: string | null | undefined;
   /** If true, the reply says what the bill would cost, and nothing is paid. */
   readonly dry_run?: boolean | null | undefined;
 }

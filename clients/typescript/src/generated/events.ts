@@ -269,6 +269,23 @@ export interface PaymentRejectedEvent extends EventPayload {
   readonly reason?: string;
 }
 
+/**
+ * A bank or vendor took a transaction back after it was successful, and the operator has booked it. Its `txnRef` is
+ * its own. The transaction itself stays as it is, and so do its fees.
+ */
+export interface ReversalEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "reversal";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
+  /** The `txnRef` of the transfer, bill or payment that was taken back. */
+  readonly reversalOf: string;
+  /**
+   * `credit`: the amount of a transfer or bill is yours again. `debit`: that of a payment was taken from your wallet.
+   */
+  readonly direction: "credit" | "debit";
+}
+
 /** A personalized account was closed at its bank. It is no transaction: `txnRef` names the account at the bank. */
 export interface AccountClosedEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -347,6 +364,7 @@ export type KasuwaEvent =
   | SettlementEvent
   | CheckoutEvent
   | PaymentRejectedEvent
+  | ReversalEvent
   | AccountClosedEvent
   | InvoiceEvent
   | EndpointTestEvent
@@ -369,6 +387,7 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "settlement",
   "checkout",
   "payment_rejected",
+  "reversal",
   "account_closed",
   "invoice",
   "test",

@@ -26,6 +26,7 @@ CURRENCY = "NGN"
 SEND = "bills.send"
 QUERY = "bills.ask"
 LANE = "biller"
+PURPOSE = "bills"  # of its rails
 
 WALLET = chart.wallet(CURRENCY)
 RAIL = chart.rail("biller", CURRENCY)
@@ -111,7 +112,7 @@ DELIVERY_FORMATS = {
 }
 
 
-class BillDetail(msgspec.Struct, frozen=True, kw_only=True):
+class BillDetail(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The item and customer of a bill. Stored as the `detail` of its transaction."""
 
     paycode: str
@@ -122,6 +123,7 @@ class BillDetail(msgspec.Struct, frozen=True, kw_only=True):
     reference: str  # of the customer: a meter, a smartcard or a phone number
     fulfillment: str = msgspec.field(name="fulfilment")
     commission: int  # credited to the wallet when the bill is successful, in minor units
+    phone: str = ""  # of the customer, in E.164 form; empty if the merchant gave none
 
 
 class BillJobData(msgspec.Struct, frozen=True):

@@ -52,4 +52,5 @@ def describe_bill(key: str, detail: BillDetail, amount: int, sent_at: datetime) 
         amount=amount,
         currency=CURRENCY,
         sent_at=sent_at,
+        phone=detail.phone,
     )

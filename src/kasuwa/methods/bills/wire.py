@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.core.fields import Amount, ChosenCurrency, Reference
+from kasuwa.core.people import Phone
 
 BillsId = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 
@@ -139,6 +140,9 @@ class PayRequest(msgspec.Struct, kw_only=True):
     order_ref: Reference = field(name="orderRef")
     """Your reference of the bill. Sent again with the same content it returns the first bill; with other content it is
     refused."""
+    phonenumber: Phone | None = None
+    """Telephone number of the customer, for a bill that is not for a telephone: billers send their receipts to it. The
+    operator's is given if it is left out."""
     dry_run: bool | None = None
     "If true, the reply says what the bill would cost, and nothing is paid."
 

@@ -28,6 +28,7 @@ CURRENCY = "NGN"
 SEND = "disburse.send"
 QUERY = "disburse.ask"
 LANE = "bank"
+PURPOSE = "bank"  # of its rails
 
 WALLET = chart.wallet(CURRENCY)
 RAIL = chart.rail("bank", CURRENCY)

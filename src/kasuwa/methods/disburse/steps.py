@@ -1,6 +1,6 @@
 """Calls the bank rail for a transfer's job: sends the transfer, or queries its outcome."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
@@ -22,14 +22,19 @@ async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the bank for a transfer that has ended."""
     detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
     order = describe_transfer(rail_key(row.merchant_id, row.txn_ref), detail, row.amount)
-    return await rails.bank.query(msgspec.structs.replace(order, rail=row.rail))
+    return await rails.bank.query(msgspec.structs.replace(order, rail=row.rail, sent_at=row.created_at))
 
 
 def make_transfer_order(job: Job, now: datetime) -> TransferOrder:
     job_data = decode_job_data(job.work)
     order = describe_transfer(rail_key(job.merchant_id, job.reference), job_data.order, job_data.amount)
-    age_seconds = now.timestamp() - job_data.sent_at
-    return msgspec.structs.replace(order, rail=job.rail, age_seconds=age_seconds, scenario=job_data.scenario)
+    return msgspec.structs.replace(
+        order,
+        rail=job.rail,
+        sent_at=datetime.fromtimestamp(job_data.resent_at or job_data.sent_at, UTC),
+        age_seconds=now.timestamp() - job_data.sent_at,
+        scenario=job_data.scenario,
+    )
 
 
 def describe_transfer(key: str, detail: TransferDetail, amount: int) -> TransferOrder:

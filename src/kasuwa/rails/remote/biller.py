@@ -36,6 +36,7 @@ class RemoteBiller:
     async def pay(self, order: BillOrder) -> Answer:
         key = key_of(order)
         request = BillRequest(
+            phone=order.phone,
             key=key.wire_key,
             amount=order.amount,
             currency=order.currency,

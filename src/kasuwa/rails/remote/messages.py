@@ -226,6 +226,8 @@ class BillRequest(msgspec.Struct, frozen=True, kw_only=True):
     paycode: str
     reference: str
     "The customer's number."
+    phone: str = ""
+    "The customer's telephone number, such as +2348031234567, if the merchant gave it."
 
 
 # --- payments --------------------------------------------------------------------------------------------------

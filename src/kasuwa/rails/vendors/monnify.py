@@ -45,6 +45,7 @@ TEST_URL = "https://sandbox.monnify.com"
 LOG_IN = "/api/v1/auth/login"
 SEND = "/api/v2/disbursements/single"
 SUMMARY = "/api/v2/disbursements/single/summary"
+TRANSFERS = "/api/v2/disbursements/single/transactions"
 BALANCE = "/api/v2/disbursements/wallet-balance"
 VALIDATE_ACCOUNT = "/api/v1/disbursements/account/validate"
 BANKS = "/api/v1/banks"
@@ -230,6 +231,15 @@ class MonnifyBank(MonnifySession):
         reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
         return {CURRENCY: read_balance(body_of(reply).get("availableBalance"))}
 
+    async def uses_two_factor(self) -> bool | None:
+        listed = body_of(await self._call("GET", TRANSFERS, query={"pageNo": "0", "pageSize": "1"})).get("content")
+        last = listed[0] if isinstance(listed, list) and listed else None
+        reference = last.get("reference") if isinstance(last, dict) else None
+        if not isinstance(reference, str):
+            return None
+        found = body_of(await self._call("GET", SUMMARY, query={"reference": reference})).get("twoFaEnabled")
+        return found if isinstance(found, bool) else None
+
     # --- transfers -------------------------------------------------------------------------------------------------
 
     async def transfer(self, order: TransferOrder) -> Answer:
@@ -378,5 +388,5 @@ def kind_of(callback: Callback) -> CallbackKind:
     return "refund" if callback.event_type in ("SUCCESSFUL_REFUND", "FAILED_REFUND") else "other"
 
 
-def make_callbacks(keys: MonnifyKeys) -> SignedCallbacks:
-    return SignedCallbacks(keys.secret_key, "monnify-signature", read_callback)
+def make_callbacks(keys: MonnifyKeys, *, is_optional: bool = False) -> SignedCallbacks:
+    return SignedCallbacks(keys.secret_key, "monnify-signature", read_callback, is_optional=is_optional)

@@ -179,8 +179,8 @@ def bill_fields(order: BillOrder, operator_phone: str) -> dict[str, Any]:
     """Returns the fields of a bill by its product."""
     service, variation = split_paycode(order.paycode)
     fields: dict[str, Any] = {"serviceID": service, "amount": order.amount // MINOR_PER_MAJOR}
-    is_phone = PHONE.fullmatch(order.reference) is not None
-    fields["phone"] = order.reference if is_phone else operator_phone
+    numbers = (order.reference, order.phone.replace("+234", "0", 1))
+    fields["phone"] = next((number for number in numbers if PHONE.fullmatch(number)), operator_phone)
     if not variation:
         return fields
     fields |= {"billersCode": order.reference, "variation_code": variation}

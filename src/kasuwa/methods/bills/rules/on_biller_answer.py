@@ -11,6 +11,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
 from kasuwa.core.requery import (
     RequeryJobKinds,
+    age_on_schedule,
     final_status,
     find_next_rail,
     is_sent_late,
@@ -33,6 +34,7 @@ from kasuwa.methods.bills.model import (
     JOB_DATA_DECODER,
     KIND,
     NO_DELIVERY,
+    PURPOSE,
     QUERY,
     RAIL,
     REQUIRED_DELIVERY,
@@ -48,7 +50,7 @@ from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
 
-JOB_KINDS = RequeryJobKinds(SEND, QUERY)
+JOB_KINDS = RequeryJobKinds(SEND, QUERY, PURPOSE)
 
 BILLER_SAYS = "The biller: "
 UNREADABLE_DELIVERY = "What the biller gave could not be read"
@@ -71,7 +73,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     assert current_job is not None
     job_data = JOB_DATA_DECODER.decode(current_job.work)
     answer = check_delivery_format(answer, job_data.order.fulfillment)
-    age = context.now.timestamp() - job_data.sent_at
+    age = age_on_schedule(current_job, JOB_KINDS, job_data, answer, context.now)
     ending = final_status(answer, seconds_since_sent(current_job, JOB_KINDS, job_data, context.now))
     delivery = read_delivery(answer, job_data.order.fulfillment)
     rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)

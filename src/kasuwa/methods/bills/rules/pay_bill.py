@@ -34,6 +34,7 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.money import format_minor, percent_of
+from kasuwa.core.people import canonical_phone
 from kasuwa.core.references import account_key, hold_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import take_call_scenario
@@ -57,6 +58,7 @@ from kasuwa.methods.bills.model import (
     KIND,
     LANE,
     NO_DELIVERY,
+    PURPOSE,
     SEND,
     WALLET,
     BillDetail,
@@ -251,6 +253,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         reference=request.reference,
         fulfillment=item.fulfilment,
         commission=commission,
+        phone="" if request.phonenumber is None else canonical_phone(request.phonenumber),
     )
     row = begin_transaction(
         context,
@@ -283,7 +286,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
 
 
 def demand_rail(order: BillDetail, amount: int) -> RailDemand:
-    return RailDemand("bills", amount, CURRENCY, order.paycode)
+    return RailDemand(PURPOSE, amount, CURRENCY, order.paycode)
 
 
 def commission_of(row: Transaction) -> int:

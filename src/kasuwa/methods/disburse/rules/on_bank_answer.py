@@ -22,6 +22,7 @@ from kasuwa.core.purpose import effects_of_purpose, reply_of_purpose, subject_of
 from kasuwa.core.references import fee_hold_key, hold_key
 from kasuwa.core.requery import (
     RequeryJobKinds,
+    age_on_schedule,
     final_status,
     find_next_rail,
     is_sent_late,
@@ -43,6 +44,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import (
     INCOME,
     KIND,
+    PURPOSE,
     QUERY,
     RAIL,
     SEND,
@@ -64,7 +66,7 @@ POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 # stays processing.
 UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
 
-JOB_KINDS = RequeryJobKinds(SEND, QUERY)
+JOB_KINDS = RequeryJobKinds(SEND, QUERY, PURPOSE)
 
 BANK_SAYS = "The beneficiary's bank: "
 
@@ -186,7 +188,7 @@ def schedule_query(
 ) -> Decision | NeedsMore:
     """Keeps the transfer open and reschedules its job, to query the bank again, or to send it to its next rail."""
     job_data = decode_job_data(job.work)
-    age = context.now.timestamp() - job_data.sent_at
+    age = age_on_schedule(job, JOB_KINDS, job_data, answer, context.now)
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     still_open = msgspec.structs.replace(row, status=status, message=MESSAGES[status])
     updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS, rail)

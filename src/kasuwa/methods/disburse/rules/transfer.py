@@ -53,6 +53,7 @@ from kasuwa.methods.disburse.model import (
     CURRENCY,
     KIND,
     LANE,
+    PURPOSE,
     SEND,
     WALLET,
     TransferDetail,
@@ -266,7 +267,7 @@ def make_wait(decision: Decision, row: Transaction, new: NewTransfer, context: C
 
 
 def demand_rail(order: TransferDetail, amount: int) -> RailDemand:
-    return RailDemand("bank", amount, CURRENCY, order.bank_code)
+    return RailDemand(PURPOSE, amount, CURRENCY, order.bank_code)
 
 
 def hold_money(row: Transaction, source: str, insufficient_refusal: Refusal) -> tuple[PostingGroup, ...]:

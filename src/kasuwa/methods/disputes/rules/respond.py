@@ -17,6 +17,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.rail_feeds import ANSWERED_BY_API
 from kasuwa.core.references import job_key
 from kasuwa.methods.disputes.model import (
     ACCEPTED,
@@ -65,7 +66,7 @@ def decide_response(
     if request.evidence is None:
         answered = msgspec.structs.replace(dispute, responded_at=context.now)
         accepted = end_dispute(answered, ACCEPTED, context, seen)
-        if isinstance(accepted, Decision) and dispute.rail:
+        if isinstance(accepted, Decision) and dispute.rail and dispute.rail not in ANSWERED_BY_API:
             message = f"the merchant accepts dispute {dispute.rail_dispute_id} at {dispute.rail}: accept it there"
             accepted.notices = (*accepted.notices, OperatorNotice(dispute.dispute_id, message))
         return accepted
@@ -119,7 +120,7 @@ def submit_evidence(
         jobs=(review, *step.jobs),
         jobs_done=() if job is None or job.key == review.key else (job,),
         events=(step.event,),
-        notices=(evidence_notice(dispute),),
+        notices=() if dispute.rail in ANSWERED_BY_API else (evidence_notice(dispute),),
     )
 
 

@@ -56,19 +56,20 @@ def find_next_vendor(claimed: Job, job: Job, payment: Payment, answer: Answer, c
 def move_payment(row: Transaction, payment: Payment, job: Job, vendor: str, context: Context) -> Decision:
     """Returns the decision that gives a payment to another vendor and sends it there.
 
-    The request that took the payment sends it at once, so that its reply has the new vendor's page or account. Later
-    ones wait for their turn, as the first vendor did."""
+    The request that took the payment sends it at once, so that its reply has the new vendor's page or account. When
+    every vendor was tried, it waits for its turn."""
     work = JOB_DATA_DECODER.decode(job.work)
     detail = msgspec.structs.replace(DETAIL_DECODER.decode(payment.detail), vendor=vendor)
     mark = msgspec.structs.replace(PAYMENT_MARK_DECODER.decode(row.detail), vendor=vendor)
     trail = extend_trail(row.trail, context.now, "moved", "The rail could not be reached; another one takes it")
     moved = amend_row(AmendedTransaction, row, rail=vendor, detail=encode_text(mark), trail=trail)
     updated = amend_row(AmendedPayment, payment, detail=encode_text(detail))
-    is_first = job.attempt == 0
+    names = list_serving_vendors(work.method, detail.provider, work.currency, work.amount, context)
+    is_untried = context.has_untried_rail(purpose_of(work.method), job.attempt, names)
     next_job = msgspec.structs.replace(
         job,
         rail=vendor,
-        due=context.now if is_first else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
+        due=context.now if is_untried else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
         attempt=job.attempt + 1,
         work=encode_text(msgspec.structs.replace(work, vendor=vendor)),
     )
@@ -76,5 +77,5 @@ def move_payment(row: Transaction, payment: Payment, job: Job, vendor: str, cont
         reply=reply_payment(moved, updated, context.public_url),
         rows=(moved, updated),
         jobs=(next_job,),
-        follow_up=next_job if is_first else None,
+        follow_up=next_job if is_untried else None,
     )

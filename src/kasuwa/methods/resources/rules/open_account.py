@@ -240,18 +240,20 @@ def find_next_rail(row: PersonalizedAccountRow, claimed: Job, job: Job, answer: 
 
 
 def move_account(row: PersonalizedAccountRow, job: Job, rail: str, context: Context) -> Decision:
-    """Gives an account to another rail. The request opens it there at once; later tries wait for their turn."""
-    work, is_first = ACCOUNT_JOB_DECODER.decode(job.work), job.attempt == 0
+    """Gives an account to another rail. The request opens it there at once, until every rail was tried."""
+    work = ACCOUNT_JOB_DECODER.decode(job.work)
+    rails = list_account_rails(context, has_bvn=row.bvn_sealed is not None)
+    is_untried = context.has_untried_rail(PURPOSE, job.attempt, rails)
     moved = msgspec.structs.replace(row, rail=rail)
     next_job = msgspec.structs.replace(
         job,
         rail=rail,
-        due=context.now if is_first else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
+        due=context.now if is_untried else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
         attempt=job.attempt + 1,
         work=encode_text(msgspec.structs.replace(work, rail=rail)),
     )
     reply = reply_personalized(moved)
-    return Decision(reply=reply, rows=(moved,), jobs=(next_job,), follow_up=next_job if is_first else None)
+    return Decision(reply=reply, rows=(moved,), jobs=(next_job,), follow_up=next_job if is_untried else None)
 
 
 def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Context) -> Decision:

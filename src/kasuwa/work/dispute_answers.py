@@ -1,0 +1,94 @@
+"""Hands in the answers of merchants to disputes at rails that take them.
+
+What a rail does not take, or what could not be handed in for hours, becomes a notice: an operator hands it in there.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+import structlog
+
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.rail_feeds import ANSWERED_BY_API
+from kasuwa.db import connections, dispute_evidence, dispute_hand_ins, rail_inbox
+from kasuwa.db.connection_pool import Pool
+from kasuwa.db.dispute_evidence import SealedFile
+from kasuwa.db.dispute_hand_ins import AnsweredDispute, HandIn
+from kasuwa.observe.log import describe_error
+from kasuwa.rails import ports
+from kasuwa.rails.dispute_port import DisputeAnswer, DisputeRail
+from kasuwa.rails.ports import NoAnswer, Unavailable
+
+log = structlog.get_logger("kasuwa.work")
+
+POLL_SECONDS = 2.0
+MAX_CLAIMED = 8
+DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
+
+# Decrypts the answer to a dispute: read_answer of methods/disputes/steps.py.
+ReadAnswer = Callable[[AnsweredDispute, bytes | None, Sequence[SealedFile]], DisputeAnswer]
+
+
+class DisputeAnswers:
+    def __init__(self, pool: Pool, rails: Mapping[str, DisputeRail], read: ReadAnswer) -> None:
+        self._pool = pool
+        self._read = read
+        self._rails = rails
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    async def run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                while not self._stopping.is_set() and await self.run_once():
+                    pass
+            except Exception as error:
+                if not connections.is_connection_error(error):
+                    log.error("handing in answers to disputes failed", **describe_error(error))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._stopping.wait()
+
+    async def run_once(self) -> int:
+        """Hands in what is due, and returns how much that was."""
+        entries = await dispute_hand_ins.claim(self._pool, sorted(ANSWERED_BY_API), MAX_CLAIMED)
+        for entry in entries:
+            await self._hand_in(entry)
+        return len(entries)
+
+    async def _hand_in(self, entry: HandIn) -> None:
+        dispute = await dispute_hand_ins.read_dispute(self._pool, entry)
+        rail = self._rails.get(dispute.rail)
+        if rail is None:
+            await self._leave_to_operator(entry, dispute, f"the keys of {dispute.rail} are not set")
+            return
+        try:
+            answer = await rail.answer_dispute(await self._read_answer(dispute))
+        except (Unavailable, NoAnswer) as trouble:
+            if entry.attempts >= len(DELAYS):
+                await self._leave_to_operator(entry, dispute, f"{dispute.rail} does not answer")
+                return
+            log.warning("an answer to a dispute was not handed in", rail=dispute.rail, trouble=type(trouble).__name__)
+            await dispute_hand_ins.postpone(self._pool, entry, DELAYS[entry.attempts - 1])
+            return
+        if answer.status == ports.SUCCESSFUL:
+            await dispute_hand_ins.finish(self._pool, entry, answer.message)
+        else:
+            await self._leave_to_operator(entry, dispute, answer.message)
+
+    async def _leave_to_operator(self, entry: HandIn, dispute: AnsweredDispute, reason: str) -> None:
+        what = "accepts the dispute" if dispute.is_accepted else "sent evidence, see `kasuwa dispute evidence`"
+        name = f"dispute {dispute.rail_dispute_id} at {dispute.rail}"
+        due = f"hand it in by {utc_text(dispute.due_at)}"
+        message = f"{name} was not answered there ({reason}): the merchant {what}; {due}"
+        await rail_inbox.add_notice(self._pool, entry.dispute_id, message, entry.merchant_id)
+        await dispute_hand_ins.finish(self._pool, entry, "left to the operator")
+
+    async def _read_answer(self, dispute: AnsweredDispute) -> DisputeAnswer:
+        async with self._pool.acquire() as connection:
+            found = await dispute_evidence.read_evidence(connection, dispute.merchant_id, dispute.dispute_id)
+        return self._read(dispute, None, ()) if found is None else self._read(dispute, found.texts, found.files)
