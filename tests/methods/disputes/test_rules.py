@@ -344,11 +344,11 @@ def test_the_operator_hears_of_evidence_and_of_a_review_that_takes_long(books: I
     dispute = books.open(paid_card(books).txn_ref)
     books.respond(dispute, evidence=EVIDENCE)
     assert "evidence came" in books.notices[-1].message
-    for told in (2, 3):
+    for notices in (2, 3):
         job = books.job_of(dispute)
         assert job is not None
         books.run_job(job)
-        assert len(books.notices) == told
+        assert len(books.notices) == notices
         assert "has no outcome" in books.notices[-1].message
     books.end(dispute, "won")
     assert books.job_of(dispute) is None
