@@ -116,7 +116,7 @@ export interface LoanRecord {
   readonly period: number;
   /** Whether tax on the interest is added to the installments. */
   readonly tax_applied: boolean;
-  /** Tax in percent of the interest. `0` if none was agreed. */
+  /** Tax in percent of the interest. 0 if none was agreed. */
   readonly tax_rate: Decimal;
   /**
    * Penalty in percent of the overdue principal for each day late: your lending setting when the loan was requested.
@@ -251,7 +251,7 @@ export interface LoanSummary {
   readonly period: number;
   /** Whether tax on the interest is added to the installments. */
   readonly tax_applied: boolean;
-  /** Tax in percent of the interest. `0` if none was agreed. */
+  /** Tax in percent of the interest. 0 if none was agreed. */
   readonly tax_rate: Decimal;
   /**
    * Penalty in percent of the overdue principal for each day late: your lending setting when the loan was requested.
@@ -780,7 +780,7 @@ export class LoansMethods {
    * //     method: "declining_equal_instalments",
    * //     period: 12,
    * //     tax_applied: true,
-   * //     tax_rate: "7.5",
+   * //     tax_rate: 7.5,
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
@@ -845,7 +845,7 @@ export class LoansMethods {
    * //     method: "declining_equal_instalments",
    * //     period: 12,
    * //     tax_applied: true,
-   * //     tax_rate: "7.5",
+   * //     tax_rate: 7.5,
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
@@ -970,7 +970,7 @@ export class LoansMethods {
    * //     method: "declining_equal_instalments",
    * //     period: 12,
    * //     tax_applied: true,
-   * //     tax_rate: "7.5",
+   * //     tax_rate: 7.5,
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
@@ -1032,7 +1032,7 @@ export class LoansMethods {
    * //       method: "declining_equal_instalments",
    * //       period: 12,
    * //       tax_applied: true,
-   * //       tax_rate: "7.5",
+   * //       tax_rate: 7.5,
    * //       penalty_rate: "0",
    * //       tolerance_days: 0,
    * //       outstanding: {
