@@ -28,14 +28,19 @@ def hidden_fields(html: str, do: str) -> dict[str, str]:
     return next((form for form in forms if form.get("do") == do), {})
 
 
-def pay_by_card(wire: HttpConnection, path: str, card: dict[str, str] = OK_CARD) -> str:
-    """Pays a checkout by a card with a code, as far as its page lets it. Returns the last page."""
+def begin_card(wire: HttpConnection, path: str, card: dict[str, str] = OK_CARD) -> str:
+    """Begins to pay a checkout by a card, up to its code. Returns the last page."""
     page = wire.send("GET", f"{path}/card").raw.decode()
     begin = hidden_fields(page, "pay")
     if not begin:
         return page
     reply = post_form(wire, path, {**begin, **card})
-    page = wire.send("GET", path).raw.decode() if reply.http == 303 else reply.raw.decode()
+    return wire.send("GET", path).raw.decode() if reply.http == 303 else reply.raw.decode()
+
+
+def pay_by_card(wire: HttpConnection, path: str, card: dict[str, str] = OK_CARD) -> str:
+    """Pays a checkout by a card with a code, as far as its page lets it. Returns the last page."""
+    page = begin_card(wire, path, card)
     confirm = hidden_fields(page, "otp")
     if not confirm:
         return page

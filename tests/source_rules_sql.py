@@ -19,6 +19,7 @@ SQL_MODULES = (
     "db/",
     "ledger/invariants.py",
     "ledger/dispute_invariants.py",
+    "ledger/sale_invariants.py",
     "ledger/chain_",
     "work/",
     "prepare.py",

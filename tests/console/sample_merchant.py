@@ -10,6 +10,7 @@ from tests.methods.investments import savers
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient, card
 from tests.methods.virtualcard.card_client import CardClient
+from tests.payer_pages import pay_on_page
 from tests.running import Deployment
 
 PREPAID = "IfuR3XxiIpxqbZQ"
@@ -126,9 +127,30 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
         "bills": str(shop.put("bills", action="pay", **bill).body["txnRef"]),
         "accounts": "customer-17",
         "beneficiaries": str(split["ref_code"]),
+        **make_sales(shop),
         "links": str(shop.put("resources", request="paylink", title="Cooking class").body["data"]["link_id"]),
         "recurrents": newest(shop, "recurrents"),
         "instalments": newest(shop, "installments"),
+    }
+
+
+def make_sales(shop: MerchantClient) -> dict[str, str]:
+    """Makes an invoice that is partly paid, a sale with a ticket sold, and their checkouts."""
+    person: dict[str, Any] = {"name": "Adaeze Obiora-Nwachukwu", "email": "adaeze.obiora@example.com"}
+    customer = shop.put("resources", request="customer", **person).body["data"]["customer_id"]
+    goods: dict[str, Any] = {"items": [{"description": "Ankara fabric, 6 yards", "quantity": 2, "amount": "12500.00"}]}
+    terms: dict[str, Any] = {"charge_user": "parts", "vat": "7.5", "date_due": "2099-01-01", "note": "Thank you, Ada."}
+    invoice = shop.put("resources", request="invoice", customer_id=customer, **goods, **terms).body["data"]
+    pay_on_page(shop, invoice["link"], {"amount": "10000.00"})
+    kinds = [{"name": "Regular", "amount": "5000.00", "quantity": 9}, {"name": "Table for four", "amount": "40000.00"}]
+    sale = shop.put("resources", request="ticket", title="Lagos Jazz Night", ticket_data=kinds).body["data"]
+    pay_on_page(shop, sale["link"], {"fullname": person["name"], "email": person["email"], "count_0": "1"})
+    [ticket] = shop.put("resources", inquire="ticket", link_id=sale["link_id"]).body["data"]
+    return {
+        "customers": str(customer),
+        "invoices": str(invoice["invoice_id"]),
+        "tickets": str(sale["link_id"]),
+        "checkouts": str(ticket["checkoutRef"]),
     }
 
 

@@ -81,7 +81,7 @@ def test_each_merchant_role_has_exactly_these_permissions() -> None:
 
 
 def test_record_forms_are_open_to_the_roles_that_their_actions_need() -> None:
-    rows = {(method, action.name): action for method, action in ROWS}
+    rows = {(method, action.name): action for method, action in ROWS if not isinstance(action, Read)}
     for kind in RECORD_KINDS:
         for form in (*kind.create_forms, *kind.update_forms):
             roles = ROLES_BY_PERMISSION[rows[kind.method, form.action].permission]

@@ -19,6 +19,7 @@ from tests.running import Deployment
 
 pytestmark = pytest.mark.xdist_group("console")
 
+PDF, PNG = b"%PDF-1.4", b"\x89PNG\r\n\x1a\n"
 METHODS: dict[str, ApiMethod] = {method.name: method for method in (*methods_of("test"), CONSOLE)}
 THERE = [kind for kind in RECORD_KINDS if kind.method in METHODS]
 
@@ -127,19 +128,26 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     assert owner.post(f"/recurrents/{link}/nonsense").http == 404
 
 
-def test_a_dispute_is_shown_and_answered_with_a_file(owner: Visitor, shop: MerchantClient) -> None:
+def test_a_dispute_is_shown_and_answered_with_files(owner: Visitor, shop: MerchantClient) -> None:
     paid = PaymentClient(shop).paid()["txnRef"]
     asked = {"action": "dispute", "txnRef": paid, "reason": "product not received"}
     dispute_id = shop.put("sandbox", **asked).body["data"]["dispute_id"]
     assert "product not received" in owner.get("/disputes").words
     link = quote(dispute_id, safe="")
     assert "Send evidence" in owner.get(f"/disputes/{link}").words
-    wrong = owner.upload(f"/disputes/{link}/evidence", "file", b"MZ", **{"evidence.explanation": "delivered"})
-    assert wrong.http == 422
     fields = {"evidence.explanation": "delivered"}
-    assert owner.upload(f"/disputes/{link}/evidence", "file", b"%PDF-1.4", **fields).http == 303
+    assert owner.upload(f"/disputes/{link}/evidence", "file", b"MZ", **fields).http == 422
+    many = owner.upload(f"/disputes/{link}/evidence", "file", *[PDF] * 6, **fields)
+    assert (many.http, "Too many files. Maximum number of files is 5." in many.words) == (400, True)
+    largest = b"%PDF-" + bytes(2 * 1024 * 1024 - 5)
+    sent = owner.upload(f"/disputes/{link}/evidence", "file", *[largest] * 2, *[PDF] * 2, PNG, **fields)
+    assert sent.http == 303, sent.words
     shown = owner.get(f"/disputes/{link}")
-    assert ("delivered" in shown.words, "application/pdf" in shown.words) == (True, True)
+    assert ("delivered" in shown.words, shown.text.count("application/pdf"), "image/png" in shown.words) == (
+        True,
+        4,
+        True,
+    )
     assert "Send evidence" not in shown.words
 
 

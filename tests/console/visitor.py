@@ -59,13 +59,15 @@ class Visitor:
         body = urlencode({name: value for name, value in request.items() if value is not None}).encode()
         return self._send("POST", path, body, {**kind, **headers})
 
-    def upload(self, path: str, name: str, content: bytes, **fields: str) -> PageReply:
+    def upload(self, path: str, name: str, *contents: bytes, **fields: str) -> PageReply:
+        """A form with files, all under one name."""
         parts = [
             f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
             for field, value in {"csrf": self.token, **fields}.items()
         ]
         head = f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"; filename="orders.csv"\r\n\r\n'
-        body = b"".join([*parts, head.encode(), content, f"\r\n--{BOUNDARY}--\r\n".encode()])
+        files = [head.encode() + content + b"\r\n" for content in contents]
+        body = b"".join([*parts, *files, f"--{BOUNDARY}--\r\n".encode()])
         return self._send("POST", path, body, {"content-type": f"multipart/form-data; boundary={BOUNDARY}"})
 
     def _send(self, verb: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> PageReply:

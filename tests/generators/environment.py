@@ -3,15 +3,15 @@
 It is made once per content of requirements.txt, below our own environment, and used by all later runs.
 """
 
-import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import venv
 from hashlib import sha256
 from pathlib import Path
+
+from tests.made_once import made_once
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 CACHE = Path(sys.prefix) / "generators"
@@ -26,18 +26,13 @@ class ToolFailed(RuntimeError):
 
 def tools_directory() -> Path:
     """Returns the directory of the tools' programs. Makes the environment first if there is none."""
-    place = CACHE / sha256(REQUIREMENTS.read_bytes()).hexdigest()[:16]
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # An environment cannot be renamed: the mark is written last, and one without it is made anew.
-        if not (place / "complete").exists():
-            shutil.rmtree(place, ignore_errors=True)
-            venv.create(place, with_pip=True)
-            options = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(REQUIREMENTS))
-            run_tool([place / "bin" / "python", "-m", "pip", "install", *options], CACHE, INSTALL_SECONDS)
-            (place / "complete").touch()
-    return place / "bin"
+
+    def make(place: Path) -> None:
+        venv.create(place, with_pip=True)
+        options = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(REQUIREMENTS))
+        run_tool([place / "bin" / "python", "-m", "pip", "install", *options], CACHE, INSTALL_SECONDS)
+
+    return made_once(CACHE / sha256(REQUIREMENTS.read_bytes()).hexdigest()[:16], make) / "bin"
 
 
 def run_tool(command: list[str | Path], folder: Path, seconds: float = RUN_SECONDS) -> str:

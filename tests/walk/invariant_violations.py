@@ -10,6 +10,7 @@ from tests.methods.investments import savers
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import VISA_OK, PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
+from tests.payer_pages import begin_card, open_payment, pay_on_page
 from tests.running import Deployment
 
 NOW = "2026-01-30T08:00:00+01:00"
@@ -68,6 +69,46 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "a checkout is paid by one successful payment or not at all": (
         "update checkout set state = 'paid', payment_ref = 'GP0', ended_at = now() where merchant_id = $1",
         "delete from scheduled_job where merchant_id = $1 and kind = 'checkout.expire'",
+    ),
+    # --- invoices and tickets
+    "what an invoice counts as paid": (
+        "update invoice set paid = paid - 1 where merchant_id = $1 and status = 'partly_paid'",
+        "update invoice set refunded = refunded + 1 where merchant_id = $1 and status = 'paid'",
+        "update invoice set reserved = 0 where merchant_id = $1 and reserved > 0",
+        "update transaction set status = 'failed' where merchant_id = $1 and order_ref like 'INV-%'",
+    ),
+    "an invoice is paid if its total was": (
+        "update invoice set status = 'paid' where merchant_id = $1 and status = 'partly_paid'",
+        "update invoice set status = 'void', voided_at = now() where merchant_id = $1 and status = 'paid'",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'invoices.overdue'",
+    ),
+    "every change of an invoice has an event": (
+        "delete from event where merchant_id = $1 and kind = 'invoice'",
+        "update invoice set event_count = event_count - 1 where merchant_id = $1",
+    ),
+    "the invoices of a merchant are numbered without a gap": (
+        "delete from invoice where merchant_id = $1 and number = 1",
+        "update invoice_counter set last_number = last_number + 1 where merchant_id = $1",
+        "delete from invoice_counter where merchant_id = $1",
+    ),
+    "what a kind of ticket counts as sold": (
+        "update ticket_kind set sold = sold - 1 where merchant_id = $1 and sold > 0",
+        "update ticket_kind set used = used + 1 where merchant_id = $1",
+        "alter table ticket_kind drop constraint ticket_kind_check;"
+        " update ticket_kind set quantity = sold + reserved - 1 where merchant_id = $1 and reserved > 0",
+    ),
+    "what is reserved of a kind of ticket": (
+        "update ticket_kind set reserved = 0 where merchant_id = $1 and reserved > 0",
+        "update ticket_kind set reserved = reserved + 1 where merchant_id = $1",
+    ),
+    "a paid purchase has as many tickets": (
+        "delete from ticket where merchant_id = $1 and number = 2",
+        "update ticket set payment_ref = 'GP0' where merchant_id = $1 and number = 1",
+    ),
+    "every ticket is found by its code": (
+        "delete from token_index where merchant_id = $1 and kind = 'ticket'",
+        "update ticket set state = 'void' where merchant_id = $1 and state = 'valid'",
+        "update ticket set state = 'valid', used_at = null where merchant_id = $1 and state = 'void'",
     ),
     # --- transfers and bills
     "a successful transfer or bill took its amount": (
@@ -133,7 +174,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     ),
     "what went back of a payment": (
         "update payment set refunded = 0 where merchant_id = $1",
-        "update payment set refunding = refunded where merchant_id = $1",
+        "update payment set refunding = refunded where merchant_id = $1 and 2 * refunded <= charged",
     ),
     # --- disputes
     "what is disputed of a payment": (
@@ -251,6 +292,7 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
     shop.advance(days=4)
     shop.transfer(accountnumber="0000000020", orderRef="open")
     assert shop.put("payment", action="checkout", amount="1500.00").body["status"] == 202
+    sell_on_pages(shop)
     assert PaymentClient(shop).paid()["txnStatus"] == "successful"
 
 
@@ -287,6 +329,29 @@ def take_payments(payments: PaymentClient) -> None:
         "accountnumber": "0000000000",
     }
     assert payments.shop.put("resources", request="payout_schedule", **scheduled).body["status"] == 200
+
+
+def sell_on_pages(shop: MerchantClient) -> None:
+    """Makes invoices and tickets that are paid, partly paid, refunded, used, and just being paid."""
+    customer: dict[str, Any] = {"name": "Ada Obi", "email": "ada@example.com"}
+    customer_id = shop.put("resources", request="customer", **customer).body["data"]["customer_id"]
+    terms: dict[str, Any] = {"customer_id": customer_id, "charge_user": "parts", "date_due": "2099-01-01"}
+    goods: dict[str, Any] = {"items": [{"description": "Fabric", "quantity": 2, "amount": "2500.00"}]}
+    paid, partly = (shop.put("resources", request="invoice", **terms, **goods).body["data"] for _ in range(2))
+    pay_on_page(shop, paid["link"], {"amount": "5000.00"})
+    pay_on_page(shop, partly["link"], {"amount": "2000.00"})
+    begin_card(shop.connection, open_payment(shop.connection, partly["link"], {"amount": "1000.00"}))
+    kinds = [{"name": "Regular", "amount": "5000.00", "quantity": 9}, {"name": "Table", "amount": "40000.00"}]
+    sale = shop.put("resources", request="ticket", title="Jazz Night", ticket_data=kinds).body["data"]
+    buyer = {"fullname": "Ada Obi", "email": "ada@example.com"}
+    for bought in ({"count_0": "2", "count_1": "1"}, {"count_0": "1"}):
+        pay_on_page(shop, sale["link"], {**buyer, **bought})
+    begin_card(shop.connection, open_payment(shop.connection, sale["link"], {**buyer, "count_0": "1"}))
+    tickets = shop.put("resources", inquire="ticket", link_id=sale["link_id"]).body["data"]
+    [table] = [ticket for ticket in tickets if ticket["ticket"] == "Table"]
+    [single] = [ticket for ticket in tickets if ticket["txnRef"] != table["txnRef"]]
+    assert PaymentClient(shop).refund(single["txnRef"], "5000.00")["txnStatus"] == "successful"
+    assert shop.put("resources", request="ticket_use", code=table["code"]).body["status"] == 200
 
 
 def enroll_clients(shop: MerchantClient, deployment: Deployment) -> None:

@@ -21,6 +21,22 @@ CONSOLE = ApiMethod(
             example={"action": "cards"},
         ),
         Read(
+            name="checkouts",
+            request=wire.PageRequest,
+            reply=wire.CheckoutsReply,
+            read=store.list_checkouts,
+            summary="All checkouts",
+            example={"action": "checkouts"},
+        ),
+        Read(
+            name="checkout",
+            request=wire.CheckoutRequest,
+            reply=wire.CheckoutReply,
+            read=store.show_checkout,
+            summary="One checkout with its attempts to pay",
+            example={"action": "checkout", "txnRef": "<txnRef>"},
+        ),
+        Read(
             name="beneficiaries",
             request=wire.PageRequest,
             reply=wire.BeneficiariesReply,

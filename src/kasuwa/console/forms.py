@@ -9,7 +9,7 @@ import msgspec
 class FormField(msgspec.Struct, frozen=True):
     """One field of a form."""
 
-    name: str  # request field; dots for fields of nested objects
+    name: str  # request field; dots for fields of nested objects, numbers for those of a list
     label: str
     hint: str = ""
     input_mode: str = ""  # HTML inputmode
@@ -29,18 +29,28 @@ class ActionForm(msgspec.Struct, frozen=True):
     allowed_states: tuple[str, ...] = ()  # states of a record in which the form is shown; empty for all
     fixed_values: tuple[tuple[str, Any], ...] = ()  # request fields that the user does not enter
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
-    file_list: str = ""  # request field that gets an uploaded file, with its name and its content in base64
+    file_list: str = ""  # request field that gets the uploaded files, each with its name and its content in base64
     selector: str = ""  # request field that selects the action, if it is not that of the record kind
 
 
 def build_request(fields: Iterable[FormField], read_text: Callable[[str], str]) -> dict[str, Any]:
-    """Converts submitted texts to request fields. Empty ones are left out, and dotted names become nested objects."""
+    """Converts submitted texts to request fields. Empty ones are left out, and dotted names become nested objects.
+
+    Objects whose names are numbers become lists. A line that was left out shifts those after it.
+    """
     request: dict[str, Any] = {}
     for field in fields:
         text = read_text(field.name)
         if text:
             set_nested(request, field.name, convert_value(field, text))
-    return request
+    return {name: list_numbered(value) for name, value in request.items()}
+
+
+def list_numbered(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    parts = {name: list_numbered(part) for name, part in value.items()}
+    return list(parts.values()) if all(name.isdecimal() for name in parts) else parts
 
 
 def convert_value(field: FormField, text: str) -> Any:

@@ -21,6 +21,7 @@ class RecordKind(msgspec.Struct, frozen=True):
     list_action: str = ""  # empty if records are only found by their reference
     list_method: str = ""  # API method of list_action, if it is another one
     view_action: str = ""  # empty if a record is shown as its list row
+    record_field: str = ""  # reply field of view_action with the record, if `data` is a list that belongs to it
     state_field: str = "state"  # reply field with the record's state
     create_forms: tuple[ActionForm, ...] = ()
     update_forms: tuple[ActionForm, ...] = ()

@@ -14,6 +14,7 @@ from kasuwa.console.collection_records import (
 )
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
+from kasuwa.console.sale_records import CHECKOUTS, CUSTOMERS, INVOICES, TICKETS
 
 FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
 
@@ -306,6 +307,7 @@ BILLS = RecordKind(
 )
 
 RECORD_KINDS = (
-    *(DISPUTES, SETTLEMENTS, CARDS, BILLS, CASHCODES, PAYLINKS, RECURRENTS, INSTALLMENTS),
+    *(CUSTOMERS, INVOICES, PAYLINKS, TICKETS, CHECKOUTS, DISPUTES, SETTLEMENTS, CARDS, BILLS, CASHCODES),
+    *(RECURRENTS, INSTALLMENTS),
     *(ACCOUNTS, BENEFICIARIES, CLIENTS, LOANS, SAVINGS, THRIFT),
 )

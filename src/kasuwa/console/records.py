@@ -70,7 +70,7 @@ async def find_record(kind: RecordKind, visit: Visit) -> dict[str, Any]:
         reply = await visit.call_action(kind.method, **{kind.selector: kind.view_action, kind.key_field: reference})
         if not reply.is_success:
             raise NotFound
-        return extract_record(reply)
+        return extract_record(kind, reply)
     return await find_in_list(kind, visit, reference)
 
 
@@ -88,8 +88,10 @@ async def find_in_list(kind: RecordKind, visit: Visit, reference: str) -> dict[s
         offset += len(rows)
 
 
-def extract_record(reply: ActionReply) -> dict[str, Any]:
+def extract_record(kind: RecordKind, reply: ActionReply) -> dict[str, Any]:
     """Returns the record in a reply: its `data` or `card_data` if there is one, else the reply itself."""
+    if kind.record_field and kind.record_field in reply.body:
+        return {**reply.body[kind.record_field], kind.name: reply.body["data"]}
     for name in ("data", "card_data"):
         if isinstance(reply.body.get(name), dict):
             return dict(reply.body[name])
@@ -131,8 +133,19 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     request = {**selected, **dict(form.fixed_values), **build_request(form.fields, visit.form_text)}
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
-        return await show_list(kind, visit, 422, faults=reply.faults, submitted=dict(visit.form), open_form=form.name)
-    return visit.render("record_created.html", kind=kind, form=form, row=extract_record(reply), message=reply.message)
+        faults = shown_faults(form, reply)
+        return await show_list(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
+    return visit.render(
+        "record_created.html", kind=kind, form=form, row=extract_record(kind, reply), message=reply.message
+    )
+
+
+def shown_faults(form: ActionForm, reply: ActionReply) -> dict[str, str]:
+    """Returns error texts by field. Those of fields that the form does not show are under the empty name."""
+    names = {field.name for field in form.fields}
+    hidden = [f"{name}: {reason}" if name else reason for name, reason in reply.faults.items() if name not in names]
+    shown = {name: reason for name, reason in reply.faults.items() if name in names}
+    return {**shown, "": "; ".join(hidden)} if hidden else shown
 
 
 async def update_record(kind: RecordKind, visit: Visit) -> Response:
@@ -152,13 +165,14 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         **copied,
     }
     request |= build_request(form.fields, visit.form_text)
-    file = await visit.upload(FILE_FIELD) if form.file_list else None
-    if file:
-        content = {"name": visit.upload_name(FILE_FIELD), "content": b64encode(file).decode()}
-        set_nested(request, form.file_list, [content])
+    files = await visit.uploads(FILE_FIELD) if form.file_list else []
+    if files:
+        contents = [{"name": name, "content": b64encode(content).decode()} for name, content in files]
+        set_nested(request, form.file_list, contents)
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
-        return await show_record(kind, visit, 422, faults=reply.faults, submitted=dict(visit.form), open_form=form.name)
+        faults = shown_faults(form, reply)
+        return await show_record(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
     reference = visit.path_parameter("reference")
     return visit.redirect(f"/{kind.name}/{quote(reference, safe='')}", reply.message or "Done.")
 

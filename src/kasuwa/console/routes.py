@@ -52,6 +52,7 @@ from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.record_table import RECORD_KINDS
 from kasuwa.console.records import bind_kind
 from kasuwa.console.visit import ConsoleServices, Visit
+from kasuwa.methods.disputes.model import MAX_FILES
 
 
 class ConsolePage(msgspec.Struct, frozen=True):
@@ -64,6 +65,7 @@ class ConsolePage(msgspec.Struct, frozen=True):
     nav_label: str = ""  # label in the navigation; empty for pages that are not listed there
     required_action: tuple[str, str] | None = None  # (method, action) without which the page does not exist
     is_test_only: bool = False  # the page does not exist in live
+    max_files: int = 1  # of a form, each of at most 2 MiB
     needs_step_up: bool = False  # asks for password or code if the user has not given one for a while
 
 
@@ -115,6 +117,7 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/settings/payouts", payout_pages.set_policy, IS_OWNER, needs_step_up=True),
     ConsolePage("POST", "/settings/webhook", settings_pages.set_webhook, CAN_INTEGRATE, needs_step_up=True),
     ConsolePage("POST", "/settings/webhook/test", settings_pages.send_test_event, CAN_INTEGRATE),
+    ConsolePage("POST", "/settings/logo", settings_pages.set_logo, CAN_INTEGRATE),
     ConsolePage("POST", "/settings/wire", settings_pages.set_api_options, CAN_INTEGRATE),
     ConsolePage("GET", "/sandbox", sandbox_page.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
     ConsolePage("POST", "/sandbox/{action}", sandbox_page.run_sandbox_action, CAN_INTEGRATE, is_test_only=True),
@@ -236,6 +239,7 @@ def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
             bind_kind(records.update_record, kind),
             CAN_MOVE_MONEY,
             required_action=required_action,
+            max_files=MAX_FILES if any(form.file_list for form in kind.update_forms) else 1,
         ),
     )
 

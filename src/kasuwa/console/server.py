@@ -40,6 +40,7 @@ from kasuwa.observe.log import RequestIds, RequestLine, RequestLog, describe_err
 
 log = structlog.get_logger("kasuwa.console")
 
+# Of a form without files of its own limit, and of each file of a form that takes several.
 MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_FORM_FIELDS = 200
 ENROLLMENT_PATHS = ("/account/second-factor", "/sign-out")
@@ -212,7 +213,7 @@ def make_endpoint(
                 "error.html",
                 error.status_code,
                 title="Invalid form",
-                why="The form could not be read. Nothing was changed.",
+                why=f"The form could not be read: {error.detail} Nothing was changed.",
             )
         except Exception as error:
             return error_response(visit, page.path, error)
@@ -346,14 +347,15 @@ async def read_form(visit: Visit, page: ConsolePage, bodies: BodyLimiter) -> Non
     Raises EarlyResponse if it is too large, too slow, incomplete, from another site, or contains unstorable text.
     """
     length = visit.request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-        raise EarlyResponse(
-            visit.render("error.html", 413, title="Form too large", why="A form may have at most 2 MiB.")
-        )
+    # Several files of the largest size fit, with the fields beside them.
+    limit = MAX_BODY_BYTES * (page.max_files + (page.max_files > 1))
+    if not length.isdecimal() or int(length) > limit:
+        why = f"A form may have at most {limit // 1024**2} MiB."
+        raise EarlyResponse(visit.render("error.html", 413, title="Form too large", why=why))
     try:
         with bodies.hold_slot(network_of(visit.client_address)):
-            async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
-                visit.form = await visit.request.form(max_files=1, max_fields=MAX_FORM_FIELDS)
+            async with asyncio.timeout(BODY_TIMEOUT_SECONDS * page.max_files):
+                visit.form = await visit.request.form(max_files=page.max_files, max_fields=MAX_FORM_FIELDS)
     except ClientDisconnect:
         why = "The form did not arrive completely. Nothing was changed. Send it again."
         raise EarlyResponse(visit.render("error.html", 400, title="Incomplete form", why=why)) from None

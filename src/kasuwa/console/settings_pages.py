@@ -12,7 +12,7 @@ from kasuwa.console.events import MAX_SEQUENCE, parse_int
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import Visit
 from kasuwa.core.events import standard_secret
-from kasuwa.core.merchant import MerchantSettings
+from kasuwa.core.merchant import MerchantSettings, read_logo
 from kasuwa.core.reading import Reader
 from kasuwa.db import merchant_keys, merchants
 from kasuwa.db.audit_trail import AuditRecord
@@ -94,6 +94,26 @@ async def set_api_options(visit: Visit) -> Response:
         return await show_settings(visit, 422, faults={"http_codes": "choose one of the options"})
     await change_settings(visit, "changed settings", is_endpoint_set=False, http_codes=codes, webhook_order=order)
     return visit.redirect("/settings", "Settings saved.")
+
+
+async def set_logo(visit: Visit) -> Response:
+    """Sets or removes the picture that payers see on the merchant's pages."""
+    picture = await visit.upload("logo")
+    if picture is None and visit.form_text("remove") != "yes":
+        return await show_settings(visit, 422, faults={"logo": "choose a file"})
+    try:
+        logo = "" if picture is None else read_logo(picture)
+    except ValueError as error:
+        return await show_settings(visit, 422, faults={"logo": str(error)})
+
+    def apply(settings: MerchantSettings) -> MerchantSettings:
+        return msgspec.structs.replace(settings, logo=logo)
+
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        await merchants.change_settings(connection, visit.merchant.mid, apply, is_endpoint_set=False)
+        after = f"{len(logo)} characters" if logo else "none"
+        await visit.record_audit_on(connection, visit.audit_chain, "changed the logo", visit.merchant.mid, after=after)
+    return visit.redirect("/settings", "Payers see the logo from now on." if logo else "The logo was removed.")
 
 
 async def change_settings(visit: Visit, audit_text: str, *, is_endpoint_set: bool, **changes: Any) -> None:

@@ -11,11 +11,26 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kasuwa.console.wire import BeneficiariesReply, BeneficiaryLine, CardLine, CardsReply, PageRequest
+from kasuwa.console.wire import (
+    BeneficiariesReply,
+    BeneficiaryLine,
+    CardLine,
+    CardsReply,
+    CheckoutAttempt,
+    CheckoutLine,
+    CheckoutRecord,
+    CheckoutReply,
+    CheckoutRequest,
+    CheckoutsReply,
+    PageRequest,
+)
 from kasuwa.core.calendar import LAGOS, NEVER, utc_text
-from kasuwa.core.decision import Merchant
+from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL
+from kasuwa.core.checkouts import Checkout, CheckoutDetail, checkout_key, checkout_url
+from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import Reader, ReplyReader
+from kasuwa.core.reading import ActionReader, Reader, ReplyReader
 from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, Transaction, transaction_key
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
@@ -312,6 +327,78 @@ async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyRead
         for reference, mask, balance, currency, state, expiration, at in rows
     ]
     return CardsReply(data=lines, total=total, offset=offset, limit=limit)
+
+
+# --- checkouts ----------------------------------------------------------------------------------------------------
+
+CHECKOUT_COLUMNS = ", ".join(Checkout.__struct_fields__)
+CHECKOUTS = f"""
+    select {CHECKOUT_COLUMNS} from checkout where merchant_id = $1
+    order by created_at desc, seq desc offset $2 limit $3
+"""
+CHECKOUT_COUNT = "select count(*) from checkout where merchant_id = $1"
+ONE_CHECKOUT = f"select {CHECKOUT_COLUMNS} from checkout where merchant_id = $1 and key = $2"
+ATTEMPTS = """
+    select t.txn_ref, p.method, t.status, p.charged, t.message, t.created_at
+    from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+    where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
+    order by t.created_at desc, t.seq desc, t.key desc
+"""
+UNKNOWN_CHECKOUT = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+
+
+def checkout_fields(checkout: Checkout, detail: CheckoutDetail) -> dict[str, Any]:
+    return {
+        "txn_ref": checkout.txn_ref,
+        "state": checkout.state,
+        "amount": format_minor(checkout.amount),
+        "currency": checkout.currency,
+        "title": detail.title,
+        "source": checkout.source,
+        "source_id": checkout.source_id,
+        "customer_txnref": checkout.customer_txnref,
+        "attempts": checkout.attempts,
+        "created_at": utc_text(checkout.created_at),
+        "expires": utc_text(checkout.expires_at),
+        "ended_at": None if checkout.ended_at is None else utc_text(checkout.ended_at),
+    }
+
+
+async def list_checkouts(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> CheckoutsReply:
+    offset, limit = request.offset or 0, request.limit or PAGE_ROWS
+    async with reader.snapshot() as connection:
+        rows = [Checkout(*row) for row in await connection.fetch(CHECKOUTS, merchant.merchant_id, offset, limit)]
+        [[total]] = await connection.fetch(CHECKOUT_COUNT, merchant.merchant_id)
+    lines = [CheckoutLine(**checkout_fields(row, CHECKOUT_DETAIL.decode(row.detail))) for row in rows]
+    return CheckoutsReply(data=lines, total=total, offset=offset, limit=limit)
+
+
+async def show_checkout(request: CheckoutRequest, merchant: Merchant, reader: ActionReader) -> CheckoutReply | Refusal:
+    merchant_id = merchant.merchant_id
+    async with reader.snapshot() as connection:
+        found = await connection.fetchrow(ONE_CHECKOUT, merchant_id, checkout_key(merchant_id, request.txn_ref))
+        attempts = await connection.fetch(ATTEMPTS, merchant_id, request.txn_ref)
+    if found is None:
+        return UNKNOWN_CHECKOUT
+    checkout = Checkout(*found)
+    detail = CHECKOUT_DETAIL.decode(checkout.detail)
+    record = CheckoutRecord(
+        **checkout_fields(checkout, detail),
+        link=checkout_url(reader.public_url, detail.page_token),
+        payment=checkout.payment_ref,
+        payments=[
+            CheckoutAttempt(
+                txn_ref=txn_ref,
+                method=method,
+                status=status,
+                amount=format_minor(charged),
+                message=message,
+                created_at=utc_text(at),
+            )
+            for txn_ref, method, status, charged, message, at in attempts
+        ],
+    )
+    return CheckoutReply(data=record)
 
 
 # --- beneficiaries ------------------------------------------------------------------------------------------------

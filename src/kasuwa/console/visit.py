@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 import jinja2
 import msgspec
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -183,10 +183,11 @@ class Visit(msgspec.Struct):
         value = self.form.get(name)
         return await value.read() if isinstance(value, UploadFile) and value.filename else None
 
-    def upload_name(self, name: str) -> str:
-        """Returns the name of an uploaded file, shortened. Empty if there is none."""
-        value = self.form.get(name)
-        return (value.filename or "")[-200:] if isinstance(value, UploadFile) else ""
+    async def uploads(self, name: str) -> list[tuple[str, bytes]]:
+        """Returns name, shortened, and content of every uploaded file of a field."""
+        values = self.form.getlist(name) if isinstance(self.form, FormData) else []
+        files = [value for value in values if isinstance(value, UploadFile) and value.filename]
+        return [((file.filename or "")[-200:], await file.read()) for file in files]
 
     # --- reading ------------------------------------------------------------------------------------------
 

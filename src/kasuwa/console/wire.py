@@ -3,8 +3,9 @@
 from typing import Literal
 
 import msgspec
+from msgspec import field
 
-from kasuwa.core.fields import Limit, Offset
+from kasuwa.core.fields import Limit, Offset, Reference
 
 
 class PageRequest(msgspec.Struct, kw_only=True):
@@ -44,3 +45,50 @@ class BeneficiariesReply(msgspec.Struct, kw_only=True):
     total: int
     offset: int
     limit: int
+
+
+class CheckoutLine(msgspec.Struct, kw_only=True):
+    txn_ref: str = field(name="txnRef")
+    state: str
+    amount: str
+    currency: str
+    title: str
+    source: str
+    source_id: str
+    customer_txnref: str
+    attempts: int
+    created_at: str
+    expires: str
+    ended_at: str | None
+
+
+class CheckoutsReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[CheckoutLine]
+    total: int
+    offset: int
+    limit: int
+
+
+class CheckoutAttempt(msgspec.Struct, kw_only=True):
+    txn_ref: str = field(name="txnRef")
+    method: str
+    status: str
+    amount: str
+    message: str
+    created_at: str
+
+
+class CheckoutRecord(CheckoutLine, kw_only=True):
+    link: str
+    payment: str
+    payments: list[CheckoutAttempt]
+
+
+class CheckoutRequest(msgspec.Struct, kw_only=True):
+    txn_ref: Reference = field(name="txnRef")
+
+
+class CheckoutReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: CheckoutRecord

@@ -8,6 +8,7 @@ from typing import Any
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
 from kasuwa.ledger.invariant import ALL_MERCHANTS, Invariant, merchant_filter
+from kasuwa.ledger.sale_invariants import SALE_INVARIANTS
 
 INVARIANTS = (
     Invariant(
@@ -283,6 +284,7 @@ INVARIANTS = (
                     select count(*) from scheduled_job j where j.merchant_id = c.merchant_id and j.subject = c.key
                         and j.lane <> 'webhook'))""",
     ),
+    *SALE_INVARIANTS,
     Invariant(
         "what a hold gave was posted under its reference",
         f"""with given as (

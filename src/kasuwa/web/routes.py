@@ -23,6 +23,7 @@ class Envelope(msgspec.Struct):
     payment_type: Any = field(name="paymentType", default=None)
     # Select an action by their presence (`only_with`).
     invoice_id: Any = None
+    link_id: Any = None
     code: Any = None
     dry_run: Any = None  # selects nothing: see core/dry_run.py
 

@@ -18,7 +18,7 @@ from tests.methods.invoices.in_memory_invoices import OpenedCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
 from tests.rule_context import VAULT
 
-MAKE, USE = RESOURCES[0], RESOURCES[3]
+MAKE, USE = RESOURCES[0], RESOURCES[-1]
 KINDS = [{"name": "Regular", "amount": "500.00", "quantity": 3}, {"name": "Table", "amount": "2000.00"}]
 
 

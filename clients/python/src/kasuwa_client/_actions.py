@@ -1343,6 +1343,16 @@ RESOURCES_TICKET: Action[types.TicketLinkReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+RESOURCES_TICKET_LINKS: Action[types.TicketLinkRecord] = Action(
+    name="resources.ticket_links",
+    path="resources",
+    selectors={"inquire": "ticket"},
+    fields={"offset": ("offset", "integer"), "limit": ("limit", "integer")},
+    reply="TicketLinksReply",
+    record="TicketLinkRecord",
+    paging="offset",
+    newest_first=True,
+)
 RESOURCES_TICKET_SALES: Action[types.TicketRecord] = Action(
     name="resources.ticket_sales",
     path="resources",
@@ -1364,7 +1374,7 @@ RESOURCES_TICKET_USE: Action[types.TicketReply] = Action(
     name="resources.ticket_use",
     path="resources",
     selectors={"request": "ticket_use"},
-    fields={"code": ("code", "text")},
+    fields={"code": ("code", "text"), "link_id": ("link_id", "text")},
     reply="TicketReply",
     writes=True,
     repeat="idempotency_key",

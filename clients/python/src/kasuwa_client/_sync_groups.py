@@ -4354,8 +4354,8 @@ class Resources(SyncGroup):
         redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
             http or https URL of at most 2,048 characters, its host in ASCII.
         custom_message: Shown to the payer after the payment. At most 1,000 characters.
-        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
-            address of at most 254 characters.
+        notification_email: Your address for questions about this link. Stored with it and shown to you. Nothing is
+            sent to it. An e-mail address of at most 254 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4658,6 +4658,7 @@ class Resources(SyncGroup):
                 "address": "12 Marina Road, Lagos",
                 "created_at": "2026-01-05T08:30:00.000Z",
                 "totals": [],
+                "invoices": [],
                 "cards": [],
                 "transactions": []
               }
@@ -5438,8 +5439,8 @@ class Resources(SyncGroup):
         redirect_url: Address to which the payer goes after the receipt, with `txnRef` and `status` added to it. An
             http or https URL of at most 2,048 characters, its host in ASCII.
         custom_message: Shown to the payer after the payment. At most 1,000 characters.
-        notification_email: Your address for questions about this link. Kept with it and shown to you. An e-mail
-            address of at most 254 characters.
+        notification_email: Your address for questions about this link. Stored with it and shown to you. Nothing is
+            sent to it. An e-mail address of at most 254 characters.
         ticket_data: The kinds of tickets that are sold. 1 to 20 kinds of tickets.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -5503,6 +5504,52 @@ class Resources(SyncGroup):
             },
             idempotency_key,
         )
+
+    def ticket_links(self, *, offset: int | None = None, limit: int | None = None) -> Page[types.TicketLinkRecord]:
+        """Links that sell tickets, newest first, with what each has sold.
+
+        Lists links that sell tickets, newest first.
+
+        Needs a key of scope `collect` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.ticket_links()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "link_id": "<link_id>",
+                  "link": "<link>",
+                  "title": "Lagos Jazz Night",
+                  "currency": "NGN",
+                  "type": "one_time",
+                  "status": "active",
+                  "ticket_data": [
+                    {
+                      "name": "Regular",
+                      "amount": "5000.00",
+                      "quantity": 200,
+                      "sold": 0,
+                      "reserved": 0,
+                      "used": 0
+                    },
+                    {
+                      "name": "Table for four",
+                      "amount": "40000.00",
+                      "quantity": 10,
+                      "sold": 0,
+                      "reserved": 0,
+                      "used": 0
+            …
+        """
+        return self._list(actions.RESOURCES_TICKET_LINKS, {"offset": offset, "limit": limit})
 
     def ticket_sales(
         self, *, link_id: str, offset: int | None = None, limit: int | None = None
@@ -5587,7 +5634,9 @@ class Resources(SyncGroup):
         """
         return self._call(actions.RESOURCES_TICKET_BY_CODE, {"code": code})
 
-    def ticket_use(self, *, code: str, idempotency_key: str | None = None) -> types.TicketReply:
+    def ticket_use(
+        self, *, code: str, link_id: str | None = None, idempotency_key: str | None = None
+    ) -> types.TicketReply:
         """Admit the holder of a ticket, once.
 
         Admits the holder of a ticket. A second request with the same code is refused.
@@ -5595,6 +5644,8 @@ class Resources(SyncGroup):
         Needs a key of scope `collect`.
 
         code: Code of the ticket. A ticket code of 12 characters.
+        link_id: Admits only a ticket that this link sold. Absent: a ticket of any of your links. 1 to 100
+            characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -5621,7 +5672,7 @@ class Resources(SyncGroup):
               }
             }
         """
-        return self._call(actions.RESOURCES_TICKET_USE, {"code": code}, idempotency_key)
+        return self._call(actions.RESOURCES_TICKET_USE, {"code": code, "link_id": link_id}, idempotency_key)
 
 
 class Sandbox(SyncGroup):

@@ -392,6 +392,7 @@ TYPES: Mapping[str, FieldTable] = {
         "address": ("address", "text"),
         "created_at": ("created_at", "time"),
         "totals": ("totals", "[CustomerTotal]"),
+        "invoices": ("invoices", "[CustomerInvoices]"),
         "cards": ("cards", "[CustomerCard]"),
         "transactions": ("transactions", "[CustomerPayment]"),
     },
@@ -399,6 +400,15 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "CustomerDetail"),
+    },
+    "CustomerInvoices": {
+        "currency": ("currency", "text"),
+        "invoices": ("invoices", "integer"),
+        "overdue": ("overdue", "integer"),
+        "total": ("total", "amount"),
+        "paid": ("paid", "amount"),
+        "refunded": ("refunded", "amount"),
+        "outstanding": ("outstanding", "amount"),
     },
     "CustomerPage": {
         "status": ("status", "integer"),
@@ -1472,6 +1482,13 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "TicketLinkRecord"),
+    },
+    "TicketLinksReply": {
+        "status": ("status", "integer"),
+        "data": ("data", "[TicketLinkRecord]"),
+        "total": ("total", "integer"),
+        "offset": ("offset", "integer"),
+        "limit": ("limit", "integer"),
     },
     "TicketRecord": {
         "code": ("code", "text"),

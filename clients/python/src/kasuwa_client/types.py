@@ -1515,6 +1515,8 @@ class CustomerDetail(Result):
     """Time of the first registration, in UTC."""
     totals: tuple[CustomerTotal, ...]
     """Totals of the customer's payments, one line a currency."""
+    invoices: tuple[CustomerInvoices, ...]
+    """Totals of the customer's invoices, one line a currency."""
     cards: tuple[CustomerCard, ...]
     """Saved cards of the customer's newest 1,000 payments, newest first, at most 20."""
     transactions: tuple[CustomerPayment, ...]
@@ -1537,6 +1539,7 @@ class CustomerDetail(Result):
         "address": "address",
         "created_at": "created_at",
         "totals": "totals",
+        "invoices": "invoices",
         "cards": "cards",
         "transactions": "transactions",
     }
@@ -1555,6 +1558,37 @@ class CustomerDetailReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CustomerInvoices(Result):
+    """The invoices of a customer in one currency, without void ones."""
+
+    currency: str
+    """Currency of the amounts."""
+    invoices: int
+    """Number of invoices."""
+    overdue: int
+    """Number of those that are overdue."""
+    total: Decimal
+    """Sum of their totals."""
+    paid: Decimal
+    """What was paid of them, refunded payments included."""
+    refunded: Decimal
+    """What was refunded of these payments."""
+    outstanding: Decimal
+    """What is left to pay."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "currency": "currency",
+        "invoices": "invoices",
+        "overdue": "overdue",
+        "total": "total",
+        "paid": "paid",
+        "refunded": "refunded",
+        "outstanding": "outstanding",
+    }
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ export interface CustomerDetail {
   readonly created_at: Time;
   /** Totals of the customer's payments, one line a currency. */
   readonly totals: readonly CustomerTotal[];
+  /** Totals of the customer's invoices, one line a currency. */
+  readonly invoices: readonly CustomerInvoices[];
   /** Saved cards of the customer's newest 1,000 payments, newest first, at most 20. */
   readonly cards: readonly CustomerCard[];
   /** The newest 20 payments. */
@@ -47,6 +49,24 @@ export interface CustomerDetailReply {
   readonly message: string;
   /** The customer. */
   readonly data: CustomerDetail;
+}
+
+/** The invoices of a customer in one currency, without void ones. */
+export interface CustomerInvoices {
+  /** Currency of the amounts. */
+  readonly currency: string;
+  /** Number of invoices. */
+  readonly invoices: number;
+  /** Number of those that are overdue. */
+  readonly overdue: number;
+  /** Sum of their totals. */
+  readonly total: Amount;
+  /** What was paid of them, refunded payments included. */
+  readonly paid: Amount;
+  /** What was refunded of these payments. */
+  readonly refunded: Amount;
+  /** What is left to pay. */
+  readonly outstanding: Amount;
 }
 
 /** One page of customers, newest first. */

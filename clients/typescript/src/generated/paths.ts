@@ -41,7 +41,8 @@ export class KasuwaPaths {
    * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
    * pauseInstallments, cancelInstallments, paylink, paylinks, paylinkDetail, paylinkDisable, paylinkEnable, customer,
    * customers, customerDetail, transactions, transaction, statement, settlements, settlement, proof, payoutSchedule,
-   * payouts, keys, invoice, invoices, invoiceDetail, invoiceVoid, ticket, ticketSales, ticketByCode, ticketUse.
+   * payouts, keys, invoice, invoices, invoiceDetail, invoiceVoid, ticket, ticketLinks, ticketSales, ticketByCode,
+   * ticketUse.
    */
   readonly resources: ResourcesMethods;
   /**

@@ -45,6 +45,7 @@ import {
   SETTLEMENT_REPLY_SHAPE,
   STATEMENT_SHAPE,
   TICKET_KIND_FIELDS_SHAPE,
+  TICKET_LINKS_REPLY_SHAPE,
   TICKET_LINK_REPLY_SHAPE,
   TICKET_SALES_REPLY_SHAPE,
   TRANSACTION_PAGE_SHAPE,
@@ -59,7 +60,9 @@ import {
 } from "./statements.js";
 import {
   type TicketKindFields,
+  type TicketLinkRecord,
   type TicketLinkReply,
+  type TicketLinksReply,
   type TicketRecord,
   type TicketReply,
   type TicketSalesReply,
@@ -567,8 +570,8 @@ export interface ResourcesPaylinkRequest {
   /** Shown to the payer after the payment. At most 1,000 characters. */
   readonly custom_message?: string | null | undefined;
   /**
-   * Your address for questions about this link. Kept with it and shown to you. An e-mail address of at most 254
-   * characters.
+   * Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it. An e-mail
+   * address of at most 254 characters.
    */
   readonly notification_email?: string | null | undefined;
 }
@@ -931,12 +934,20 @@ export interface ResourcesTicketRequest {
   /** Shown to the payer after the payment. At most 1,000 characters. */
   readonly custom_message?: string | null | undefined;
   /**
-   * Your address for questions about this link. Kept with it and shown to you. An e-mail address of at most 254
-   * characters.
+   * Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it. An e-mail
+   * address of at most 254 characters.
    */
   readonly notification_email?: string | null | undefined;
   /** The kinds of tickets that are sold. 1 to 20 kinds of tickets. */
   readonly ticket_data: readonly TicketKindFields[];
+}
+
+/** Request of resources ticketLinks. Lists links that sell tickets, newest first. */
+export interface ResourcesTicketLinksRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
 }
 
 /** Request of resources ticketSales. Shows a link that sells tickets, and what it sold. */
@@ -961,6 +972,8 @@ export interface ResourcesTicketByCodeRequest {
 export interface ResourcesTicketUseRequest {
   /** Code of the ticket. A ticket code of 12 characters. */
   readonly code: string;
+  /** Admits only a ticket that this link sold. Absent: a ticket of any of your links. 1 to 100 characters. */
+  readonly link_id?: string | null | undefined;
 }
 
 const BANKS: Operation = {
@@ -1319,6 +1332,14 @@ const TICKET: Operation = {
   inside: { ticket_data: TICKET_KIND_FIELDS_SHAPE },
 },
   reply: TICKET_LINK_REPLY_SHAPE,
+};
+
+const TICKET_LINKS: Operation = {
+  name: "resources.ticketLinks",
+  path: "resources",
+  select: { inquire: "ticket" },
+  repeat: "read",
+  reply: TICKET_LINKS_REPLY_SHAPE,
 };
 
 const TICKET_SALES: Operation = {
@@ -2389,6 +2410,7 @@ export class ResourcesMethods {
    * //     address: "12 Marina Road, Lagos",
    * //     created_at: "2026-01-05T08:30:00.000Z",
    * //     totals: [],
+   * //     invoices: [],
    * //     cards: [],
    * //     transactions: [],
    * //   },
@@ -3129,6 +3151,62 @@ export class ResourcesMethods {
    */
   ticket(request: ResourcesTicketRequest, options?: CallOptions): Promise<TicketLinkReply> {
     return callAction(this.#caller, TICKET, request, options);
+  }
+
+  /**
+   * Links that sell tickets, newest first, with what each has sold.
+   *
+   * Lists links that sell tickets, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.ticketLinks();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       link_id: "<link_id>",
+   * //       link: "<link>",
+   * //       title: "Lagos Jazz Night",
+   * //       currency: "NGN",
+   * //       type: "one_time",
+   * //       status: "active",
+   * //       ticket_data: [
+   * //         {
+   * //           name: "Regular",
+   * //           amount: "5000.00",
+   * //           quantity: 200,
+   * //           sold: 0,
+   * //           reserved: 0,
+   * //           used: 0,
+   * //         },
+   * //         {
+   * //           name: "Table for four",
+   * //           amount: "40000.00",
+   * //           quantity: 10,
+   * //           sold: 0,
+   * //           reserved: 0,
+   * //           used: 0,
+   * //         },
+   * //       ],
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  ticketLinks(
+    request: ResourcesTicketLinksRequest = {},
+    options?: CallOptions,
+  ): List<TicketLinksReply, TicketLinkRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, TICKET_LINKS, kind, request, options);
   }
 
   /**

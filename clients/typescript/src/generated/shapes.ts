@@ -41,11 +41,14 @@ export const CHECKOUT_REPORT_SHAPE: Shape = { amounts: ["amount"] };
 
 export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
 
+export const CUSTOMER_INVOICES_SHAPE: Shape = { amounts: ["total", "paid", "refunded", "outstanding"] };
+
 export const CUSTOMER_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
 
 export const CUSTOMER_DETAIL_SHAPE: Shape = {
   inside: {
     totals: CUSTOMER_TOTAL_SHAPE,
+    invoices: CUSTOMER_INVOICES_SHAPE,
     transactions: CUSTOMER_PAYMENT_SHAPE,
   },
 };
@@ -305,6 +308,8 @@ export const TICKET_KIND_RECORD_SHAPE: Shape = { amounts: ["amount"] };
 export const TICKET_LINK_RECORD_SHAPE: Shape = { inside: { ticket_data: TICKET_KIND_RECORD_SHAPE } };
 
 export const TICKET_LINK_REPLY_SHAPE: Shape = { inside: { data: TICKET_LINK_RECORD_SHAPE } };
+
+export const TICKET_LINKS_REPLY_SHAPE: Shape = { inside: { data: TICKET_LINK_RECORD_SHAPE } };
 
 export const TICKET_SALES_REPLY_SHAPE: Shape = { inside: { sale: TICKET_LINK_RECORD_SHAPE } };
 

@@ -57,6 +57,20 @@ export interface TicketLinkReply {
   readonly data: TicketLinkRecord;
 }
 
+/** One page of links that sell tickets, newest first. */
+export interface TicketLinksReply {
+  /** 200. */
+  readonly status: 200;
+  /** The links, each with how many of each kind it has sold. */
+  readonly data: readonly TicketLinkRecord[];
+  /** Number of links on all pages. */
+  readonly total: number;
+  /** Number of links that were skipped. */
+  readonly offset: number;
+  /** Largest number of links on this page. The next page begins at `offset` + `limit`. */
+  readonly limit: number;
+}
+
 /** A ticket that was sold. */
 export interface TicketRecord {
   /** Code of the ticket, in groups of four. */

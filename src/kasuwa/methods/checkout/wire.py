@@ -102,7 +102,7 @@ class PaylinkRequest(msgspec.Struct, kw_only=True):
     custom_message: LongText | None = None
     "Shown to the payer after the payment."
     notification_email: Email | None = None
-    "Your address for questions about this link. Kept with it and shown to you."
+    "Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it."
     dry_run: bool | None = None
     "Not supported: a request with `true` is refused and makes no link."
 

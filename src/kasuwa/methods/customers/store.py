@@ -22,6 +22,7 @@ from kasuwa.methods.customers.wire import (
     CustomerDetail,
     CustomerDetailReply,
     CustomerDetailRequest,
+    CustomerInvoices,
     CustomerPayment,
     CustomerRecord,
     CustomersReply,
@@ -105,6 +106,12 @@ NEWEST_PAYMENTS = f"""
     select t.txn_ref, t.order_ref, t.status, t.currency, t.amount, t.detail ->> 'method', t.created_at {OF_CUSTOMER}
     order by t.created_at desc, t.seq desc, t.key desc limit {MAX_PAYMENTS_WITH_CARDS}
 """
+# Void invoices are no debts.
+INVOICES = """
+    select currency, count(*), count(*) filter (where status = 'overdue'), sum(total)::bigint, sum(paid)::bigint,
+        sum(refunded)::bigint
+    from invoice where merchant_id = $1 and customer_id = $2 and status <> 'void' group by currency
+"""
 TOKENS = "select distinct token from payment where merchant_id = $1 and key = any($2) and token is not null"
 CARDS = f"""
     select token, detail, created_at from saved_card
@@ -123,6 +130,7 @@ async def show_customer_detail(
             return UNKNOWN_CUSTOMER
         email_hash = "-" if customer.email_hash is None else bytes(customer.email_hash).hex()
         totals = await snapshot.fetch(TOTALS, merchant_id, email_hash)
+        invoices = await snapshot.fetch(INVOICES, merchant_id, customer.customer_id)
         payments = await snapshot.fetch(NEWEST_PAYMENTS, merchant_id, email_hash)
         keys = [payment_key(merchant_id, row[0]) for row in payments]
         tokens = [row[0] for row in await snapshot.fetch(TOKENS, merchant_id, keys)]
@@ -136,6 +144,7 @@ async def show_customer_detail(
         address=record.address,
         created_at=record.created_at,
         totals=[show_total(*row) for row in sorted(totals, key=lambda row: CURRENCIES.index(row[0]))],
+        invoices=[show_invoices(*row) for row in sorted(invoices, key=lambda row: CURRENCIES.index(row[0]))],
         cards=[show_card(*row) for row in cards],
         transactions=[show_payment(*row) for row in payments[:MAX_PAYMENTS_SHOWN]],
     )
@@ -150,6 +159,18 @@ def show_total(currency: str, payments: int, paid: int, refunded: int, failed: i
         refunded=format_minor(refunded),
         failed=failed,
         open=still_open,
+    )
+
+
+def show_invoices(currency: str, invoices: int, overdue: int, total: int, paid: int, refunded: int) -> CustomerInvoices:
+    return CustomerInvoices(
+        currency=currency,
+        invoices=invoices,
+        overdue=overdue,
+        total=format_minor(total),
+        paid=format_minor(paid),
+        refunded=format_minor(refunded),
+        outstanding=format_minor(total - paid),
     )
 
 

@@ -107,6 +107,25 @@ class CustomerTotal(msgspec.Struct, kw_only=True):
     "Number of payments that have not ended."
 
 
+class CustomerInvoices(msgspec.Struct, kw_only=True):
+    """The invoices of a customer in one currency, without void ones."""
+
+    currency: str
+    "Currency of the amounts."
+    invoices: int
+    "Number of invoices."
+    overdue: int
+    "Number of those that are overdue."
+    total: str
+    "Sum of their totals."
+    paid: str
+    "What was paid of them, refunded payments included."
+    refunded: str
+    "What was refunded of these payments."
+    outstanding: str
+    "What is left to pay."
+
+
 class CustomerCard(msgspec.Struct, kw_only=True):
     """A saved card of a customer."""
 
@@ -146,6 +165,8 @@ class CustomerDetail(CustomerRecord, kw_only=True):
 
     totals: list[CustomerTotal]
     "Totals of the customer's payments, one line a currency."
+    invoices: list[CustomerInvoices]
+    "Totals of the customer's invoices, one line a currency."
     cards: list[CustomerCard]
     "Saved cards of the customer's newest 1,000 payments, newest first, at most 20."
     transactions: list[CustomerPayment]

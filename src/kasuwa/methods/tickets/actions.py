@@ -35,7 +35,18 @@ RESOURCES = (
     Read(
         name="ticket",
         scope="collect",
+        title="ticket_links",
+        request=wire.TicketLinksRequest,
+        reply=wire.TicketLinksReply,
+        read=store.list_ticket_links,
+        summary="Links that sell tickets, newest first, with what each has sold",
+        example={"inquire": "ticket"},
+    ),
+    Read(
+        name="ticket",
+        scope="collect",
         title="ticket_sales",
+        only_with="link_id",
         request=wire.TicketSalesRequest,
         reply=wire.TicketSalesReply,
         read=store.show_sales,

@@ -5,12 +5,14 @@ from typing import Any
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.token_index import token_digest
-from kasuwa.methods.checkout.model import UNKNOWN_LINK, PayLink, link_key, link_url
+from kasuwa.methods.checkout.model import UNKNOWN_LINK, PayLink, link_key
 from kasuwa.methods.tickets.model import TICKET, UNKNOWN_TICKET, Ticket, TicketKind, code_token
-from kasuwa.methods.tickets.rules.records import show_kind, show_ticket
+from kasuwa.methods.tickets.rules.records import show_ticket, show_ticket_link
 from kasuwa.methods.tickets.wire import (
     TicketCodeRequest,
     TicketLinkRecord,
+    TicketLinksReply,
+    TicketLinksRequest,
     TicketRecord,
     TicketReply,
     TicketSalesReply,
@@ -37,6 +39,14 @@ OF_PAYMENTS = f"""
     select {TICKET_COLUMNS} from ticket t where t.merchant_id = $1 and t.payment_ref = any($2)
     order by t.payment_ref, t.number, t.key
 """
+LINKS = f"""
+    select {LINK_COLUMNS} from pay_link where merchant_id = $1 and kind = '{TICKET}'
+    order by created_at desc, seq desc, key desc offset $2 limit $3
+"""
+LINK_COUNT = f"select count(*) from pay_link where merchant_id = $1 and kind = '{TICKET}'"
+KINDS_OF_LINKS = f"""
+    select {KIND_COLUMNS} from ticket_kind where merchant_id = $1 and link_id = any($2) order by link_id, place, key
+"""
 INDEX_ENTRY = "select reference from token_index where merchant_id = $1 and key = $2"
 
 
@@ -52,6 +62,25 @@ async def list_purchase(merchant_id: int, checkout_ref: str, reader: Reader) -> 
 
 async def list_tickets_of_payments(merchant_id: int, payment_refs: list[str], reader: Reader) -> list[Ticket]:
     return [Ticket(*row) for row in await reader.fetch(OF_PAYMENTS, merchant_id, payment_refs)]
+
+
+async def list_ticket_links(request: TicketLinksRequest, merchant: Merchant, reader: ActionReader) -> TicketLinksReply:
+    merchant_id = merchant.merchant_id
+    offset, limit = request.offset_and_limit
+    async with reader.snapshot() as snapshot:
+        links = [PayLink(*row) for row in await snapshot.fetch(LINKS, merchant_id, offset, limit)]
+        rows = await snapshot.fetch(KINDS_OF_LINKS, merchant_id, [link.link_id for link in links])
+        [[total]] = await snapshot.fetch(LINK_COUNT, merchant_id)
+    kinds: dict[str, list[TicketKind]] = {link.link_id: [] for link in links}
+    for row in rows:
+        kind = TicketKind(*row)
+        kinds[kind.link_id].append(kind)
+
+    def show(link: PayLink) -> TicketLinkRecord:
+        return show_ticket_link(link, kinds[link.link_id], reader.public_url)
+
+    lines = await reader.make_lines(show, links)
+    return TicketLinksReply(data=lines, total=total, offset=offset, limit=limit)
 
 
 async def show_sales(
@@ -72,15 +101,7 @@ async def show_sales(
         ticket = Ticket(*row)
         return show_ticket(ticket, names[ticket.place], link.title, reader.unseal)
 
-    sale = TicketLinkRecord(
-        link_id=link.link_id,
-        link=link_url(reader.public_url, link.slug),
-        title=link.title,
-        currency=link.currency,
-        type="one_time",
-        status=link.state,  # type: ignore[arg-type]
-        ticket_data=[show_kind(kind) for kind in kinds],
-    )
+    sale = show_ticket_link(link, kinds, reader.public_url)
     lines = await reader.make_lines(show, rows, at_once=10)
     return TicketSalesReply(sale=sale, data=lines, total=total, offset=offset, limit=limit)
 

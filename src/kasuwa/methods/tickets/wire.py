@@ -41,6 +41,8 @@ class TicketUseRequest(msgspec.Struct, kw_only=True):
 
     code: TicketCode
     "Code of the ticket."
+    link_id: Reference | None = None
+    "Admits only a ticket that this link sold. Absent: a ticket of any of your links."
     dry_run: bool | None = None
     "Not supported: a request with `true` is refused and admits nobody."
 
@@ -133,6 +135,25 @@ class TicketLinkRecord(msgspec.Struct, kw_only=True):
     "Whether tickets can be bought."
     ticket_data: list[TicketKindRecord]
     "The kinds of tickets."
+
+
+class TicketLinksRequest(Paged, kw_only=True):
+    """Lists links that sell tickets, newest first."""
+
+
+class TicketLinksReply(msgspec.Struct, kw_only=True):
+    """One page of links that sell tickets, newest first."""
+
+    status: Literal[200] = 200
+    "200."
+    data: list[TicketLinkRecord]
+    "The links, each with how many of each kind it has sold."
+    total: int
+    "Number of links on all pages."
+    offset: int
+    "Number of links that were skipped."
+    limit: int
+    "Largest number of links on this page. The next page begins at `offset` + `limit`."
 
 
 class TicketLinkReply(msgspec.Struct, kw_only=True):

@@ -23,6 +23,7 @@ from kasuwa.methods.tickets.rules.records import show_ticket
 from kasuwa.methods.tickets.wire import TicketReply, TicketUseRequest
 
 TICKET_VOID = Refusal(INVALID_REQUEST, "The ticket is void: its payment was refunded")
+OTHER_LINK = Refusal(INVALID_REQUEST, "The ticket was sold by another of your links")
 BEING_REFUNDED = Refusal(INVALID_REQUEST, "The ticket is being refunded")
 
 
@@ -38,6 +39,8 @@ def decide_use(
     ticket = find_ticket(request.code, context, seen)
     if not isinstance(ticket, Ticket):
         return ticket
+    if request.link_id not in (None, ticket.link_id):
+        return OTHER_LINK
     merchant_id = ticket.merchant_id
     rows: tuple[tuple[type[Row], bytes], ...] = (
         (Payment, payment_key(merchant_id, ticket.payment_ref)),

@@ -22,7 +22,6 @@ from kasuwa.methods.checkout.model import (
     UNKNOWN_LINK,
     PayLink,
     link_key,
-    link_url,
 )
 from kasuwa.methods.checkout.rules.pay_link import (
     LINK_CHECKOUT_LIFE,
@@ -33,9 +32,9 @@ from kasuwa.methods.checkout.rules.pay_link import (
 )
 from kasuwa.methods.tickets.model import MAX_QUANTITY, MAX_TICKETS, TICKET, TicketKind, ticket_kind_key
 from kasuwa.methods.tickets.payer_model import OpenTicketPurchase
-from kasuwa.methods.tickets.rules.records import show_kind
+from kasuwa.methods.tickets.rules.records import show_ticket_link
 from kasuwa.methods.tickets.rules.sell import refuse_sold_out
-from kasuwa.methods.tickets.wire import TicketKindFields, TicketLinkRecord, TicketLinkReply, TicketLinkRequest
+from kasuwa.methods.tickets.wire import TicketKindFields, TicketLinkReply, TicketLinkRequest
 
 NOTHING_CHOSEN = Refusal(INVALID_REQUEST, "Choose at least one ticket")
 TOO_MANY = Refusal(INVALID_REQUEST, f"Choose at most {MAX_TICKETS} tickets at a time")
@@ -80,15 +79,7 @@ def decide_ticket_link(
     link, *others = decided.rows
     assert isinstance(link, PayLink), "the link is the first row"
     kinds = [make_kind(link, place, kind) for place, kind in enumerate(request.ticket_data)]
-    record = TicketLinkRecord(
-        link_id=link.link_id,
-        link=link_url(context.public_url, link.slug),
-        title=link.title,
-        currency=link.currency,
-        type="one_time",
-        status="active",
-        ticket_data=[show_kind(kind) for kind in kinds],
-    )
+    record = show_ticket_link(link, kinds, context.public_url)
     return Decision(reply=TicketLinkReply(message="Tickets created", data=record), rows=(link, *others, *kinds))
 
 

@@ -1,14 +1,15 @@
 """How tickets are shown, and how their buyers are erased."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.ticket_codes import format_ticket_code
+from kasuwa.methods.checkout.model import PayLink, link_url
 from kasuwa.methods.tickets.model import PERSON_DECODER, Ticket, TicketKind, TicketPerson, code_aad, person_aad
-from kasuwa.methods.tickets.wire import TicketKindRecord, TicketRecord
+from kasuwa.methods.tickets.wire import TicketKindRecord, TicketLinkRecord, TicketRecord
 
 Unsealer = Callable[[int, str, bytes], bytes]
 
@@ -51,6 +52,18 @@ def show_kind(kind: TicketKind) -> TicketKindRecord:
         sold=kind.sold,
         reserved=kind.reserved,
         used=kind.used,
+    )
+
+
+def show_ticket_link(link: PayLink, kinds: Sequence[TicketKind], public_url: str) -> TicketLinkRecord:
+    return TicketLinkRecord(
+        link_id=link.link_id,
+        link=link_url(public_url, link.slug),
+        title=link.title,
+        currency=link.currency,
+        type="one_time",
+        status=link.state,  # type: ignore[arg-type]
+        ticket_data=[show_kind(kind) for kind in kinds],
     )
 
 

@@ -1,0 +1,165 @@
+"""Record kinds of what a merchant sells: customers, invoices, links that sell tickets, and checkouts."""
+
+from kasuwa.console.forms import ActionForm, FormField
+from kasuwa.console.record_kind import YES_NO, RecordKind
+
+CURRENCIES = ("NGN", "USD", "GHS", "KES")
+# Lines of the forms. The API takes more.
+INVOICE_ITEMS = 5
+TICKET_KINDS = 4
+
+
+def item_fields(number: int) -> tuple[FormField, ...]:
+    """Returns the fields of one item of an invoice."""
+    place = f"items.{number - 1}"
+    return (
+        FormField(f"{place}.description", f"Item {number}", required=number == 1),
+        FormField(f"{place}.quantity", f"Quantity of item {number}", input_mode="numeric", value_type="whole"),
+        FormField(f"{place}.amount", f"Price of one of item {number}", input_mode="decimal", required=number == 1),
+    )
+
+
+def kind_fields(number: int) -> tuple[FormField, ...]:
+    """Returns the fields of one kind of ticket."""
+    place = f"ticket_data.{number - 1}"
+    return (
+        FormField(f"{place}.name", f"Kind {number}", required=number == 1),
+        FormField(f"{place}.amount", f"Price of kind {number}", input_mode="decimal", required=number == 1),
+        FormField(
+            f"{place}.quantity",
+            f"How many of kind {number}",
+            "Left out, there is no limit.",
+            "numeric",
+            value_type="whole",
+        ),
+    )
+
+
+INVOICE_FIELDS = (
+    *(field for number in range(1, INVOICE_ITEMS + 1) for field in item_fields(number)),
+    FormField("currency", "Currency", options=CURRENCIES),
+    FormField("date_due", "Due date", input_type="date"),
+    FormField("discount_type", "The discount is", options=("flat", "percentage")),
+    FormField("discount", "Discount", input_mode="decimal"),
+    FormField("vat", "VAT in percent", input_mode="decimal"),
+    FormField("shipping", "Shipping", input_mode="decimal"),
+    FormField("charge_user", "The customer pays", options=("full", "parts")),
+    FormField("note", "Note to the customer"),
+)
+
+CUSTOMERS = RecordKind(
+    name="customers",
+    label="Customers",
+    singular="Customer",
+    method="resources",
+    selector="inquire",
+    key_field="customer_id",
+    columns=("customer_id", "name", "email", "phone", "created_at"),
+    list_action="customer",
+    view_action="customer_detail",
+    empty_text="A customer is a person who pays you. Payments with the same e-mail address belong to the customer.",
+    create_forms=(
+        ActionForm(
+            "create",
+            "Add a customer",
+            "customer",
+            (
+                FormField("name", "Name", required=True),
+                FormField("email", "Email", input_type="email", required=True),
+                FormField("phone", "Phone", input_mode="tel"),
+                FormField("address", "Address"),
+            ),
+            selector="request",
+        ),
+    ),
+    update_forms=(ActionForm("invoice", "Make an invoice", "invoice", INVOICE_FIELDS, selector="request"),),
+)
+
+INVOICES = RecordKind(
+    name="invoices",
+    label="Invoices",
+    singular="Invoice",
+    method="resources",
+    selector="inquire",
+    key_field="invoice_id",
+    state_field="status",
+    columns=("number", "invoice_id", "customer_id", "status", "total", "paid", "outstanding", "currency", "date_due"),
+    list_action="invoice",
+    view_action="invoice",
+    empty_text="An invoice has a page on which its customer sees and pays it. Add a customer first.",
+    create_forms=(
+        ActionForm(
+            "create",
+            "Make an invoice",
+            "invoice",
+            (FormField("customer_id", "Customer", "The customer's id.", required=True), *INVOICE_FIELDS),
+            selector="request",
+        ),
+    ),
+    update_forms=(
+        ActionForm(
+            "void",
+            "Void: it can no longer be paid",
+            "invoice",
+            allowed_states=("unpaid", "overdue"),
+            fixed_values=(("status", "void"),),
+        ),
+    ),
+)
+
+TICKETS = RecordKind(
+    name="tickets",
+    label="Tickets",
+    singular="Ticket sale",
+    method="resources",
+    selector="inquire",
+    key_field="link_id",
+    state_field="status",
+    columns=("link_id", "title", "link", "currency", "status"),
+    list_action="ticket",
+    view_action="ticket",
+    record_field="sale",
+    empty_text="A ticket sale is a payment link that sells tickets, each with a code that admits once.",
+    create_forms=(
+        ActionForm(
+            "create",
+            "Sell tickets",
+            "ticket",
+            (
+                FormField("title", "Title", required=True),
+                FormField("description", "Description"),
+                FormField("currency", "Currency", options=CURRENCIES),
+                *(field for number in range(1, TICKET_KINDS + 1) for field in kind_fields(number)),
+                FormField("payer_bears_fees", "The payer bears the fee", options=YES_NO, value_type="flag"),
+                FormField("custom_link", "Last part of the address"),
+                FormField("custom_message", "Message after the payment"),
+            ),
+            selector="request",
+        ),
+    ),
+    update_forms=(
+        ActionForm(
+            "admit",
+            "Admit",
+            "ticket_use",
+            (FormField("code", "Code of the ticket", "Admits its holder, once.", required=True),),
+            selector="request",
+        ),
+        ActionForm(
+            "close", "Stop selling", "paylink", allowed_states=("active",), fixed_values=(("status", "disable"),)
+        ),
+        ActionForm("open", "Sell again", "paylink", allowed_states=("disabled",), fixed_values=(("status", "enable"),)),
+    ),
+)
+
+CHECKOUTS = RecordKind(
+    name="checkouts",
+    label="Checkouts",
+    singular="Checkout",
+    method="console",
+    key_field="txnRef",
+    columns=("txnRef", "state", "amount", "currency", "source", "customer_txnref", "created_at"),
+    list_action="checkouts",
+    view_action="checkout",
+    empty_text="A checkout is a page on which one payer pays one amount, for a link, tickets or an invoice.",
+)

@@ -1,0 +1,121 @@
+"""Pages of what a merchant sells: customers, invoices, tickets and checkouts; and the logo that payers see."""
+
+from base64 import b64encode
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from tests.console.visitor import Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
+from tests.payer_pages import pay_on_page
+from tests.running import Deployment
+from tests.work.event_log import wait_until
+
+pytestmark = pytest.mark.xdist_group("console")
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+BUYER = {"fullname": "Adaeze Obiora", "email": "adaeze@example.com"}
+
+
+@pytest.fixture
+def owner(deployment: Deployment, shop: MerchantClient) -> Visitor:
+    return sign_in_as(deployment, "merchant:owner", shop.mid)
+
+
+def key_of(page: str, name: str) -> str:
+    return page.partition(f'href="/{name}/')[2].partition('"')[0]
+
+
+def test_an_invoice_is_made_for_a_customer_shown_and_voided(owner: Visitor, shop: MerchantClient) -> None:
+    assert "None yet" in owner.get("/customers").words
+    assert owner.post("/customers/new/create", name="Ada Obi", email="ada").http == 422
+    assert owner.post("/customers/new/create", name="Ada Obi", email="ada@example.com").http == 200
+    customer = key_of(owner.get("/customers").text, "customers")
+    items = {"items.0.description": "Fabric", "items.0.amount": "12500.00", "items.0.quantity": "2"}
+    wrong = owner.post(f"/customers/{customer}/invoice", **items, vat="700")
+    assert (wrong.http, "at most 100" in wrong.words) == (422, True)
+    second = {"items.2.description": "Tailoring", "items.2.amount": "8000.00"}
+    assert owner.post(f"/customers/{customer}/invoice", **items, **second, discount="1000").http == 303
+    page = owner.get("/invoices")
+    assert ("INV-000001" in page.words, "32,000.00" in page.words) == (True, True)
+    invoice = key_of(page.text, "invoices")
+    shown = owner.get(f"/invoices/{invoice}")
+    for text in ("Fabric", "Tailoring", "/pay/invoice/", "Void: it can no longer be paid"):
+        assert text in shown.words
+    assert "32,000.00" in owner.get(f"/customers/{customer}").words
+    assert owner.post(f"/invoices/{invoice}/void").http == 303
+    assert "Void: it can no longer" not in owner.get(f"/invoices/{invoice}").words
+    [line] = shop.put("resources", inquire="invoice").body["data"]
+    assert (line["status"], line["customer_id"]) == ("void", customer)
+    [entry] = [line for line in owner.get("/settings/trail").words.splitlines() if "void: it can" in line][:1]
+    assert entry
+
+
+def test_tickets_are_put_on_sale_admitted_and_taken_off(owner: Visitor, shop: MerchantClient) -> None:
+    assert "None yet" in owner.get("/tickets").words
+    kinds = {"ticket_data.0.name": "Regular", "ticket_data.0.amount": "5000.00", "ticket_data.0.quantity": "2"}
+    made = owner.post("/tickets/new/create", title="Jazz Night", **kinds)
+    assert (made.http, "/pay/link/" in made.words) == (200, True)
+    sale = key_of(owner.get("/tickets").text, "tickets")
+    [link] = shop.put("resources", inquire="ticket").body["data"]
+    pay_on_page(shop, link["link"], {**BUYER, "count_0": "1"})
+    [ticket] = shop.put("resources", inquire="ticket", link_id=sale).body["data"]
+    shown = owner.get(f"/tickets/{sale}")
+    assert (ticket["code"] in shown.words, "Adaeze Obiora" in shown.words, "Stop selling" in shown.words) == (True,) * 3
+    other = shop.put("resources", request="ticket", title="Other", ticket_data=[{"name": "A", "amount": 100}]).body
+    refused = owner.post(f"/tickets/{other['data']['link_id']}/admit", code=ticket["code"])
+    assert (refused.http, "sold by another of your links" in refused.words) == (422, True)
+    assert owner.post(f"/tickets/{sale}/admit", code=ticket["code"]).http == 303
+    assert owner.post(f"/tickets/{sale}/admit", code=ticket["code"]).http == 422
+    assert owner.post(f"/tickets/{sale}/close").http == 303
+    assert "Sell again" in owner.get(f"/tickets/{sale}").words
+    page = shop.connection.send("GET", urlsplit(link["link"]).path).raw.decode()
+    assert 'name="count_0"' not in page
+
+
+def test_a_checkout_is_listed_and_shown_with_its_payment(owner: Visitor, shop: MerchantClient) -> None:
+    assert "None yet" in owner.get("/checkouts").words
+    opened = shop.put("payment", action="checkout", amount="1500.00", customer_txnref="basket-78").body
+    reference = quote(opened["txnRef"], safe="")
+    assert ("basket-78" in owner.get("/checkouts").words, key_of(owner.get("/checkouts").text, "checkouts")) == (
+        True,
+        reference,
+    )
+    shown = owner.get(f"/checkouts/{reference}")
+    assert (opened["checkoutURL"] in shown.words, "open" in shown.words) == (True, True)
+    assert owner.get("/checkouts/nonsense").http == 404
+
+
+def test_a_reader_sees_sales_and_no_forms_and_a_stranger_nothing(
+    deployment: Deployment, shop: MerchantClient, owner: Visitor
+) -> None:
+    body = shop.put("resources", request="ticket", title="Jazz", ticket_data=[{"name": "A", "amount": 100}]).body
+    reader = sign_in_as(deployment, "merchant:read-only", shop.mid)
+    other = deployment.open_shop()
+    other.connection.close()
+    stranger = sign_in_as(deployment, "merchant:owner", other.mid)
+    path = f"/tickets/{body['data']['link_id']}"
+    assert (reader.get(path).http, "Stop selling" in reader.get(path).words) == (200, False)
+    assert reader.post(f"{path}/close").http == 403
+    assert (stranger.get(path).http, stranger.post(f"{path}/close").http) == (404, 404)
+
+
+def test_a_logo_is_uploaded_shown_to_payers_and_removed(
+    deployment: Deployment, shop: MerchantClient, owner: Visitor
+) -> None:
+    url = shop.put("payment", action="checkout", amount="1500.00").body["checkoutURL"]
+    owner.get("/settings")
+    for wrong, reason in ((b"GIF89a", "PNG or JPEG"), (PNG + bytes(32 * 1024), "at most 32 KiB")):
+        refused = owner.upload("/settings/logo", "logo", wrong)
+        assert (refused.http, reason in refused.words) == (422, True)
+    assert owner.post("/settings/logo").http == 422
+    assert owner.upload("/settings/logo", "logo", PNG).http == 303
+    picture = f"data:image/png;base64,{b64encode(PNG).decode()}"
+    assert picture in owner.get("/settings").text
+    wait_until("payers see the logo", lambda: picture in shop.connection.send("GET", urlsplit(url).path).raw.decode())
+    reader = sign_in_as(deployment, "merchant:read-only", shop.mid)
+    reader.get("/settings")
+    assert reader.post("/settings/logo", remove="yes").http == 403
+    assert owner.post("/settings/logo", remove="yes").http == 303
+    assert picture not in owner.get("/settings").text
+    assert "changed the logo" in owner.get("/settings/trail").words
