@@ -234,8 +234,8 @@ RAILS = (
     Bug(
         "the day of an order that is not found begins before it was sent",
         "core/requery.py",
-        "(times.resent_at or times.sent_at)",
-        "times.sent_at",
+        "return 0.0 if job.kind == kinds.send else now.timestamp() - (times.resent_at or times.sent_at)",
+        "return 0.0 if job.kind == kinds.send else now.timestamp() - times.sent_at",
         "methods/disburse/test_on_bank_answer.py"
         "::test_the_day_begins_when_a_transfer_that_was_refused_for_days_has_left",
     ),
@@ -277,8 +277,8 @@ RAILS = (
     Bug(
         "the call-backs of a vendor are accepted unsigned",
         "rails/vendors/signed_callbacks.py",
-        "if path or not hmac.compare_digest(",
-        "if path and not hmac.compare_digest(",
+        "if path or not (is_signed or",
+        "if path and not (is_signed or",
         "rails/vendors/test_paystack.py::test_signed_callback_names_its_order",
     ),
     Bug(
