@@ -17,16 +17,18 @@ from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.dispute_port import DisputeRail
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
+from kasuwa.rails.identity_port import CONSENT, FIND, MATCH, Way
 from kasuwa.rails.identity_routing import RoutedIdentity
 from kasuwa.rails.item_lists import ItemList
 from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.remote.accounts import RemoteAccounts
-from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
+from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import RemoteCallbacks
 from kasuwa.rails.remote.callbacks import read_hint as read_remote_hint
 from kasuwa.rails.remote.collection import RemoteCollection
+from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.routing import (
     KnownBalances,
@@ -73,6 +75,9 @@ from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import EgressTransport, make_rail_limits
 
 RailT = TypeVar("RailT")
+
+# How a rail that speaks the rail protocol verifies a BVN, by the setting.
+WAYS: dict[str, Way] = {"find": FIND, "match": MATCH, "consent": CONSENT}
 
 
 class RailChoice:
@@ -123,7 +128,7 @@ class RailChoice:
                 "sandbox": SandboxIdentity,
                 dojah.NAME: self.make_dojah,
                 monnify.NAME: self.make_monnify_identity,
-                remote.NAME: lambda: RemoteIdentity(self.make_remote()),
+                remote.NAME: lambda: RemoteIdentity(self.make_remote(), WAYS[settings.remote_identity]),
             },
         )
         self._collectors = self._make_collection_vendors()

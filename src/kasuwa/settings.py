@@ -108,6 +108,7 @@ class Settings(msgspec.Struct, kw_only=True):
     remote_secret: str | None = None  # signs requests, answers and call-backs
     remote_methods: str = "card,token,account,bank_transfer,ussd,phone,mobile_money"  # the payment methods it serves
     remote_currencies: str = "NGN"  # the currencies in which it collects payments
+    remote_identity: str = "find"  # find: it tells the person; match: it compares; consent: the person agrees first
     remote_callback_addresses: str = ""
     remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
     remote_old_secret: str | None = None
@@ -417,6 +418,7 @@ RAIL_FORMS = {
     "paystack_phone": PHONE_FORM,
     "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
     "dojah_lookup": ("find|match", "be find or match"),
+    "remote_identity": ("find|match|consent", "be find, match or consent"),
     "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
 }
 MIXED_WITH_SANDBOX = "the sandbox beside a vendor: the one takes card numbers, the other shows a page"
