@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from kasuwa.core.collection_vendors import CARD, COLLECT, CollectionVendor, CollectionVendors
+from kasuwa.core.rail_needs import RAIL_VENDORS
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rail_settings import configured_rails
@@ -63,7 +64,6 @@ from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAcc
 from kasuwa.rails.vendors.paystack_disputes import PaystackDisputes
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.settings import (
-    RAIL_VENDORS,
     Settings,
     is_configured,
     list_of,

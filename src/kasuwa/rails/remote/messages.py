@@ -436,7 +436,7 @@ class MatchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a person agrees with the register. Nothing of the register's own is in it."""
+    """The agreement of a person with the register. Nothing of the register's own is in it."""
 
     outcome: FoundOrNot
     fields: dict[Literal["name", "firstname", "lastname", "dob", "phone"], Literal["full", "partial", "no"]] = {}
