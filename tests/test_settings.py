@@ -106,6 +106,12 @@ EVERY_SETTING = {
     "remote_currencies": "NGN,USD",
     "remote_key_id": "key-2",
     "remote_secret": "s" * 32,
+    "paystack_callback_addresses": "52.31.139.75,52.49.173.169",
+    "monnify_callback_addresses": "35.242.133.146",
+    "monnify_unsigned": "off",
+    "vtpass_callback_addresses": "10.0.0.0/8",
+    "remote_identity": "consent",
+    "remote_callback_addresses": "10.0.0.0/8",
     "remote_old_key_id": "key-1",
     "remote_old_secret": "o" * 32,
 }

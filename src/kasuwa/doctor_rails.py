@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kasuwa.core.money import format_minor
+from kasuwa.core.rail_needs import RAIL_VENDORS
 from kasuwa.db import rail_records
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.doctor_findings import Finding, passed, problem
@@ -13,7 +14,7 @@ from kasuwa.rail_settings import configured_rails
 from kasuwa.rails.ports import EnvironmentRail, FundedRail, NoAnswer, TwoFactorRail, Unavailable
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.routing import BankLister
-from kasuwa.settings import RAIL_VENDORS, Settings, float_least_of, rails_of_purpose, shadow_of
+from kasuwa.settings import Settings, float_least_of, rails_of_purpose, shadow_of
 
 # VTpass compares the time in a bill's identifier with its own clock, and tokens expire by the vendor's.
 MAX_SKEW_SECONDS = 60

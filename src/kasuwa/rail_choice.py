@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from kasuwa.core.collection_vendors import CARD, COLLECT, CollectionVendor, CollectionVendors
+from kasuwa.core.rail_needs import RAIL_VENDORS
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import RAIL_CALLS, RAIL_SECONDS, Metrics
 from kasuwa.rail_settings import configured_rails
@@ -17,16 +18,18 @@ from kasuwa.rails.collection_routing import RoutedCollection
 from kasuwa.rails.dispute_port import DisputeRail
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.hints import ReadHint
+from kasuwa.rails.identity_port import CONSENT, FIND, MATCH, Way
 from kasuwa.rails.identity_routing import RoutedIdentity
 from kasuwa.rails.item_lists import ItemList
 from kasuwa.rails.ports import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.remote.accounts import RemoteAccounts
-from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
+from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import RemoteCallbacks
 from kasuwa.rails.remote.callbacks import read_hint as read_remote_hint
 from kasuwa.rails.remote.collection import RemoteCollection
+from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.routing import (
     KnownBalances,
@@ -61,7 +64,6 @@ from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAcc
 from kasuwa.rails.vendors.paystack_disputes import PaystackDisputes
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.settings import (
-    RAIL_VENDORS,
     Settings,
     is_configured,
     list_of,
@@ -73,6 +75,9 @@ from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import EgressTransport, make_rail_limits
 
 RailT = TypeVar("RailT")
+
+# How a rail that speaks the rail protocol verifies a BVN, by the setting.
+WAYS: dict[str, Way] = {"find": FIND, "match": MATCH, "consent": CONSENT}
 
 
 class RailChoice:
@@ -123,7 +128,7 @@ class RailChoice:
                 "sandbox": SandboxIdentity,
                 dojah.NAME: self.make_dojah,
                 monnify.NAME: self.make_monnify_identity,
-                remote.NAME: lambda: RemoteIdentity(self.make_remote()),
+                remote.NAME: lambda: RemoteIdentity(self.make_remote(), WAYS[settings.remote_identity]),
             },
         )
         self._collectors = self._make_collection_vendors()

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from kasuwa.core.rail_needs import RAIL_VENDORS
 from kasuwa.core.routing import RailPurpose
 from kasuwa.settings import (
     MIXED_WITH_SANDBOX,
-    RAIL_VENDORS,
     Settings,
     is_page_and_sandbox,
     rails_of_purpose,

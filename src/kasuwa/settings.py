@@ -13,6 +13,7 @@ from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
 from kasuwa.core.money import CURRENCIES, parse_minor
+from kasuwa.core.rail_needs import RAIL_FORMS, RAIL_VENDORS, REMOTE_METHODS
 from kasuwa.processors import default_workers
 
 PREFIX = "KASUWA_"
@@ -108,6 +109,7 @@ class Settings(msgspec.Struct, kw_only=True):
     remote_secret: str | None = None  # signs requests, answers and call-backs
     remote_methods: str = "card,token,account,bank_transfer,ussd,phone,mobile_money"  # the payment methods it serves
     remote_currencies: str = "NGN"  # the currencies in which it collects payments
+    remote_identity: str = "find"  # find: it tells the person; match: it compares; consent: the person agrees first
     remote_callback_addresses: str = ""
     remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
     remote_old_secret: str | None = None
@@ -372,56 +374,7 @@ def issuing_of(settings: Settings) -> CardIssuingSettings:
         raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
 
 
-# The vendors of collections, with the settings that each needs. Refunds are paid from Monnify's wallet.
-COLLECTION_VENDORS: Mapping[str, tuple[str, ...]] = {
-    "paystack": ("paystack_secret_key", "rail_email_domain"),
-    "monnify": (
-        *("monnify_api_key", "monnify_secret_key", "monnify_wallet_account", "monnify_contract_code"),
-        "rail_email_domain",
-    ),
-    "remote": ("remote_base_url", "remote_key_id", "remote_secret"),
-}
-REMOTE_NEEDS = COLLECTION_VENDORS["remote"]
-
-# The rails of each purpose, with the settings that each needs.
-RAIL_VENDORS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "bank": {
-        "paystack": ("paystack_secret_key",),
-        "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_wallet_account"),
-        "remote": REMOTE_NEEDS,
-    },
-    "bills": {
-        "vtpass": ("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_phone"),
-        "remote": REMOTE_NEEDS,
-    },
-    "identity": {
-        "dojah": ("dojah_app_id", "dojah_secret_key"),
-        "monnify": ("monnify_api_key", "monnify_secret_key"),
-        "remote": REMOTE_NEEDS,
-    },
-    "card": COLLECTION_VENDORS,
-    "collect": COLLECTION_VENDORS,
-    "accounts": {
-        "paystack": ("paystack_secret_key", "paystack_phone", "rail_email_domain"),
-        "monnify": ("monnify_api_key", "monnify_secret_key", "monnify_contract_code"),
-        "remote": REMOTE_NEEDS,
-    },
-}
-
-PHONE_FORM = ("0[789][01][0-9]{8}", "be a Nigerian mobile number")
-RAIL_FORMS = {
-    "suspense_mid": ("GP[0-9]{7}", "be the mid of a merchant of the operator's own"),
-    "monnify_wallet_account": ("[0-9]{10}", "have ten digits"),
-    "monnify_contract_code": ("[0-9]{6,20}", "have 6 to 20 digits"),
-    "vtpass_phone": PHONE_FORM,
-    "paystack_phone": PHONE_FORM,
-    "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
-    "dojah_lookup": ("find|match", "be find or match"),
-    "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),
-}
 MIXED_WITH_SANDBOX = "the sandbox beside a vendor: the one takes card numbers, the other shows a page"
-# Payment methods that a rail may serve by the rail protocol.
-REMOTE_METHODS = ("card", "token", "account", "bank_transfer", "ussd", "phone", "mobile_money")
 
 MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)

@@ -22,6 +22,8 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from kasuwa.api_methods import methods_of
 from kasuwa.core.event_payloads import EVENT_KINDS
 from kasuwa.core.fields import READERS, Amount, NonNegativeInt, PercentOrAmount, PercentRate, scalar_schema
+from tests.console.test_operator_pages import propose
+from tests.console.visitor import sign_in_as
 from tests.generators.environment import run_tool, tools_directory
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -117,7 +119,16 @@ def test_every_example_is_answered_as_described(open_shop: Callable[..., Merchan
         jsonschema_rs.validate(schema_within(PATHS, described), received.body)
 
 
-def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantClient]) -> None:
+def reverse_transfer(deployment: Deployment, shop: MerchantClient) -> None:
+    """Has two operators book that a transfer was taken back by its rail."""
+    finance, admin = sign_in_as(deployment, "operator:finance"), sign_in_as(deployment, "operator:admin")
+    sent = shop.transfer(amount="100.00", orderRef="taken-back")
+    number = propose(finance, "reversal", mid=shop.mid, reference=sent["txnRef"])
+    admin.get("/operator/approvals")
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+
+
+def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantClient], deployment: Deployment) -> None:
     """The books are reset by the last example: events are read before it."""
     shop = open_shop(now=NOW)
     played = send_examples(shop, until=RESET)
@@ -129,6 +140,7 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     begun = other.put("payment", action="charge", paymentType="bank_transfer", amount="1000.00").body
     rejected = {"action": "pay_account", "accountNumber": begun["accountNumber"], "amount": "900.00", "rejected": True}
     assert other.put("sandbox", **rejected).body["status"] == 200
+    reverse_transfer(deployment, other)
     assert make_waiting_transfer(other).body["status"] == 200
     account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
     assert other.put("resources", request="payout_schedule", frequency="daily", **account).body["status"] == 200

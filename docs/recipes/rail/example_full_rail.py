@@ -11,6 +11,7 @@ from typing import ClassVar
 from example_rail import Fields, Rail, Refused, serve
 
 METER, OTP, BVN = "45012345678", "123456", "22212345678"
+REFUSING_BVN = "22212345679"  # of a person who refuses
 # A payer who pays on the rail's page, and an account into which somebody pays, both after --open-seconds.
 PAYING_EMAIL, CREDITED_NAME, CREDIT = "pays@example.com", "CREDITED OBI", 250_000
 NEVER = 1e12  # seconds since the epoch
@@ -32,7 +33,7 @@ class FullRail(Rail):
         "bills": {"paycode": "power", "reference": METER, "unknown_reference": "45099999999", "amount": "500000"},
         "payments": {"method": "account", "payer": "0123456785", "provider": "058", "otp": OTP, "wrong_otp": "000000"},
         "accounts": {"name": "ADA OBI", "credited_name": CREDITED_NAME},
-        "identity": {"bvn": BVN, "unknown_bvn": "33312345678"},
+        "identity": {"bvn": BVN, "unknown_bvn": "33312345678", "consenting_bvn": BVN, "refusing_bvn": REFUSING_BVN},
     }
     samples["payments"]["paying_email"] = PAYING_EMAIL
     spending: ClassVar[tuple[str, ...]] = ("transfers", "bills")
@@ -49,13 +50,34 @@ class FullRail(Rail):
         self.lookups |= {
             "bills/catalogue": lambda _: CATALOGUE,
             "bills/customer": lambda asked: {"name": "ADA OBI"} if asked["reference"] == METER else {},
-            "identity": lambda asked: PERSON if asked["bvn"] == BVN else {},
+            "identity": self.find_person,
+            "identity/consent": self.begin_consent,
+            "identity/match": self.compare_person,
             "payments/validate": self.validate,
             "payments/query": lambda asked: self.query(f"payments/{asked['step']}", asked["key"]),
             "accounts/close": self.close_account,
             "accounts/credits": self.list_credits,
             "accounts/credits/query": self.find_credit,
         }
+
+    # --- identity --------------------------------------------------------------------------------------------------
+
+    def find_person(self, asked: Fields) -> Fields:
+        if asked.get("consent", "").endswith(REFUSING_BVN):
+            return {"outcome": "consent_refused"}
+        return PERSON if asked["bvn"] == BVN else {}
+
+    def begin_consent(self, asked: Fields) -> Fields:
+        """Opens a page on which the person agrees. Here the person has agreed or refused at once."""
+        reference = f"consent-{asked['bvn']}"
+        known = asked["bvn"] in (BVN, REFUSING_BVN)
+        return {"reference": reference, "url": f"https://rail.example/consent/{reference}"} if known else {}
+
+    def compare_person(self, asked: Fields) -> Fields:
+        names = (asked["firstname"].upper(), asked["lastname"].upper())
+        name = "full" if names == ("ADA", "OBI") else "no"
+        dob = "full" if asked.get("dob") == PERSON["dob"] else "no"
+        return {"fields": {"name": name, "dob": dob}} if asked["bvn"] == BVN else {}
 
     # --- payments --------------------------------------------------------------------------------------------------
 

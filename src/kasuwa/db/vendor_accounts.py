@@ -16,7 +16,7 @@ RECORD_USE = """
     insert into vendor_account (rail, account) select $1, $2 where not exists (select 1 from continued)
     on conflict do nothing
 """
-SELECT_USES = "select rail, account, began_at, last_used_at from vendor_account order by rail, began_at, account"
+SELECT_USES = "select rail, account, began_at, last_used_at from vendor_account"
 FORGET_OTHERS = "delete from vendor_account where rail = $1 and account <> $2 returning account"
 
 
@@ -36,7 +36,8 @@ async def record_use(connection: Connection, accounts: Mapping[str, str]) -> Non
 
 
 async def list_uses(reader: Reader) -> list[AccountUse]:
-    return [AccountUse(*row) for row in await reader.fetch(SELECT_USES)]
+    found = [AccountUse(*row) for row in await reader.fetch(SELECT_USES)]
+    return sorted(found, key=lambda use: (use.rail, use.began_at, use.account))
 
 
 async def forget_others(connection: Connection, rail: str, account: str) -> int:

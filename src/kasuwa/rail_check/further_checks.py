@@ -10,7 +10,15 @@ from kasuwa.rail_check.client import Fault, RailReply
 from kasuwa.rail_check.run import CURRENCY, Check, CheckRun, NotRun, Order
 from kasuwa.rail_check.transfer_checks import expect_same
 from kasuwa.rails.remote.biller import read_catalogue
-from kasuwa.rails.remote.messages import AccountAnswer, CatalogueAnswer, NameFound, OrderAnswer, PersonAnswer
+from kasuwa.rails.remote.client import DECLINED
+from kasuwa.rails.remote.messages import (
+    AccountAnswer,
+    CatalogueAnswer,
+    ConsentAnswer,
+    NameFound,
+    OrderAnswer,
+    PersonAnswer,
+)
 
 CALLBACK_SECONDS = 30.0
 WRONG_CALLBACK = "A call-back was not signed rightly, or had no event and key."
@@ -186,12 +194,33 @@ async def check_accounts(run: CheckRun) -> None:
 async def check_identity(run: CheckRun) -> None:
     bvn = run.sample("identity", "bvn")
     reply = await run.client.call("/identity", {"bvn": bvn})
+    if reply.status == DECLINED and "consenting_bvn" in run.about.samples["identity"]:
+        return  # the person must agree first: see check_consent
     run.client.note_form("/identity", reply, PersonAnswer)
     if reply.outcome != "found" or reply.fields.get("bvn") != bvn:
         raise Fault(f"/identity answered {reply} without the person of the sample BVN.")
     reply = await run.client.call("/identity", {"bvn": run.sample("identity", "unknown_bvn")})
     if (reply.status, reply.outcome) != (200, "not_found"):
         raise Fault(f"/identity answered {reply} for an unknown BVN instead of HTTP 200 'not_found'.")
+
+
+async def check_consent(run: CheckRun) -> None:
+    """A person agrees on a page before the look-up. For rails that give samples of it."""
+    bvn, refusing = run.sample("identity", "consenting_bvn"), run.sample("identity", "refusing_bvn")
+    outcomes = []
+    for number in (bvn, refusing):
+        begun = await run.client.call("/identity/consent", {"bvn": number, "firstname": "ADA", "lastname": "OBI"})
+        run.client.note_form("/identity/consent", begun, ConsentAnswer)
+        reference, url = begun.fields.get("reference"), begun.fields.get("url")
+        if begun.outcome != "found" or not reference or not str(url).startswith("https://"):
+            raise Fault(f"/identity/consent answered {begun} without a reference and an https page.")
+        reply = await run.client.call("/identity", {"bvn": number, "consent": reference})
+        run.client.note_form("/identity", reply, PersonAnswer)
+        outcomes.append(reply.outcome)
+    if outcomes[0] not in ("found", "consent_awaited"):
+        raise Fault(f"/identity answered {outcomes[0]!r} for a person who consents.")
+    if outcomes[1] not in ("consent_refused", "consent_awaited"):
+        raise Fault(f"/identity answered {outcomes[1]!r} for a person who refuses: nothing of the person may be told.")
 
 
 # --- call-backs ---------------------------------------------------------------------------------------------------
@@ -224,5 +253,6 @@ CHECKS: dict[str, Check] = {
     "refunds are made once and not beyond the payment": check_refunds,
     "accounts are opened once and closed": check_accounts,
     "people are found by BVN": check_identity,
+    "nothing is told of a person who refuses": check_consent,
     "call-backs are signed": check_callback,
 }

@@ -57,6 +57,10 @@ RESPENT = (
 DECIDED = "            answer |= self.orders"
 NOT_KNOWN = 'else {"outcome": "not_found", "key": key}'
 MUTANTS = {
+    "tells of a person who refuses": (
+        {'return {"outcome": "consent_refused"}': "return PERSON"},
+        "/identity answered 'found' for a person who refuses: nothing of the person may be told.",
+    ),
     "pays twice on repeat": ({FOUND: RESPENT}, "A repeated transfer was paid twice"),
     "forgets after a restart": (
         {"sqlite3.connect(data,": 'sqlite3.connect(":memory:",'},

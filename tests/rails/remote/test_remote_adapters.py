@@ -15,6 +15,7 @@ from kasuwa.core.billers import check_edition
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.callbacks import CallbackRefused
+from kasuwa.rails.identity_port import CONSENT, MATCH, Consent, ConsentRefused, IdentityClaim, Match, verify_person
 from kasuwa.rails.ports import (
     BillOrder,
     CardSecrets,
@@ -25,15 +26,17 @@ from kasuwa.rails.ports import (
     LookupDeclined,
     NameEnquiry,
     NoAnswer,
+    Person,
     TransferOrder,
     Unavailable,
     UnreadableAnswer,
 )
-from kasuwa.rails.remote.bank import RemoteBank, RemoteIdentity
+from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import PATH, RemoteCallbacks
 from kasuwa.rails.remote.client import RemoteClient
 from kasuwa.rails.remote.collection import RemoteCollection, card_of
+from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.messages import OrderAnswer, OrderQuery
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, sign
 from kasuwa.twins.server import FaultKind, Twin
@@ -169,6 +172,42 @@ def test_people(rail: ExampleRail) -> None:
         assert person is not None
         assert (person.firstname, person.lastname, person.dob) == ("ADA", "OBI", "1990-01-02")
         assert await RemoteIdentity(client).find_person(IdentityQuery("33312345678")) is None
+
+    with_client(rail.url, work)
+
+
+CLAIM = IdentityClaim("22212345678", "Ada", "Obi", dob="1990-01-02")
+
+
+def test_a_person_agrees_on_the_rails_page_before_the_look_up(rail: ExampleRail) -> None:
+    async def work(client: RemoteClient) -> None:
+        identity = RemoteIdentity(client, CONSENT)
+        with pytest.raises(LookupDeclined, match="must consent first"):
+            await identity.find_person(IdentityQuery(CLAIM.bvn))
+        consent = await verify_person(identity, CLAIM)
+        assert consent == Consent("consent-22212345678", "https://rail.example/consent/consent-22212345678")
+        person = await verify_person(identity, msgspec.structs.replace(CLAIM, consent=consent))
+        assert isinstance(person, Person)
+        assert (person.firstname, person.bvn) == ("ADA", CLAIM.bvn)
+        refusing = msgspec.structs.replace(CLAIM, bvn="22212345679")
+        begun = await identity.begin_consent(refusing)
+        with pytest.raises(ConsentRefused):
+            await verify_person(identity, msgspec.structs.replace(refusing, consent=begun))
+        with pytest.raises(LookupDeclined, match="does not know the BVN"):
+            await identity.begin_consent(msgspec.structs.replace(CLAIM, bvn="33312345678"))
+
+    with_client(rail.url, work)
+
+
+def test_a_rail_that_only_compares_tells_how_far_a_person_agrees(rail: ExampleRail) -> None:
+    async def work(client: RemoteClient) -> None:
+        identity = RemoteIdentity(client, MATCH)
+        assert await verify_person(identity, CLAIM) == Match({"name": "full", "dob": "full"})
+        other = msgspec.structs.replace(CLAIM, firstname="Chidi", dob="")
+        assert await verify_person(identity, other) == Match({"name": "no", "dob": "no"})
+        assert await verify_person(identity, msgspec.structs.replace(CLAIM, bvn="33312345678")) is None
+        with pytest.raises(LookupDeclined):
+            await identity.find_person(IdentityQuery(CLAIM.bvn))
 
     with_client(rail.url, work)
 

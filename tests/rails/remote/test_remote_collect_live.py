@@ -107,6 +107,8 @@ def rail_settings(rail: ExampleRail, vtpass: Twin) -> dict[str, str]:
         "KASUWA_RAIL_CARD": "remote",
         "KASUWA_RAIL_COLLECT": "remote",
         "KASUWA_RAIL_ACCOUNTS": "remote",
+        "KASUWA_RAIL_IDENTITY": "remote",
+        "KASUWA_REMOTE_IDENTITY": "consent",
         "KASUWA_RAIL_BILLS": "vtpass,remote",
         "KASUWA_RAIL_BALANCE_SECONDS": "1",
         "KASUWA_REMOTE_BASE_URL": rail.url,
@@ -214,3 +216,24 @@ def test_bill_goes_to_the_second_biller_while_the_first_has_no_money(harness: Co
         **body | {"paycode": "dstv/dstv-padi", "reference": "1212121212", "amount": "1850.00"},
     )
     assert other["txnStatus"] == "pending", "the second biller does not sell it: it waits for the first"
+
+
+def test_a_client_is_verified_once_the_person_has_agreed_on_the_rails_page(harness: CollectHarness) -> None:
+    person = {"firstname": "Ada", "lastname": "Obi", "dob": "1990-01-02", "bvn": "22212345678", "phone": "08031234567"}
+    begun = harness.put("clients", action="create", verify_bvn=True, data=person)
+    made = begun["data"]
+    assert (begun["status"], made["bvn_verified"], made["bvn_verification"]["state"]) == (
+        202,
+        False,
+        "awaiting_consent",
+    )
+    assert made["bvn_verification"]["consent_url"] == "https://rail.example/consent/consent-22212345678"
+    verified = harness.put("clients", action="update", client_id=made["client_id"], verify_bvn=True)
+    assert (verified["status"], verified["data"]["bvn_verified"]) == (200, True)
+    assert verified["data"]["bvn_verification"]["method"] == "consent"
+    refusing = {**person, "bvn": "22212345679", "phone": "08031234568"}
+    made = harness.put("clients", action="create", verify_bvn=True, data=refusing)["data"]
+    refused = harness.put("clients", action="update", client_id=made["client_id"], verify_bvn=True)
+    assert [error["field"] for error in refused["errors"]] == ["data.bvn"]
+    looked_up = harness.put("resources", inquire="bvn", bvn="22212345678")
+    assert (looked_up["status"], "must consent first" in looked_up["message"]) == (204, True)

@@ -306,7 +306,7 @@ def test_unsigned_callback_is_accepted_only_if_that_is_allowed() -> None:
         tolerant.find_order("", lambda _: "00", body)
 
 
-def test_two_factor_authentication_is_told_by_the_last_transfer() -> None:
+def test_two_factor_authentication_is_known_from_the_last_transfer() -> None:
     async def work(harness: VendorHarness) -> None:
         assert await harness.rail.uses_two_factor() is None
         await harness.rail.transfer(order())

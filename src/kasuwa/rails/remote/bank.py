@@ -1,21 +1,19 @@
-"""Transfers, names on accounts and identities by the rail protocol."""
+"""Transfers and names on accounts by the rail protocol."""
 
 from collections.abc import Mapping
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.rails.ports import (
     Answer,
-    IdentityQuery,
     NameAnswer,
     NameEnquiry,
-    Person,
     TransferOrder,
     UnreadableAnswer,
 )
 from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
-from kasuwa.rails.remote.messages import NameFound, NameRequest, PersonAnswer, PersonRequest, TransferRequest
+from kasuwa.rails.remote.messages import NameFound, NameRequest, TransferRequest
 
-TRANSFER, QUERY_TRANSFER, NAME_ENQUIRY, PERSON = "/transfers", "/transfers/query", "/names", "/identity"
+TRANSFER, QUERY_TRANSFER, NAME_ENQUIRY = "/transfers", "/transfers/query", "/names"
 LONGEST_TEXT = 200
 
 
@@ -57,27 +55,6 @@ class RemoteBank:
 
     async def balance(self) -> Mapping[str, int]:
         return await self._client.balance()
-
-
-class RemoteIdentity:
-    def __init__(self, client: RemoteClient) -> None:
-        self._client = client
-
-    async def find_person(self, enquiry: IdentityQuery) -> Person | None:
-        found = await self._client.look_up(PERSON, PersonRequest(bvn=enquiry.bvn), PersonAnswer)
-        if found.outcome == "not_found":
-            return None
-        if found.bvn != enquiry.bvn or not found.firstname or not found.lastname:
-            raise UnreadableAnswer("the answer is not the person of this BVN")
-        return Person(
-            bvn=found.bvn,
-            firstname=found.firstname,
-            lastname=found.lastname,
-            middlename=found.middlename,
-            dob=found.dob,
-            phone=found.phone,
-            is_watch_listed=found.is_watch_listed,
-        )
 
 
 def key_of(order: TransferOrder) -> OrderKey:

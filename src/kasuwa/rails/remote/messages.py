@@ -388,10 +388,13 @@ class PersonRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Asks for the person of a Bank Verification Number."""
 
     bvn: Annotated[str, Meta(pattern="^[0-9]{11}$")]
+    consent: Annotated[str, Meta(max_length=200)] = ""
+    "`reference` of the person's consent, if `/identity/consent` has begun one."
 
 
 class PersonAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    outcome: FoundOrNot
+    outcome: Literal["found", "not_found", "consent_awaited", "consent_refused"]
+    "The last two answer a request with `consent`: the person has not decided yet, or has refused."
     bvn: str = ""
     firstname: str = ""
     lastname: str = ""
@@ -400,6 +403,46 @@ class PersonAnswer(msgspec.Struct, frozen=True, kw_only=True):
     "YYYY-MM-DD."
     phone: str = ""
     is_watch_listed: bool = False
+
+
+class ConsentRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Begins a person's consent to the look-up of a BVN."""
+
+    bvn: Annotated[str, Meta(pattern="^[0-9]{11}$")]
+    firstname: Text
+    lastname: Text
+
+
+class ConsentAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A consent that the person has not given yet. `not_found` means that there is no such BVN."""
+
+    outcome: FoundOrNot
+    reference: Annotated[str, Meta(max_length=200)] = ""
+    "Your reference of the consent."
+    url: Annotated[str, Meta(max_length=2000)] = ""
+    "The page on which the person agrees."
+
+
+class MatchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Asks how far a person agrees with the register."""
+
+    bvn: Annotated[str, Meta(pattern="^[0-9]{11}$")]
+    firstname: Text
+    lastname: Text
+    middlename: Text = ""
+    dob: str = ""
+    "YYYY-MM-DD."
+    phone: str = ""
+
+
+class MatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The agreement of a person with the register. Nothing of the register's own is in it."""
+
+    outcome: FoundOrNot
+    fields: dict[Literal["name", "firstname", "lastname", "dob", "phone"], Literal["full", "partial", "no"]] = {}
+    "What was compared, with the agreement of each."
+    score: Annotated[int, Meta(ge=0, le=100)] | None = None
+    "Of the names."
 
 
 # --- call-backs ------------------------------------------------------------------------------------------------

@@ -40,5 +40,7 @@ PATHS = (
         "/accounts/credits", messages.CreditsRequest, messages.CreditsAnswer, False, "Money that came in since a time"
     ),
     RailPath("/accounts/credits/query", messages.CreditQuery, messages.CreditAnswer, False, "Money that came in once"),
+    RailPath("/identity/consent", messages.ConsentRequest, messages.ConsentAnswer, False, "Begin a person's consent"),
+    RailPath("/identity/match", messages.MatchRequest, messages.MatchAnswer, False, "Compare a person"),
     RailPath("/identity", messages.PersonRequest, messages.PersonAnswer, False, "The person of a BVN"),
 )
