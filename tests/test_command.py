@@ -247,8 +247,8 @@ def test_bills_refresh_without_a_biller_rail_is_refused(url: str) -> None:
 
 
 def read_merchant(made: Done) -> Merchant:
-    check_done(made, "mid GP", "key ")
-    mid, key = (line.split()[1] for line in made.stdout.splitlines())
+    check_done(made, "mid GP", "key ", "secret ")
+    mid, key, _ = (line.split()[1] for line in made.stdout.splitlines())
     return Merchant(mid, key)
 
 

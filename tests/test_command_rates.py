@@ -13,7 +13,7 @@ def test_rates_are_set_by_the_operator_and_used_at_once(deployments: Deployments
     with deployments.fresh("rates") as own:
         assert "USD/NGN  buy      1500.00  sell      1540.00  the test environment" in own.run_command("rates", "list")
         own.run_command("rates", "set", "USD", "--buy", "1499.99", "--sell", "1600.01")
-        mid, key = (line.split()[1] for line in own.run_command("merchant", "add", "Plain Stores").splitlines())
+        mid, key, _ = (line.split()[1] for line in own.run_command("merchant", "add", "Plain Stores").splitlines())
         with own.connect() as wire:
             shop = MerchantClient(wire, mid, key)
             shop.put("sandbox", action="fund_wallet", currency="NGN", amount="100000.00")

@@ -12,7 +12,7 @@ from tests.running import Deployment
 def add_merchant(deployment: Deployment) -> tuple[MerchantClient, int]:
     """Adds a merchant by the command. Returns its client and its number."""
     lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
-    mid, key = (line.split()[1] for line in lines)
+    mid, key, _ = (line.split()[1] for line in lines)
     [(merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
     return MerchantClient(deployment.connect(), mid, key), merchant_id
 

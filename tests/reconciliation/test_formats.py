@@ -2,13 +2,17 @@
 
 import io
 from datetime import date
+from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kasuwa.reconciliation.csv_mapping import CsvMapping, decode_mapping, suggest_mapping
 from kasuwa.reconciliation.importing import digest_of
 from kasuwa.reconciliation.model import ReconciledAccount, StatementError, StatementLine, StatementReader, parse_account
+from kasuwa.reconciliation.mt940_statements import find_balance, read_common_message, read_with_library
 from kasuwa.reconciliation.opening import detect_format, hash_content, open_statement
 from kasuwa.reconciliation.our_references import find_reference
 
@@ -172,6 +176,52 @@ def test_mt940_is_read_with_its_balances() -> None:
 def test_a_message_that_is_wrong_is_named(before: str, after: str, words: str) -> None:
     assert before in MT940
     assert words in read_faults(MT940.replace(before, after, 1))
+
+
+def test_a_reversed_credit_is_a_debit_and_a_reversed_debit_a_credit() -> None:
+    message = (
+        ":20:STMT\r\n:25:0123456789\r\n:60F:C261104NGN1000,00\r\n:61:2611051105RC150,NTRFNONREF//B1\r\n"
+        ":61:2611051105RD20,NTRFNONREF//B2\r\n:62F:C261105NGN870,00\r\n"
+    )
+    lines, reader = read(message)
+    assert ([line.amount for line in lines], reader.facts.fault_count) == ([-15_000, 2_000], 0)
+
+
+def test_a_structured_text_leaves_the_reference_of_its_line() -> None:
+    text = ":86:166?00Transfer?20SVWZ+For Ada?32Ada Obi\r\n"
+    lines, _ = read(MT940.replace(":86:Interest\r\n", text).replace("NONREF", "KZ9-REF"))
+    assert (lines[1].bank_reference, lines[1].amount) == ("KZ9-REF", 2_000)
+
+
+LINE = st.tuples(
+    st.sampled_from(["260105", "261231", "240229"]),
+    st.sampled_from(["", "0105", "1231", "0101"]),
+    st.sampled_from(["C", "D", "RC", "RD"]),
+    st.sampled_from(["", "N"]),
+    st.sampled_from(["1500,00", "20,", "7,5", "0,01", "999999999999,9", "12"]),
+    st.sampled_from(["NTRF", "FMSC"]),
+    st.text("aZ9-/ .?", max_size=20),
+    st.sampled_from(["", "//B1", "//B1 \r\nmore of it", "//"]),
+    st.sampled_from(["", ":86:To Ada\r\n", ":86:one  \r\n\r\ntwo\r\n", ":86:a\r\n:86:b\r\n", ":86:\r\n"]),
+)
+
+
+@given(st.lists(LINE, max_size=6), st.sampled_from(["", ":86:the end\r\n", ":64:C261105NGN1,00\r\n"]))
+def test_messages_are_read_as_the_library_reads_them(lines: list[tuple[str, ...]], end: str) -> None:
+    body = "".join(f":61:{''.join(parts[:-1])}\r\n{parts[-1]}" for parts in lines)
+    head = "\r\n:20:STMT\r\n:25:0123456789\r\n:28C:1/1\r\n:60F:C261104NGN1000,00\r\n"
+    text = f"{head}{body}:62F:C261105NGN869,50\r\n{end}"
+    ours, theirs = (outcome(read, text) for read in (read_common_message, read_with_library))
+    assert ours == theirs
+
+
+def outcome(read_message: Any, text: str) -> Any:
+    """Returns what is read of a message, or that it cannot be read."""
+    try:
+        found, lines = read_message(text, 7)
+    except (RuntimeError, ValueError):
+        return "cannot be read"
+    return find_balance(found, "closing").amount.amount, lines
 
 
 # --- CAMT.053 ---------------------------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def test_card_numbers_that_are_forwarded_are_in_no_log(pair: Deployment, shop: S
 def test_a_rate_limit_is_the_same_whatever_process_is_asked(deployments: Deployments) -> None:
     settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET, "KASUWA_WORKERS": "2"}
     with deployments.fresh("shared_limit", **settings) as live:
-        mid, key = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
+        mid, key, _ = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
         live.run_command("merchant", "set", mid, "--rate", "1,20")
         first, second = api_processes(live)
         with ProcessConnection(first, live.port) as one, ProcessConnection(second, live.port) as two:

@@ -155,12 +155,13 @@ def test_a_rolled_secret_and_the_old_one_both_sign_and_keys_do_not(
         verifier(shop.key).verify(by_both.body, by_both.headers)
 
 
-def test_a_merchant_may_begin_with_a_secret_of_its_own(deployment: Deployment) -> None:
-    lines = deployment.run_command("merchant", "add", "Ada Stores", "--own-secret").splitlines()
-    assert [line.split()[0] for line in lines] == ["mid", "key", "secret"]
+@pytest.mark.parametrize("option", [(), ("--key-signs",)])
+def test_an_added_merchant_begins_with_a_secret_of_its_own(deployment: Deployment, option: tuple[str, ...]) -> None:
+    lines = deployment.run_command("merchant", "add", "Ada Stores", *option).splitlines()
+    assert [line.split()[0] for line in lines] == (["mid", "key"] if option else ["mid", "key", "secret"])
     with deployment.connect() as wire:
         shop = MerchantClient(wire, lines[0].split()[1], lines[1].split()[1])
-        assert list_keys(shop)[1]["signs_events"] is False
+        assert list_keys(shop)[1]["signs_events"] is bool(option)
 
 
 # --- the console ----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> Non
     with deployments.fresh("live", **settings) as live, live.connect() as wire:
         demo = MerchantClient(wire, DEMO_MID, DEMO_KEY)
         assert demo.send_fields("resources", {"inquire": "wallet"}).http == 401
-        mid, key = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
+        mid, key, _ = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
         shop = MerchantClient(wire, mid, key)
         reply = shop.send_fields("sandbox", {"action": "clock"})
         assert (reply.http, reply.body["status"]) == (404, 102)

@@ -68,11 +68,14 @@ def list_merchants(
 def add_merchant(
     name: str,
     own_secret: Annotated[
-        bool, typer.Option("--own-secret", help="Make a signing secret as well. Without it, the key signs events.")
-    ] = False,
+        bool,
+        typer.Option("--own-secret/--key-signs", help="Sign events with a secret of their own, or with the key."),
+    ] = True,
     data: DataOption = None,
 ) -> None:
-    """Add a merchant with empty books and print its mid and key. The key cannot be shown again."""
+    """Add a merchant with empty books and print its mid, its key and the secret that signs its events.
+
+    Key and secret cannot be shown again."""
     if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
         sys.exit(f"kasuwa: a merchant's name has 1 to {MAX_NAME_LENGTH} printable characters")
 

@@ -1,5 +1,6 @@
 """The operator's pages of merchants: add and suspend merchants, set limits, invite the first owner."""
 
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reading import Reader
-from kasuwa.db import console_users, merchants, rates
+from kasuwa.db import console_users, merchant_keys, merchants, rates
 from kasuwa.db.connection_pool import Connection
 
 MAX_NAME_LENGTH = 200
@@ -53,8 +54,11 @@ async def add_merchant(visit: Visit) -> Response:
         )
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         merchant_id, mid, key = await merchants.add_merchant(connection, visit.services.vault, name)
+        secret = await merchant_keys.replace_secret(
+            connection, visit.services.vault, merchant_id, timedelta(), visit.user.email
+        )
         await visit.record_audit_on(connection, merchant_id, "added the merchant", mid, after=name)
-    return visit.render("operator_new_merchant.html", mid=mid, key=key, name=name)
+    return visit.render("operator_new_merchant.html", mid=mid, key=key, secret=secret, name=name)
 
 
 async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Response:

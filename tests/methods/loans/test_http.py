@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from tests.merchant_client import MerchantClient, Wallet, to_minor_units
+from tests.methods.clients.enrollment import BVN, enroll, look_up_bvn
 from tests.methods.loans.lending_client import FAILING, GOOD, PENDING, START, LendingClient
 from tests.methods.payment.payment_client import OTP, card
 from tests.running import Deployment
@@ -410,3 +411,29 @@ def test_dry_runs_of_a_decision_and_of_a_code_change_nothing(bank: LendingClient
     checked = bank.loans("validate", txnRef=asked["txnRef"], otp=OTP, dry_run=True)
     assert (checked["status"], checked["dry_run"]) == (200, True)
     assert everything_of(deployment, bank) == before
+
+
+def test_what_a_client_is_lent_in_a_day_is_limited_by_its_kyc_tier(open_shop: Callable[..., MerchantClient]) -> None:
+    shop = open_shop(now=START)
+    bank = LendingClient(shop.connection, shop.mid, shop.key)
+    limits = {"tier_1": {"daily_amount": "100000.00"}, "tier_2": {"daily_count": 1}}
+    assert shop.put("sandbox", action="payout_policy", tier_limits=limits).body["status"] == 200
+    account = {"account_number": GOOD, "bank_code": "058"}
+    person = look_up_bvn(shop, BVN)
+    named = {"firstname": person["firstname"], "lastname": person["lastname"], "bankAccount": account}
+    verified = enroll(shop, status="active", verify=True, bvn=BVN, phone=person["phone"], dob=person["dob"], **named)
+    assert verified["bvn_verified"] is True
+
+    def lend(client_id: str) -> Any:
+        loan_id = bank.request(client_id)["data"]["loan_id"]
+        return bank.loans("process", loan_id=loan_id, status="approve")
+
+    unverified = bank.client()
+    for client_id, limit in ((unverified, "tier 1 daily_amount"), (verified["client_id"], "tier 2 daily_count")):
+        if client_id == verified["client_id"]:
+            assert lend(client_id)["data"]["state"] == "active"
+        refused = lend(client_id)
+        assert (refused["status"], f"beyond the limit {limit}" in refused["message"]) == (104, True), refused
+    shop.advance(days=1)
+    assert lend(verified["client_id"])["data"]["state"] == "active"
+    assert lend(unverified)["status"] == 104

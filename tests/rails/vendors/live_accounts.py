@@ -23,7 +23,7 @@ class AccountHarness:
     def __init__(self, deployment: Deployment, settings: dict[str, str], twins: "AccountTwins") -> None:
         self.deployment, self.settings, self.twins = deployment, settings, twins
         lines = deployment.run_command("merchant", "add", "Ada Stores").splitlines()
-        mid, key = (line.split()[1] for line in lines)
+        mid, key, _ = (line.split()[1] for line in lines)
         self.shop = MerchantClient(deployment.connect(), mid, key)
         [(self.merchant_id,)] = deployment.fetch("select merchant_id from merchant where mid = $1", mid)
 

@@ -702,6 +702,7 @@ TYPES: Mapping[str, FieldTable] = {
         "txn_ref": ("txnRef", "text"),
         "amount": ("amount", "amount"),
         "refunded": ("refunded", "amount"),
+        "disputed": ("disputed", "text"),
         "method": ("method", "text"),
         "paid_at": ("paid_at", "time"),
     },

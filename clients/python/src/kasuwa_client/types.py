@@ -2498,6 +2498,8 @@ class InvoicePayment(Result):
     """What it paid of the invoice."""
     refunded: Decimal
     """What was refunded of it."""
+    disputed: str
+    """What is disputed of it or was lost in disputes. 0.00 if every dispute was won."""
     method: str
     """Payment type."""
     paid_at: dt.datetime
@@ -2508,6 +2510,7 @@ class InvoicePayment(Result):
         "txn_ref": "txnRef",
         "amount": "amount",
         "refunded": "refunded",
+        "disputed": "disputed",
         "method": "method",
         "paid_at": "paid_at",
     }

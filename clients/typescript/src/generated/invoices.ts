@@ -49,6 +49,8 @@ export interface InvoicePayment {
   readonly amount: Amount;
   /** What was refunded of it. */
   readonly refunded: Amount;
+  /** What is disputed of it or was lost in disputes. 0.00 if every dispute was won. */
+  readonly disputed: string;
   /** Payment type. */
   readonly method: string;
   /** Time of the payment, in UTC. */

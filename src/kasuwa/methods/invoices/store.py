@@ -34,7 +34,7 @@ PAID_CHECKOUTS = f"""
     where merchant_id = $1 and source = '{SOURCE}' and source_id = $2 and source_id <> '' and state = 'paid'
     order by created_at desc, seq desc limit {MAX_PAYMENTS}
 """
-PAYMENTS = "select txn_ref, method, refunded from payment where merchant_id = $1 and key = any($2)"
+PAYMENTS = "select txn_ref, method, refunded, disputed from payment where merchant_id = $1 and key = any($2)"
 
 
 async def list_invoices(request: InvoicesRequest, merchant: Merchant, reader: ActionReader) -> InvoicesReply:
@@ -75,14 +75,15 @@ async def list_payments(invoice: Invoice, reader: Reader) -> list[InvoicePayment
     checkouts = await reader.fetch(PAID_CHECKOUTS, invoice.merchant_id, invoice.invoice_id)
     keys = [payment_key(invoice.merchant_id, payment_ref) for payment_ref, _, _ in checkouts]
     payments = {
-        txn_ref: (method, refunded)
-        for txn_ref, method, refunded in await reader.fetch(PAYMENTS, invoice.merchant_id, keys)
+        txn_ref: (method, refunded, disputed)
+        for txn_ref, method, refunded, disputed in await reader.fetch(PAYMENTS, invoice.merchant_id, keys)
     }
     return [
         InvoicePayment(
             txn_ref=payment_ref,
             amount=format_minor(amount),
             refunded=format_minor(payments[payment_ref][1]),
+            disputed=format_minor(payments[payment_ref][2]),
             method=payments[payment_ref][0],
             paid_at=utc_text(at),
         )

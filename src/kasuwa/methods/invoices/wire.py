@@ -141,6 +141,8 @@ class InvoicePayment(msgspec.Struct, kw_only=True):
     "What it paid of the invoice."
     refunded: str
     "What was refunded of it."
+    disputed: str
+    "What is disputed of it or was lost in disputes. 0.00 if every dispute was won."
     method: str
     "Payment type."
     paid_at: str

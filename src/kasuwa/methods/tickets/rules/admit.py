@@ -25,6 +25,10 @@ from kasuwa.methods.tickets.wire import TicketReply, TicketUseRequest
 TICKET_VOID = Refusal(INVALID_REQUEST, "The ticket is void: its payment was refunded")
 OTHER_LINK = Refusal(INVALID_REQUEST, "The ticket was sold by another of your links")
 BEING_REFUNDED = Refusal(INVALID_REQUEST, "The ticket is being refunded")
+# Contract: resources#ticket-disputes
+DISPUTED = Refusal(
+    INVALID_REQUEST, "The payment of the ticket is disputed: its buyer has the money back, or may get it"
+)
 
 
 def need_use(request: TicketUseRequest, merchant: Merchant) -> Needs:
@@ -59,6 +63,8 @@ def decide_use(
     assert link is not None, "a ticket has a link"
     if payment.refunded + payment.refunding >= payment.charged:
         return BEING_REFUNDED
+    if payment.refunded + payment.refunding + payment.disputed >= payment.charged:
+        return DISPUTED
     used = msgspec.structs.replace(ticket, state=USED, used_at=context.now, changed_at=context.now)
     record = show_ticket(used, kind.name, link.title, context.vault.unseal)
     counted = msgspec.structs.replace(kind, used=kind.used + 1)
