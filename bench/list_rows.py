@@ -7,7 +7,7 @@ rows, which takes a third of the time. The postings have no transactions: for be
 
 from bench import postgres
 
-# Of 10,000 transactions 6,000 are payments, 200 failed, 50 are in USD and 5 are large. 100,000 customers pay.
+# Of 10,000 transactions 6,000 are payments, 200 failed, 50 are in USD and 5 are large. 60,000 customers pay.
 TRANSACTIONS = """
 insert into transaction (key, merchant_id, kind, txn_ref, order_ref, batch_ref, currency, amount, fee, vat, duty,
     status, code, message, digest, detail, trail, created_at, final_at, seq)
@@ -19,7 +19,7 @@ select decode(md5('t' || n), 'hex'), {merchant_id},
     case when n % 2000 = 0 then 150000000 else 10000 + n % 900000 end, 1075, 81, 0,
     case when n % 50 = 7 then 'failed' else 'successful' end, '00', 'Approved or completed successfully', '',
     case when n % 5 < 3 then json_build_object('method', (array['card', 'bank_transfer', 'ussd', 'token'])[1 + n % 4],
-        'customer', case n % 100000 when 1 then '{customer_hash}'
+        'customer', case n % 10000 when 1 then '{customer_hash}'
             else md5('customer' || n % 100000) end) else '{{"narration":"bench"}}'::json end,
     '[]', now() - interval '1 year' + interval '1 year' * n / {rows},
     now() - interval '1 year' + interval '1 year' * n / {rows}, n
@@ -42,8 +42,11 @@ cross join lateral (select (n - 1) / 3 * 9839 + case (n - 1) % 3 when 0 then 100
 """
 
 FAILED = """
-insert into failed_transaction (merchant_id, created_at, seq, key)
-select merchant_id, created_at, seq, key from transaction where merchant_id = {merchant_id} and status = 'failed'
+insert into failed_transaction (merchant_id, created_at, seq, key, kind, txn_ref, order_ref, currency, amount, fee, vat,
+    duty, status, message, detail, final_at)
+select merchant_id, created_at, seq, key, kind, txn_ref, order_ref, currency, amount, fee, vat, duty, status, message,
+    detail, final_at
+from transaction where merchant_id = {merchant_id} and status = 'failed' order by created_at
 on conflict do nothing
 """
 
@@ -61,7 +64,7 @@ where i.indrelid in ('transaction'::regclass, 'posting'::regclass) and not i.ind
 
 
 def fill(dsn: str, mid: str, rows: int, customer_hash: str) -> None:
-    """Adds so many transactions and so many postings to the current books of a merchant. One in 100,000 is a payment of
+    """Adds so many transactions and so many postings to the current books of a merchant. One in 10,000 is a payment of
     the customer with this hash."""
     [[merchant_id]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{mid}' and current")
     values = {"merchant_id": merchant_id, "rows": rows, "customer_hash": customer_hash}

@@ -1,12 +1,15 @@
 """Pages of the list of transactions and of a statement, over millions of rows, compared with a verification."""
 
+from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
-from bench import cpu, list_rows, postgres, request_templates
+from bench import cpu, list_rows, postgres, request_templates, wrk
 from bench.merchants import Merchant, send_expecting
-from bench.results import CpuCost, LoadResult, MeasurementFailed
+from bench.results import CpuCost, LoadResult, MeasurementFailed, Results
 
-CONNECTIONS = 16
+# As many as for a verification: both are batched.
+CONNECTIONS = 64
 PAGE = 50
 PAGES_BEFORE = 1_000
 EMAIL = "bench@example.com"
@@ -67,14 +70,28 @@ def page_bodies(port: int, merchant: Merchant) -> dict[str, dict[str, Any]]:
     }
 
 
-def measure_pages(sut: Any, merchant: Merchant) -> dict[str, tuple[LoadResult, CpuCost]]:
-    """Measures each page for the seconds of a measurement, after a moment in which plans are made."""
-    found = {}
+def measure_pages(sut: Any, merchant: Merchant, verifications: Sequence[request_templates.RequestTemplate]) -> None:
+    """Measures each page, and verifications on the same server before and after them."""
+    figures: Results = sut.figures
+    figures.page_verifications.append(measure_cost(sut, verifications, wrk.SUCCESSFUL)[1])
     for name, body in page_bodies(sut.server.port, merchant).items():
         requests = [request_templates.make_put_request("/resources", merchant, body, "")]
-        sut.run_load(requests, CONNECTIONS, 1, FULL_PAGE)
-        meter = cpu.CpuMeter(sut.server, sut.dsn)
-        before = meter.read()
-        load = sut.run_load(requests, CONNECTIONS, sut.seconds, FULL_PAGE)
-        found[name] = (load, meter.cost_since(before, load.requests))
-    return found
+        figures.pages[name] = measure_cost(sut, requests, FULL_PAGE)
+    figures.page_verifications.append(measure_cost(sut, verifications, wrk.SUCCESSFUL)[1])
+
+
+def measure_cost(
+    sut: Any, requests: Sequence[request_templates.RequestTemplate], success: str
+) -> tuple[LoadResult, CpuCost]:
+    """Measures requests for the seconds of a measurement, after a moment in which plans are made."""
+    sut.run_load(requests, CONNECTIONS, 1, success)
+    meter = cpu.CpuMeter(sut.server, sut.dsn)
+    before = meter.read()
+    load = sut.run_load(requests, CONNECTIONS, sut.seconds, success)
+    return load, meter.cost_since(before, load.requests)
+
+
+def ratio_to_verify(figures: Results, cost: CpuCost) -> float | None:
+    """Returns the cost of a page in verifications, or None if those were not measured."""
+    verify = mean(found.total_us for found in figures.page_verifications) if figures.page_verifications else 0
+    return cost.total_us / verify if verify else None

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
+from bench.lists import ratio_to_verify
 from bench.results import ComparedLoad, LoadResult, Results
 
 SCALE_20 = 20
@@ -159,9 +160,8 @@ def preloaded_load_rows(figures: Results) -> Iterator[Row]:
 
 def list_page_rows(figures: Results) -> Iterator[Row]:
     """Returns the CPU time of a page of 50 over many rows, compared with that of a verification."""
-    verify = figures.cpu.get("verify")
     for name, (load, cost) in figures.pages.items():
-        ratio = cost.total_us / verify.total_us if verify and verify.total_us else None
+        ratio = ratio_to_verify(figures, cost)
         note = f"API {cost.api_us:,.0f}, PostgreSQL {cost.postgres_us:,.0f} us; {load_note(load)}"
         what = f"a page of {figures.list_rows:,} transactions: {name}"
         reached = at_most(ratio, PAGE_MAX_RATIO, load.is_valid)

@@ -158,6 +158,7 @@ class Results:
     batched_sql: BatchedSqlResult | None = None
     list_rows: int = 0
     pages: dict[str, tuple[LoadResult, CpuCost]] = field(default_factory=dict)
+    page_verifications: list[CpuCost] = field(default_factory=list)  # before and after the pages, on the same server
     reconciliation: ReconciliationResult | None = None
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)

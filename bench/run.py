@@ -30,7 +30,7 @@ PREREQUISITES = {
     "deliver": {"hot64", "spread64"},
     "latency": {"hot64", "hot256"},
     "preload": {"hot64"},
-    "lists": {"verify", "hot64"},
+    "lists": {"hot64"},
     "memory": {"hot64"},
     "cpu": {"hot64", "spread64", "verify"},
 }
@@ -319,12 +319,18 @@ def measure_preloaded(plan: Plan, sut: SystemUnderTest) -> None:
 
 def measure_lists(plan: Plan, sut: SystemUnderTest) -> None:
     """Measures pages of long lists, with a merchant of their own."""
-    merchant = make_merchant(sut.server.port, sut.dsn)
+    verifications, merchant = make_verifications(sut), make_merchant(sut.server.port, sut.dsn)
     lists.fill(sut, merchant, plan.list_rows)
-    sut.figures.list_rows = plan.list_rows
-    sut.figures.pages = lists.measure_pages(sut, merchant)
-    for name, (load, cost) in sut.figures.pages.items():
-        say(f"{name}: {load.rate:,.0f}/s, API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us")
+    figures = sut.figures
+    figures.list_rows = plan.list_rows
+    lists.measure_pages(sut, merchant, verifications)
+    for cost in figures.page_verifications:
+        say(f"verify: API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us")
+    for name, (load, cost) in figures.pages.items():
+        say(
+            f"{name}: {lists.ratio_to_verify(figures, cost):.2f} verifications; {load.rate:,.0f}/s, "
+            f"API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us"
+        )
 
 
 def try_measurement(figures: Results, name: str, measurement: Callable[[], None]) -> None:

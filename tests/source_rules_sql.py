@@ -28,7 +28,10 @@ SQL_MODULES = (
 )
 UNION = re.compile(r"\b(?:union|intersect|except)(?:\s+all)?\b", re.IGNORECASE)
 MERCHANT_CONDITIONS = ("merchant_id = $", "merchant_id = u.merchant")
-QUERY_METHODS = {"fetch", "gather_row", "fetchrow", "fetchval", "execute", "executemany", "cursor"}
+QUERY_METHODS = {
+    *("fetch", "fetchrow", "fetchval", "fetch_row_batched", "fetch_page_batched"),
+    *("execute", "executemany", "cursor"),
+}
 
 
 def text_of(node: ast.AST | None, known: dict[str, str]) -> str | None:
@@ -115,6 +118,8 @@ UNIQUE_COLUMNS = frozenset(
         *("key", "seq", "approval_id", "key_id", "merchant_id", "notice_id", "rate_id", "secret_id", "user_id"),
         # Numbered within what is listed: clients, loans, plans, attempts, installments, members, events of one object.
         *("number", "n", "position", "object_seq"),
+        # The two sides of a posting, after its number.
+        "side",
         # Billers and their categories; accounts of one merchant; users; lanes and kinds that were grouped or made
         # distinct; the catalogue of tables and columns.
         *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),

@@ -42,6 +42,11 @@ class ActionReader(ReplyReader, Protocol):
         """Fetches one row by key in a query shared with concurrent callers (db/gather.py)."""
         ...
 
+    def fetch_page_batched(self, query: str, *key: Any) -> Awaitable[Any]:
+        """Fetches a row of a page in a query shared with concurrent callers. May be called again for the same reply:
+        the order of a list never changes, so that a page read in parts equals several pages."""
+        ...
+
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes: ...
 
     def seal(self, merchant_id: int, place: str, plain: bytes) -> bytes:

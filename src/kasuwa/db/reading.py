@@ -23,9 +23,11 @@ from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.shares import ReaderShares
 
-# Queries with the same text that run at once, and the keys that one query may ask for.
+# Queries with the same text that run at once, and the keys that one query may ask for. A page may look at a thousand
+# rows, so that few of them share a query: others would wait for it.
 MAX_CONCURRENT_QUERIES = 2
 MAX_KEYS_PER_QUERY = 64
+MAX_PAGES_PER_QUERY = 32
 
 PendingLookups = list[tuple[tuple[Any, ...], "asyncio.Future[Any]"]]
 
@@ -33,8 +35,9 @@ PendingLookups = list[tuple[tuple[Any, ...], "asyncio.Future[Any]"]]
 class LookupBatcher:
     """Combines look-ups by key that arrive together into one query."""
 
-    def __init__(self, readers: Pool) -> None:
+    def __init__(self, readers: Pool, max_keys: int = MAX_KEYS_PER_QUERY) -> None:
         self._readers = readers
+        self._max_keys = max_keys
         self._pending: defaultdict[str, PendingLookups] = defaultdict(list)
         self._running_queries: defaultdict[str, int] = defaultdict(int)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -54,7 +57,7 @@ class LookupBatcher:
     async def _run_queries(self, query: str) -> None:
         try:
             while waiting := self._pending[query]:
-                lookups, self._pending[query] = waiting[:MAX_KEYS_PER_QUERY], waiting[MAX_KEYS_PER_QUERY:]
+                lookups, self._pending[query] = waiting[: self._max_keys], waiting[self._max_keys :]
                 await self._run_query(query, lookups)
         finally:
             self._running_queries[query] -= 1
@@ -92,6 +95,7 @@ class DatabaseReaderFactory:
     def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
         self.readers = readers
         self.lookups = LookupBatcher(readers)
+        self.pages = LookupBatcher(readers, MAX_PAGES_PER_QUERY)
         self.vault = vault
         self.public_url = public_url
         self.shares = ReaderShares(max(1, readers.size // 2))
@@ -163,6 +167,9 @@ class DatabaseReplyReader:
         self._has_read = True
         return self._factory.lookups.fetch_row_batched(query, *key)
 
+    def fetch_page_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
+        return self._factory.pages.fetch_row_batched(query, *key)
+
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SnapshotReader"]:
         self._read_once("a snapshot")
@@ -220,6 +227,9 @@ class SnapshotReplyReader(SnapshotReader):
         self._vault = vault
         self.unseal = vault.unseal
         self.digest = vault.digest
+
+    async def fetch_page_batched(self, query: str, *key: Any) -> Any:
+        return await self.fetch_row_batched(query, *key)
 
     def seal(self, merchant_id: int, place: str, plain: bytes) -> bytes:
         return self._vault.seal(merchant_id, place, plain, os.urandom(NONCE_BYTES))

@@ -43,7 +43,7 @@ from kasuwa.methods.statements.store import (
     find_account,
     find_period,
     list_movements,
-    read_balance,
+    read_balances,
     read_totals,
     show_totals,
     stream_movements,
@@ -119,14 +119,15 @@ async def read_head(
 ) -> tuple[StatementHead, Period]:
     first, last = read_date(terms.first_day), read_date(terms.last_day)
     period = await find_period(terms.merchant_id, *period_of(first, last), reader)
+    opening, closing = await read_balances(account, period, terms.merchant_id, reader)
     head = StatementHead(
         merchant_name=merchant.name,
         mid=merchant.mid,
         account=account,
         first_day=first.plain(),
         last_day=last.plain(),
-        opening=await read_balance(account, period.first, terms.merchant_id, reader),
-        closing=await read_balance(account, period.end, terms.merchant_id, reader),
+        opening=opening,
+        closing=closing,
     )
     return head, period
 

@@ -55,32 +55,29 @@ def test_the_order_of_days_and_amounts_is_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("filters", "stream", "exact"),
+    ("filters", "stream"),
     [
-        ({}, Stream.ALL, True),
-        ({"kind": "bill"}, Stream.KIND, True),
-        ({"kind": "bill", "min_amount": 5}, Stream.KIND, False),
-        ({"status": "successful"}, Stream.ALL, False),
-        ({"status": "failed"}, Stream.FAILED, True),
-        ({"status": "failed", "kind": "bill"}, Stream.FAILED, False),
-        ({"status": "pending"}, Stream.OPEN, False),
-        ({"currency": "NGN"}, Stream.ALL, False),
-        ({"currency": "USD"}, Stream.FOREIGN, True),
-        ({"min_amount": 99_999_999}, Stream.ALL, False),
-        ({"min_amount": 100_000_000}, Stream.LARGE, False),
-        ({"method": "card"}, Stream.METHOD, True),
-        ({"method": "card", "kind": "payment"}, Stream.METHOD, False),
-        ({"customer": "ab", "method": "card", "status": "failed"}, Stream.CUSTOMER, False),
-        ({"customer": "ab"}, Stream.CUSTOMER, True),
-        ({"part": "abc"}, Stream.ALL, False),
-        ({"keys": (b"k",), "status": "failed"}, Stream.KEYS, False),
+        ({}, Stream.ALL),
+        ({"kind": "bill"}, Stream.KIND),
+        ({"kind": "bill", "min_amount": 5}, Stream.KIND),
+        ({"status": "successful"}, Stream.ALL),
+        ({"status": "failed"}, Stream.FAILED),
+        ({"status": "failed", "kind": "bill"}, Stream.FAILED),
+        ({"status": "pending"}, Stream.OPEN),
+        ({"currency": "NGN"}, Stream.ALL),
+        ({"currency": "USD"}, Stream.FOREIGN),
+        ({"min_amount": 99_999_999}, Stream.ALL),
+        ({"min_amount": 100_000_000}, Stream.LARGE),
+        ({"method": "card"}, Stream.METHOD),
+        ({"method": "card", "kind": "payment"}, Stream.METHOD),
+        ({"customer": "ab", "method": "card", "status": "failed"}, Stream.CUSTOMER),
+        ({"customer": "ab"}, Stream.CUSTOMER),
+        ({"part": "abc"}, Stream.ALL),
+        ({"keys": "6b", "status": "failed"}, Stream.KEYS),
     ],
 )
-def test_each_filter_is_read_by_the_index_with_the_fewest_rows(
-    filters: dict[str, Any], stream: Stream, exact: bool
-) -> None:
-    made = Filters(**filters)
-    assert (made.stream, made.is_exact) == (stream, exact)
+def test_each_filter_is_read_by_the_index_with_the_fewest_rows(filters: dict[str, Any], stream: Stream) -> None:
+    assert Filters(**filters).stream == stream
 
 
 def test_days_are_those_of_lagos_and_both_included() -> None:
@@ -95,4 +92,4 @@ def test_days_are_those_of_lagos_and_both_included() -> None:
 def test_a_whole_reference_is_not_searched_as_a_part() -> None:
     request = TransactionsRequest(reference="Order-1")
     assert filters_of(request, None, None).part == "order-1"
-    assert msgspec.structs.asdict(filters_of(request, None, (b"k",)))["part"] is None
+    assert msgspec.structs.asdict(filters_of(request, None, "6b"))["part"] is None

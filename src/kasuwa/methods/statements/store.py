@@ -6,15 +6,17 @@ numbers at which it begins and ends are found once.
 
 from collections.abc import AsyncIterator
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.fields import DEFAULT_LIMIT
+from kasuwa.core.json_rows import encoded_list, json_amount, json_text, json_time, render_object
 from kasuwa.core.links import encode_link
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import ActionReader, Reader
+from kasuwa.core.reading import ActionReader, Reader, Snapshot
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.statements.model import (
@@ -45,14 +47,18 @@ LOAN = "select loan_id from loan where merchant_id = $1 and key = $2"
 BENEFICIARY = "select ref_code, name from beneficiary where merchant_id = $1 and key = $2"
 
 
+def find_wallet(currency: str) -> StatementAccount:
+    source = Source.WALLET if currency == "NGN" else Source.OWNED
+    return StatementAccount(source, chart.wallet(currency), currency, f"Wallet in {currency}")
+
+
 async def find_account(
     account: str, name: str, currency: str, merchant_id: int, reader: Reader
 ) -> StatementAccount | None:
     """Returns the account that a request names, or None."""
     match account:
         case "wallet":
-            source = Source.WALLET if currency == "NGN" else Source.OWNED
-            return StatementAccount(source, chart.wallet(currency), currency, f"Wallet in {currency}")
+            return find_wallet(currency)
         case "card":
             row = await reader.fetchrow(CARD, merchant_id, row_key(merchant_id, "card", name))
             return row and StatementAccount(Source.OWNED, chart.card(row[0], row[1]), row[1], f"Card {row[2]}")
@@ -116,49 +122,61 @@ async def business_now(merchant_id: int, reader: Reader) -> datetime:
 
 # --- movements --------------------------------------------------------------------------------------------------
 
-# $1 merchant, $2 name of the account or id of the product, $3 first posting, $4 the one after the last, $5 and $6 the
-# number and side (n) to continue after, $7 how many. A movement has the columns of `model.Movement`.
-CREDITED = "select seq, 1 as n, at, reference, kind, debit as other, credit as own, amount, credit_after as balance"
-DEBITED = "select seq, 0 as n, at, reference, kind, credit as other, debit as own, -amount, debit_after"
+# The statements that a query reads, a row `u` for each: `first` the first posting and `ending` the one after the last,
+# `seq` and `side` the movement to continue after, `size` how many movements to read. The arrays are sub-selects, so
+# that PostgreSQL does not make a plan for those at hand.
+REQUESTS = """
+    unnest((select $1::bigint[]), (select $2::text[]), (select $3::bigint[]), (select $4::bigint[]),
+        (select $5::bigint[]), (select $6::bigint[]), (select $7::bigint[]))
+    with ordinality u (merchant, account, first, ending, seq, side, size, n)
+"""
+# A movement has the columns of `model.Movement`; `own` is the account that it moves.
+CREDITED = """
+    select seq, 1 as side, at, reference, kind, debit as other, amount, credit_after as balance, credit as own
+    from posting where merchant_id = u.merchant and
+"""
+DEBITED = """
+    select seq, 0 as side, at, reference, kind, credit as other, -amount, debit_after, debit
+    from posting where merchant_id = u.merchant and
+"""
 # The conditions must equal those of the indexes (0025_lists.sql, 0016_paid_ahead.sql, 0009_loans.sql).
-OWNED_CREDIT = """credit = $2 and (starts_with(credit, 'card:') or starts_with(credit, 'beneficiary:')
+OWNED_CREDIT = """credit = u.account and (starts_with(credit, 'card:') or starts_with(credit, 'beneficiary:')
     or (starts_with(credit, 'wallet:') and credit <> 'wallet:main:NGN'))"""
-OWNED_DEBIT = """debit = $2 and (starts_with(debit, 'card:') or starts_with(debit, 'beneficiary:')
+OWNED_DEBIT = """debit = u.account and (starts_with(debit, 'card:') or starts_with(debit, 'beneficiary:')
     or (starts_with(debit, 'wallet:') and debit <> 'wallet:main:NGN'))"""
 # A loan has several accounts, so that the balance of the whole is summed up. What a client has paid too much
 # (loan_credit) lowers what is owed.
 OF_PRODUCT = f"""
-    {CREDITED} from posting where merchant_id = $1 and starts_with(credit, 'loan_') and split_part(credit, ':', 2) = $2
-    union all {DEBITED} from posting
-        where merchant_id = $1 and starts_with(debit, 'loan_') and split_part(debit, ':', 2) = $2
-    union all {CREDITED} from posting
-        where merchant_id = $1 and starts_with(credit, 'savings:') and split_part(credit, ':', 2) = $2
-    union all {DEBITED} from posting
-        where merchant_id = $1 and starts_with(debit, 'savings:') and split_part(debit, ':', 2) = $2
+    {CREDITED} starts_with(credit, 'loan_') and split_part(credit, ':', 2) = u.account
+    union all {DEBITED} starts_with(debit, 'loan_') and split_part(debit, ':', 2) = u.account
+    union all {CREDITED} starts_with(credit, 'savings:') and split_part(credit, ':', 2) = u.account
+    union all {DEBITED} starts_with(debit, 'savings:') and split_part(debit, ':', 2) = u.account
 """
 SIGNED = "case when starts_with(own, 'loan_credit:') then -amount else amount end"
 
 WALLET_MOVEMENTS = """
-    select seq, case when credit = $2 then 1 else 0 end, at, reference, kind,
-        case when credit = $2 then debit else credit end, case when credit = $2 then amount else -amount end,
-        case when credit = $2 then credit_after else debit_after end
-    from posting
-    where merchant_id = $1 and seq >= greatest($3, $5 + 1 + 0 * $6::bigint) and seq < $4 and (credit = $2 or debit = $2)
-    order by seq limit $7
+    select seq, case when credit = u.account then 1 else 0 end as side, at, reference, kind,
+        case when credit = u.account then debit else credit end as other,
+        case when credit = u.account then amount else -amount end as amount,
+        case when credit = u.account then credit_after else debit_after end as balance
+    from posting where merchant_id = u.merchant and (credit = u.account or debit = u.account)
 """
-OWNED_IN_PERIOD = "seq >= greatest($3, $5 + 1 + 0 * $6::bigint) and seq < $4"
-OWNED_MOVEMENTS = f"""
-    select seq, n, at, reference, kind, other, amount, balance from (
-        ({CREDITED} from posting where merchant_id = $1 and {OWNED_CREDIT} and {OWNED_IN_PERIOD} order by seq limit $7)
-        union all ({DEBITED} from posting where merchant_id = $1 and {OWNED_DEBIT} and {OWNED_IN_PERIOD}
-            order by seq limit $7)) m
-    order by seq limit $7
+NEXT = "seq >= greatest(u.first, u.seq + 1) and seq < u.ending order by seq limit u.size"
+WALLET_NEXT = f"{WALLET_MOVEMENTS} and {NEXT}"
+OWNED_NEXT = (
+    f"(({CREDITED} {OWNED_CREDIT} and {NEXT}) union all ({DEBITED} {OWNED_DEBIT} and {NEXT})) order by seq limit u.size"
+)
+PRODUCT_NEXT = f"""
+    select seq, side, at, reference, kind, other, {SIGNED} as amount, balance_after as balance from (
+        select m.*, (sum({SIGNED}) over (order by seq, side))::bigint as balance_after from ({OF_PRODUCT}) m) m
+    where seq >= u.first and seq < u.ending and (seq, side) > (u.seq, u.side) order by seq, side limit u.size
 """
-PRODUCT_MOVEMENTS = f"""
-    select seq, n, at, reference, kind, other, {SIGNED}, total from (
-        select m.*, (sum({SIGNED}) over (order by seq, n))::bigint as total from ({OF_PRODUCT}) m) t
-    where seq >= $3 and seq < $4 and (seq, n) > ($5, $6) order by seq, n limit $7
-"""
+ROWS = (
+    f"select m.seq, m.side, m.at, m.reference, m.kind, m.other, m.amount, m.balance from {REQUESTS} cross join lateral"
+)
+WALLET_ROWS = f"{ROWS} ({WALLET_NEXT}) m order by m.seq, m.side, u.n"
+OWNED_ROWS = f"{ROWS} ({OWNED_NEXT}) m order by m.seq, m.side, u.n"
+PRODUCT_ROWS = f"{ROWS} ({PRODUCT_NEXT}) m order by m.seq, m.side, u.n"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -172,15 +190,22 @@ async def list_movements(
     account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: Reader
 ) -> list[Movement]:
     """Returns movements of a period in their order."""
-    parameters = (merchant_id, account.name, period.first, period.end, after.seq, after.side, limit)
+    parameters = [[value] for value in request_of(account, period, after, limit, merchant_id)]
     match account.source:
         case Source.WALLET:
-            rows = await reader.fetch(WALLET_MOVEMENTS, *parameters)
+            rows = await reader.fetch(WALLET_ROWS, *parameters)
         case Source.OWNED:
-            rows = await reader.fetch(OWNED_MOVEMENTS, *parameters)
+            rows = await reader.fetch(OWNED_ROWS, *parameters)
         case Source.PRODUCT:
-            rows = await reader.fetch(PRODUCT_MOVEMENTS, *parameters)
+            rows = await reader.fetch(PRODUCT_ROWS, *parameters)
     return [Movement(*row) for row in rows]
+
+
+def request_of(
+    account: StatementAccount, period: Period, after: Place, size: int, merchant_id: int
+) -> tuple[int | str, ...]:
+    """Returns a row of REQUESTS."""
+    return merchant_id, account.name, period.first, period.end, after.seq, after.side, size
 
 
 # Rows that one statement of a file reads.
@@ -203,53 +228,59 @@ async def stream_movements(
 
 # --- balances and totals ----------------------------------------------------------------------------------------
 
-# The balance before posting $3.
-WALLET_BALANCE = """
-    select case when credit = $2 then credit_after else debit_after end from posting
-    where merchant_id = $1 and seq < $3 and (credit = $2 or debit = $2) order by seq desc limit 1
+# The balance before a posting.
+LAST = "order by seq desc limit 1"
+WALLET_BALANCES = f"""
+    coalesce((select balance from ({WALLET_MOVEMENTS} and seq < u.first {LAST}) m), 0) as opening,
+    coalesce((select balance from ({WALLET_MOVEMENTS} and seq < u.ending {LAST}) m), 0) as closing
 """
-OWNED_BALANCE = f"""
-    select balance from (
-        ({CREDITED} from posting where merchant_id = $1 and {OWNED_CREDIT} and seq < $3 order by seq desc limit 1)
-        union all ({DEBITED} from posting where merchant_id = $1 and {OWNED_DEBIT} and seq < $3
-            order by seq desc limit 1)) m
-    order by seq desc limit 1
+OWNED_BALANCES = f"""
+    coalesce((select balance from (({CREDITED} {OWNED_CREDIT} and seq < u.first {LAST})
+        union all ({DEBITED} {OWNED_DEBIT} and seq < u.first {LAST})) m {LAST}), 0) as opening,
+    coalesce((select balance from (({CREDITED} {OWNED_CREDIT} and seq < u.ending {LAST})
+        union all ({DEBITED} {OWNED_DEBIT} and seq < u.ending {LAST})) m {LAST}), 0) as closing
 """
-PRODUCT_BALANCE = f"select coalesce(sum({SIGNED}), 0)::bigint from ({OF_PRODUCT}) m where seq < $3"
+PRODUCT_BALANCES = f"""
+    (select coalesce(sum({SIGNED}), 0)::bigint from ({OF_PRODUCT}) m where seq < u.first) as opening,
+    (select coalesce(sum({SIGNED}), 0)::bigint from ({OF_PRODUCT}) m where seq < u.ending) as closing
+"""
+WALLET_ENDS = f"select {WALLET_BALANCES} from {REQUESTS}"
+OWNED_ENDS = f"select {OWNED_BALANCES} from {REQUESTS}"
+PRODUCT_ENDS = f"select {PRODUCT_BALANCES} from {REQUESTS}"
 
 
-async def read_balance(account: StatementAccount, seq: int, merchant_id: int, reader: Reader) -> int:
-    """Returns the balance before a posting."""
-    parameters = (merchant_id, account.name, seq)
+async def read_balances(account: StatementAccount, period: Period, merchant_id: int, reader: Reader) -> tuple[int, int]:
+    """Returns the balances before and after a period."""
+    parameters = [[value] for value in request_of(account, period, Place(), 0, merchant_id)]
     match account.source:
         case Source.WALLET:
-            row = await reader.fetchrow(WALLET_BALANCE, *parameters)
+            row = await reader.fetchrow(WALLET_ENDS, *parameters)
         case Source.OWNED:
-            row = await reader.fetchrow(OWNED_BALANCE, *parameters)
+            row = await reader.fetchrow(OWNED_ENDS, *parameters)
         case Source.PRODUCT:
-            row = await reader.fetchrow(PRODUCT_BALANCE, *parameters)
-    return 0 if row is None else int(row[0])
+            row = await reader.fetchrow(PRODUCT_ENDS, *parameters)
+    opening, closing = row
+    return opening, closing
 
 
 # The two first words of an account's name say what it is.
 SORT_OF_OTHER = "split_part(other, ':', 1) || ':' || split_part(other, ':', 2)"
 SUMMED = "sum(amount)::bigint, count(*)"
+IN_PERIOD = "seq >= u.first and seq < u.ending"
+# Only the columns of the period are used. A plan for the numbers at hand pays for itself here.
+PERIOD = "(select $1::bigint as merchant, $2::text as account, $3::bigint as first, $4::bigint as ending) u"
 WALLET_TOTALS = f"""
-    select kind, {SORT_OF_OTHER}, {SUMMED} from (
-        select kind, case when credit = $2 then debit else credit end as other,
-            case when credit = $2 then amount else -amount end as amount
-        from posting where merchant_id = $1 and seq >= $3 and seq < $4 and (credit = $2 or debit = $2)) m
+    select kind, {SORT_OF_OTHER}, {SUMMED} from {PERIOD} cross join lateral ({WALLET_MOVEMENTS} and {IN_PERIOD}) m
     group by 1, 2, amount > 0
 """
 OWNED_TOTALS = f"""
-    select kind, {SORT_OF_OTHER}, {SUMMED} from (
-        {CREDITED} from posting where merchant_id = $1 and {OWNED_CREDIT} and seq >= $3 and seq < $4
-        union all {DEBITED} from posting where merchant_id = $1 and {OWNED_DEBIT} and seq >= $3 and seq < $4) m
+    select kind, {SORT_OF_OTHER}, {SUMMED} from {PERIOD} cross join lateral (
+        {CREDITED} {OWNED_CREDIT} and {IN_PERIOD} union all {DEBITED} {OWNED_DEBIT} and {IN_PERIOD}) m
     group by 1, 2, amount > 0
 """
 PRODUCT_TOTALS = f"""
-    select kind, {SORT_OF_OTHER}, sum({SIGNED})::bigint, count(*) from ({OF_PRODUCT}) m
-    where seq >= $3 and seq < $4 group by 1, 2, {SIGNED} > 0
+    select kind, {SORT_OF_OTHER}, sum({SIGNED})::bigint, count(*) from {PERIOD} cross join lateral ({OF_PRODUCT}) m
+    where {IN_PERIOD} group by 1, 2, {SIGNED} > 0
 """
 
 
@@ -285,40 +316,91 @@ def show_totals(totals: dict[str, Total]) -> list[StatementTotal]:
     ]
 
 
+# --- pages ------------------------------------------------------------------------------------------------------
+
+LINE = render_object(
+    StatementMovement,
+    date_created=json_time("m.at"),
+    kind=json_text("m.kind"),
+    reference=json_text("m.reference"),
+    counterparty=json_text("m.other"),
+    amount=json_amount("m.amount"),
+    balance=json_amount("m.balance"),
+)
+# A page has one movement less than were read: the last one tells that others follow.
+PAGE = f"""
+    array_to_string((array_agg(line))[:u.size - 1], ',') as lines,
+    (array_agg(seq))[u.size - 1] as seq, (array_agg(side))[u.size - 1] as side, count(*) = u.size as has_more
+    from (select {LINE} as line, m.seq, m.side from
+"""
+WALLET_PAGE = f"""
+    select u.n, {WALLET_BALANCES}, p.lines, p.seq, p.side, p.has_more
+    from {REQUESTS} cross join lateral (select {PAGE} ({WALLET_NEXT}) m) l) p
+"""
+OWNED_PAGE = f"""
+    select u.n, {OWNED_BALANCES}, p.lines, p.seq, p.side, p.has_more
+    from {REQUESTS} cross join lateral (select {PAGE} ({OWNED_NEXT}) m) l) p
+"""
+PRODUCT_PAGE = f"""
+    select u.n, {PRODUCT_BALANCES}, p.lines, p.seq, p.side, p.has_more
+    from {REQUESTS} cross join lateral (select {PAGE} ({PRODUCT_NEXT}) m) l) p
+"""
+
+
+class Page(NamedTuple):
+    """A page, as the database returns it for one request."""
+
+    request: int
+    opening: int
+    closing: int
+    lines: str | None  # JSON objects with commas between them; None if there are none
+    seq: int | None  # of the last one that is shown, if the page is full
+    side: int | None
+    has_more: bool  # whether others follow
+
+
+async def read_page(
+    account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: Snapshot
+) -> Page:
+    """Returns the movements that follow a place, with the balances of the whole period."""
+    parameters = request_of(account, period, after, limit + 1, merchant_id)
+    match account.source:
+        case Source.WALLET:
+            return Page(*await reader.fetch_row_batched(WALLET_PAGE, *parameters))
+        case Source.OWNED:
+            return Page(*await reader.fetch_row_batched(OWNED_PAGE, *parameters))
+        case Source.PRODUCT:
+            return Page(*await reader.fetch_row_batched(PRODUCT_PAGE, *parameters))
+
+
 # --- the reply --------------------------------------------------------------------------------------------------
 
 
 async def show_statement(
     request: StatementRequest, merchant: Merchant, reader: ActionReader
 ) -> StatementReply | Refusal:
-    merchant_id, currency = merchant.merchant_id, str(request.currency or "NGN")
+    merchant_id, currency, limit = merchant.merchant_id, str(request.currency or "NGN"), request.limit or DEFAULT_LIMIT
+    is_file = request.format in ("csv", "pdf")
+    if request.account == "wallet" and request.cursor is not None and not request.proof and not is_file:
+        wallet, (period, after) = find_wallet(currency), read_cursor(request.cursor)
+        return show_page(wallet, period, await read_page(wallet, period, after, limit, merchant_id, reader))
     async with reader.snapshot() as snapshot:
         account = await find_account(request.account, request.id or "", currency, merchant_id, snapshot)
         if account is None:
             return UNKNOWN_ACCOUNT
         if request.cursor is None:
-            period = await find_period(merchant_id, *period_of(request.first_day, request.last_day), snapshot)
+            days = period_of(request.first_day, request.last_day)
+            period, after = await find_period(merchant_id, *days, snapshot), Place()
         else:
-            period = read_cursor(request.cursor)[0]
-        opening = await read_balance(account, period.first, merchant_id, snapshot)
-        closing = await read_balance(account, period.end, merchant_id, snapshot)
-        reply = StatementReply(
-            message=account.title,
-            currency=account.currency,
-            opening_balance=format_minor(opening),
-            closing_balance=format_minor(closing),
-            totals=None,
-            data=[],
-            next_cursor=None,
-            link=None,
-            expires=None,
-        )
-        if request.format in ("csv", "pdf"):
-            return await add_link(reply, request, account, period, merchant_id, reader, snapshot)
+            period, after = read_cursor(request.cursor)
+        if is_file:
+            return await show_link(request, account, period, merchant_id, reader, snapshot)
         if request.proof:
-            await add_proven_page(reply, request, account, period, merchant_id, snapshot)
+            reply = await show_proven_page(account, period, after, limit, merchant_id, snapshot)
         else:
-            await add_page(reply, request, account, period, merchant_id, snapshot)
+            reply = show_page(account, period, await read_page(account, period, after, limit, merchant_id, snapshot))
+        if request.cursor is None and period.end - period.first <= MAX_POSTINGS_SUMMED and is_complete(request, reply):
+            reply.totals = await read_totals(account, period, merchant_id, snapshot)
     return reply
 
 
@@ -328,62 +410,51 @@ def read_cursor(cursor: str) -> tuple[Period, Place]:
     return Period(first, max(first, end)), Place(seq, side)
 
 
-async def add_page(
-    reply: StatementReply,
-    request: StatementRequest,
-    account: StatementAccount,
-    period: Period,
-    merchant_id: int,
-    reader: Reader,
-) -> None:
-    limit = request.limit or DEFAULT_LIMIT
-    after = Place() if request.cursor is None else read_cursor(request.cursor)[1]
-    found = await list_movements(account, period, after, limit + 1, merchant_id, reader)
-    reply.data = [show_movement(movement) for movement in found[:limit]]
-    if len(found) > limit:
-        last = found[limit - 1]
-        reply.next_cursor = f"{period.first}.{period.end}.{last.seq}.{last.side}"
-    if request.cursor is None and period.end - period.first <= MAX_POSTINGS_SUMMED:
-        reply.totals = await read_totals(account, period, merchant_id, reader)
+def is_complete(request: StatementRequest, reply: StatementReply) -> bool:
+    """Whether a reply has what was asked for: a period without postings has no proof, and then no totals."""
+    return not request.proof or reply.proof is not None
 
 
-async def add_proven_page(
-    reply: StatementReply,
-    request: StatementRequest,
-    account: StatementAccount,
-    period: Period,
-    merchant_id: int,
-    reader: Reader,
-) -> None:
-    """Adds the movements among the next postings of the merchant, with the proof of those postings."""
-    reply.account = account.name
-    first = period.first if request.cursor is None else read_cursor(request.cursor)[1].seq + 1
-    page = await find_page(first, period.end, request.limit or DEFAULT_LIMIT, merchant_id, reader)
-    if page is None:
-        return
-    covered = Period(page.first, page.last + 1)
-    found = await list_movements(account, covered, Place(), 2 * (page.last + 1 - page.first), merchant_id, reader)
-    reply.data = [show_movement(movement) for movement in found]
-    reply.proof = await prove(page.first, page.last, merchant_id, reader)
-    if page.last + 1 < period.end:
-        reply.next_cursor = f"{period.first}.{period.end}.{page.last}.1"
-    if request.cursor is None and period.end - period.first <= MAX_POSTINGS_SUMMED:
-        reply.totals = await read_totals(account, period, merchant_id, reader)
-
-
-def show_movement(movement: Movement) -> StatementMovement:
-    return StatementMovement(
-        date_created=utc_text(movement.at),
-        kind=movement.kind,
-        reference=movement.reference,
-        counterparty=movement.counterparty,
-        amount=format_minor(movement.amount),
-        balance=format_minor(movement.balance),
+def begin_reply(account: StatementAccount, opening: int, closing: int) -> StatementReply:
+    return StatementReply(
+        message=account.title,
+        currency=account.currency,
+        opening_balance=format_minor(opening),
+        closing_balance=format_minor(closing),
+        totals=None,
+        data=[],
+        next_cursor=None,
+        link=None,
+        expires=None,
     )
 
 
-async def add_link(
-    reply: StatementReply,
+def show_page(account: StatementAccount, period: Period, page: Page) -> StatementReply:
+    reply = begin_reply(account, page.opening, page.closing)
+    reply.data = encoded_list(page.lines)
+    if page.has_more:
+        reply.next_cursor = f"{period.first}.{period.end}.{page.seq}.{page.side}"
+    return reply
+
+
+async def show_proven_page(
+    account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: Snapshot
+) -> StatementReply:
+    """Returns the movements among the next postings of the merchant, with the proof of those postings."""
+    reply = begin_reply(account, *await read_balances(account, period, merchant_id, reader))
+    reply.account = account.name
+    page = await find_page(max(period.first, after.seq + 1), period.end, limit, merchant_id, reader)
+    if page is None:
+        return reply
+    covered, most = Period(page.first, page.last + 1), 2 * (page.last + 1 - page.first)
+    reply.data = encoded_list((await read_page(account, covered, Place(), most, merchant_id, reader)).lines)
+    reply.proof = await prove(page.first, page.last, merchant_id, reader)
+    if page.last + 1 < period.end:
+        reply.next_cursor = f"{period.first}.{period.end}.{page.last}.1"
+    return reply
+
+
+async def show_link(
     request: StatementRequest,
     account: StatementAccount,
     period: Period,
@@ -391,6 +462,7 @@ async def add_link(
     reader: ActionReader,
     snapshot: Reader,
 ) -> StatementReply | Refusal:
+    reply = begin_reply(account, *await read_balances(account, period, merchant_id, snapshot))
     if request.format == "pdf":
         found = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS + 1, merchant_id, snapshot)
         if len(found) > MAX_PDF_MOVEMENTS:

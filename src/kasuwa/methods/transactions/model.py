@@ -77,50 +77,39 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     customer: str | None = None  # hash_customer in hexadecimal (core/payers.py)
     method: str | None = None
     part: str | None = None  # of a reference, in lower case
-    keys: tuple[bytes, ...] | None = None  # of the transactions that have a whole reference
+    keys: str | None = None  # of the transactions that have a whole reference, in hexadecimal, with commas between them
     since: datetime = EARLIEST
     until: datetime = NEVER  # exclusive
 
     @property
     def stream(self) -> Stream:
         """The stream with the fewest transactions among those that hold all matching ones."""
-        choices = (
-            (Stream.KEYS, self.keys is not None),
-            (Stream.CUSTOMER, self.customer is not None),
-            (Stream.OPEN, self.status in OPEN_STATUSES),
-            (Stream.LARGE, self.min_amount is not None and self.min_amount >= LARGE_AMOUNT),
-            (Stream.FOREIGN, self.currency not in (None, HOME_CURRENCY)),
-            (Stream.FAILED, self.status == "failed"),
-            (Stream.METHOD, self.method is not None),
-            (Stream.KIND, self.kind is not None),
-        )
-        return next((stream for stream, fits in choices if fits), Stream.ALL)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether every transaction of the stream matches, so that the first statement fills the page."""
-        own = {
-            Stream.KIND: "kind",
-            Stream.FAILED: "status",
-            Stream.FOREIGN: "currency",
-            Stream.METHOD: "method",
-            Stream.CUSTOMER: "customer",
-        }
-        if self.stream in (Stream.KEYS, Stream.OPEN):  # have transactions of every sort
-            return False
-        names = ("kind", "status", "currency", "min_amount", "max_amount", "customer", "method", "part")
-        return all(getattr(self, name) is None or name == own.get(self.stream) for name in names)
+        if self.keys is not None:
+            return Stream.KEYS
+        if self.customer is not None:
+            return Stream.CUSTOMER
+        if self.status in OPEN_STATUSES:
+            return Stream.OPEN
+        if self.min_amount is not None and self.min_amount >= LARGE_AMOUNT:
+            return Stream.LARGE
+        if self.currency is not None and self.currency != HOME_CURRENCY:
+            return Stream.FOREIGN
+        if self.status == "failed":
+            return Stream.FAILED
+        if self.method is not None:
+            return Stream.METHOD
+        return Stream.ALL if self.kind is None else Stream.KIND
 
     @property
     def conditions(self) -> tuple[object, ...]:
-        """The parameters $7 to $14 of the statements in store.py."""
+        """The parameters $7 to $15 of the statements in store.py."""
         return (
             *(self.kind, self.status, self.currency, self.min_amount, self.max_amount),
-            *(self.customer, self.method, self.part),
+            *(self.customer, self.method, self.part, self.keys),
         )
 
 
-def filters_of(request: TransactionsRequest, customer: str | None, keys: tuple[bytes, ...] | None) -> Filters:
+def filters_of(request: TransactionsRequest, customer: str | None, keys: str | None) -> Filters:
     """Returns the filters of a request. `keys` are those of a whole reference; None takes it as a part of one."""
     first, last = request.first_day, request.last_day
     return Filters(
