@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted test-pg15 test-deploy audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-deploy audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -66,6 +66,11 @@ chaos: .venv/.stamp-dev
 planted: .venv/.stamp-dev
 	$(BIN)/python -m tests.planted $(BUG)
 
+# An hour of load on one server, on the loopback interface: memory, latency, tables and late jobs. Writes bench/soak.md. SOAK_MINUTES
+# shortens it, SOAK_RATE sets the requests per second.
+soak: .venv/.stamp-dev
+	$(BIN)/python -m bench.soak
+
 # All tests on the oldest PostgreSQL that is supported, from Debian's package, except those of the embedded one.
 test-pg15: .venv/.stamp-dev
 	NEWEST_POSTGRES=15 $(BIN)/python -m pytest $(TESTS)
@@ -77,8 +82,8 @@ test-deploy: .venv/.stamp-dev
 
 # Writes sbom.json, the list of production dependencies, and looks for known vulnerabilities. Strict: a dependency that
 # cannot be looked up is an error.
-audit-deps: $(TOOLS)/bin/cyclonedx-py $(TOOLS)/bin/pip-audit
-	$(TOOLS)/bin/cyclonedx-py requirements --output-file sbom.json requirements.txt
+audit-deps: .venv/.stamp $(TOOLS)/bin/pip-audit
+	$(BIN)/python -m kasuwa.evidence.sbom sbom.json requirements.txt
 	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
 # Regenerates the pinned requirements from the .in files. Ignores this machine's pip configuration, so that versions and
@@ -99,14 +104,14 @@ dist: .venv/.stamp-dev
 	done
 
 # Builds all distributions and the list of production dependencies, and tags the version.
-release: $(TOOLS)/bin/cyclonedx-py .venv/.stamp-dev
+release: .venv/.stamp-dev
 	@[ -n "$(VERSION)" ] || { echo "Which one? make release VERSION=1.2.3"; exit 1; }
 	@[ -z "$$(git status --porcelain)" ] || { echo "Commit first: the tree is not clean."; exit 1; }
 	@grep -q '^## $(VERSION)' CHANGELOG.md || { echo "CHANGELOG.md has no section '## $(VERSION)'."; exit 1; }
 	@grep -q '^__version__ = "$(VERSION)"' src/kasuwa/__init__.py || { \
 		echo "src/kasuwa/__init__.py has another version."; exit 1; }
 	$(MAKE) dist
-	$(TOOLS)/bin/cyclonedx-py requirements --output-file dist/sbom.json requirements.txt
+	$(BIN)/python -m kasuwa.evidence.sbom dist/sbom.json requirements.txt
 	git tag --annotate "v$(VERSION)" --message "Kasuwa $(VERSION)"
 
 clean:
@@ -138,4 +143,4 @@ endif
 # Tools of audit-deps, pin and release, in an environment of their own.
 $(TOOLS)/bin/%: | .venv/.stamp
 	[ -x $(TOOLS)/bin/python ] || $(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-audit pip-tools
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools

@@ -238,6 +238,10 @@ class Deployment:
         assert (done.returncode, done.stdout) == (1, ""), done
         return done.stderr
 
+    def run_any_command(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Returns what became of a `kasuwa …` command."""
+        return self._run(words)
+
     def _run(self, words: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-m", "kasuwa", *words]
         return subprocess.run(command, env=self._environment, capture_output=True, text=True)

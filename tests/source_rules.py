@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "console": {"console", "core", "db", "ledger", "methods", "observe", "reconciliation", "accounting"},
     "reconciliation": {"reconciliation", "core", "db"},
     "accounting": {"accounting", "core", "db"},
+    "evidence": {"evidence", "core", "db", "ledger.invariants", "work.close_audit", "work.closes"},
     "observe": {"observe"},
     "twins": {"twins"},
     "rail_check": {"rail_check", "rails.remote", "core.billers"},

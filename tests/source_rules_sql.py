@@ -125,8 +125,8 @@ UNIQUE_COLUMNS = frozenset(
         *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
         # Lines and files of statements; groups of postings of one merchant.
         *("line_id", "import_id", "group_seq"),
-        # Closes, in which a merchant has one head.
-        "close_number",
+        # Closes, in which a merchant has one head; the keys that signed them, grouped.
+        *("close_number", "public_key"),
         # Disputes and settlements of one rail.
         *("dispute_id", "settlement_id"),
         # Sources of wrong sign-ins; browsers known by their token.

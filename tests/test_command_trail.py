@@ -69,6 +69,8 @@ RECORDED = {
     "reconcile feed": (("--account", "rail:card:NGN@trail"), "imported a settlement feed"),
     "reconcile clear-descriptions": ((), "emptied descriptions of statements"),
     "export books": (("{mid}",), "exported the books"),
+    "restore-test": (("{dsn}",), "tested a restore"),
+    "evidence": (("--out", "{evidence}", "--logs", "{statement}"), "made evidence"),
     "user add": (("{email}", "--role", "merchant:finance", "--mid", "{mid}"), "added a person"),
     "user link": (("{email}",), "made a link"),
     "user disable": (("{email}",), "disabled"),
@@ -96,6 +98,7 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(
         "insert into rail_settlement (rail, settlement_id, status, currency, amount, settled_on)"
         " values ('trail', 'T-1', 'paid', 'NGN', 100, '2026-11-02')"
     )
+    deployment.run_command("close")  # so that the evidence has nothing that needs attention
     payments = PaymentClient(shop)
     payer = {"email": "payer@example.com"}
     opened = open_dispute(payments, payments.paid(user=payer)["txnRef"])
@@ -109,8 +112,10 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(
         "{customer}": shop.put("resources", request="customer", name="Ada", email="ada@example.com").body["data"][
             "customer_id"
         ],
+        "{dsn}": deployment.dsn,
         "{loan}": LendingClient(shop.connection, shop.mid, shop.key).lend(),
         "{statement}": str(statement),
+        "{evidence}": str(tmp_path / "evidence"),
         "{email}": f"{new_reference('commanded')}.{shop.mid}@example.com",
     }
     newest = (

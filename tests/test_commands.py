@@ -37,6 +37,8 @@ CALLS: dict[str, Sequence[str]] = {
     "doctor": (),
     "audit": (),
     "close": (),
+    "evidence": ("--out", "no-such-directory"),
+    "restore-test": ("no-such-directory",),
     "verify": ("no-such-file", "--key", "00" * 32),
     "listen": NOWHERE,
     "trigger": ("GP|FD|1", *NOWHERE),

@@ -20,7 +20,12 @@ COMMANDS = {
     "doctor": ("doctor:doctor", "Say what is wrong with this deployment, and how to mend it."),
     "audit": ("audit:audit", "Check the laws of the books over the whole database, the chains and the closes."),
     "close": ("close:close", "Close the books: sign the heads of all merchants' chains, and publish them."),
-    "verify": ("verify:verify", "Check a proof of postings against a close, without the database."),
+    "verify": ("verify:verify", "Check a proof or a manifest of evidence, without the database."),
+    "evidence": ("evidence:make", "Write what an auditor asks for to a directory, and sign it."),
+    "restore-test": (
+        "restore_test:check_restore",
+        "Check a restored backup, and record the result in the audit trail.",
+    ),
     "listen": ("events:listen_to_events", "Print a merchant's events as they happen, and forward them, signed."),
     "trigger": ("events:trigger_event", "Send the event of a reference again, to its endpoint or an application."),
     "merchant": ("merchant:command", "List, add and change merchants."),

@@ -1,11 +1,13 @@
 """Checks proofs of postings against a signed close. Needs no database, no network and no other module of this package.
 
 docs/proofs.md specifies the format and the bytes. `verify_document` takes a decoded reply of `inquire` `proof`, or a
-statement that was asked for with `proof`, and returns what it proves. It raises ProofError if it proves nothing.
+statement that was asked for with `proof`, and returns what it proves. `verify_evidence` takes the manifest of `kasuwa
+evidence` and the directory of its files. Both raise ProofError if nothing is proven.
 """
 
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
+from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -76,15 +78,18 @@ def verify_end(proof: Json, head: Json, value: bytes, reached: int | None) -> No
 
 
 def verify_signature(close: Json, keys: list[bytes]) -> None:
-    key = bytes.fromhex(close["public_key"])
-    if key not in keys:
-        raise ProofError(f"close {close['number']} is signed by another key: {close['public_key']}")
     fields = (close[name] for name in ("number", "closed_at", "tree_size", "root", "previous"))
+    check_signature(close, keys, text_bytes("kasuwa close 1", *fields), f"close {close['number']}")
+
+
+def check_signature(signed: Json, keys: list[bytes], data: bytes, what: str) -> None:
+    key = bytes.fromhex(signed["public_key"])
+    if key not in keys:
+        raise ProofError(f"{what} is signed by another key: {signed['public_key']}")
     try:
-        signature = bytes.fromhex(close["signature"])
-        Ed25519PublicKey.from_public_bytes(key).verify(signature, text_bytes("kasuwa close 1", *fields))
+        Ed25519PublicKey.from_public_bytes(key).verify(bytes.fromhex(signed["signature"]), data)
     except InvalidSignature:
-        raise ProofError(f"the signature of close {close['number']} is wrong") from None
+        raise ProofError(f"the signature of {what} is wrong") from None
 
 
 # --- bytes and hashes ---------------------------------------------------------------------------------------------
@@ -190,3 +195,45 @@ def describe(group: Json) -> str:
         for p in group["postings"]
     ]
     return f"group {group['number']}, {group['reference']}, {time_text(group['at'])}: {'; '.join(parts)}"
+
+
+# --- evidence -----------------------------------------------------------------------------------------------------
+
+EVIDENCE_FORMAT = "kasuwa evidence 1"
+EVIDENCE_MANIFEST = "manifest.json"
+PIECE_BYTES = 1 << 20
+
+
+def verify_evidence(manifest: Json, keys: list[bytes], directory: Path) -> list[str]:
+    """Checks the signature of a manifest, and that the directory has its files, unchanged, and no others. Returns a
+    line for each file, and one for all."""
+    try:
+        if manifest["format"] != EVIDENCE_FORMAT:
+            raise ProofError("this is no manifest of evidence")
+        files = manifest["files"]
+        head = [manifest["made_at"], manifest["environment"], manifest["version"], len(files)]
+        listed = [file[field] for file in files for field in ("name", "bytes", "sha256")]
+        check_signature(manifest, keys, text_bytes(EVIDENCE_FORMAT, *head, *listed), "the manifest")
+        names = [Path(file["name"]).name for file in files]
+        changed = [file["name"] for file in files if digest_of(directory / Path(file["name"]).name) != file["sha256"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ProofError(f"the manifest is incomplete or malformed: {type(error).__name__} {error}") from None
+    if changed:
+        raise ProofError(f"changed or missing: {', '.join(changed)}")
+    added = sorted({path.name for path in directory.iterdir()} - {*names, EVIDENCE_MANIFEST})
+    if added:
+        raise ProofError(f"not in the manifest: {', '.join(added)}")
+    lines = [f"{file['name']}: {file['bytes']} bytes, unchanged" for file in files]
+    return [*lines, f"evidence of the {head[1]} environment, version {head[2]}, made at {head[0]}"]
+
+
+def digest_of(path: Path) -> str:
+    """Returns the SHA-256 of a file, or an empty text if it cannot be read."""
+    digest = sha256()
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(PIECE_BYTES):
+                digest.update(piece)
+    except OSError:
+        return ""
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""What a planted bug is."""
+"""The type of planted bugs."""
 
 import msgspec
 
@@ -11,3 +11,7 @@ class Bug(msgspec.Struct, frozen=True):
     original: str  # occurs once in the file
     planted: str
     test: str  # the test that must find it: file below tests, "::", name, and a parameter's id where one is enough
+
+    @property
+    def file_of_test(self) -> str:
+        return self.test.partition("::")[0]

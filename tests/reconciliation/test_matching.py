@@ -125,8 +125,9 @@ def test_a_line_with_a_reference_of_ours_is_never_matched_by_amount(books: Ledge
 def test_money_in_is_never_matched_with_money_out(books: LedgerDatabase) -> None:
     account = "rail:signs:NGN"
     books.post(account, 1_000, "2026-11-02")
-    books.import_rows(account, "2026-11-02,,x,-10.00,")
-    assert books.states(account) == {"theirs only": (1, -1_000), "ours only": (1, 1_000)}
+    books.post(account, -3_000, "2026-11-02")
+    books.import_rows(account, "2026-11-02,,x,-10.00,", "2026-11-02,,y,30.00,")
+    assert books.states(account) == {"theirs only": (2, 2_000), "ours only": (2, -2_000)}
 
 
 def test_a_batch_reference_matches_all_transfers_of_the_batch(books: LedgerDatabase) -> None:

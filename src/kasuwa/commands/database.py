@@ -5,8 +5,8 @@ import os
 import pwd
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -143,6 +143,19 @@ def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[
             await services.close()
 
     return run_with_database(data, run)
+
+
+@asynccontextmanager
+async def open_copy(dsn: str, settings: Settings) -> AsyncIterator[Any]:
+    """Yields a connection to another database than the running one. Raises ServeError if it has no schema, and
+    MigrationError if the key does not open it."""
+    connection = await connect_to_primary(dsn)
+    try:
+        await require_schema(connection)
+        await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
+        yield connection
+    finally:
+        await connection.close()
 
 
 async def require_schema(connection: Any) -> None:

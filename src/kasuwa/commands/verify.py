@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kasuwa.verify import ProofError, verify_document
+from kasuwa.verify import EVIDENCE_FORMAT, ProofError, verify_document, verify_evidence
 
 KeyOption = Annotated[
     list[str],
@@ -16,12 +16,15 @@ KeyOption = Annotated[
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="A reply of `proof`, or a statement with its proof, as JSON.")],
+    file: Annotated[
+        Path, typer.Argument(help="A reply of `proof`, a statement with its proof, or a manifest of evidence.")
+    ],
     key: KeyOption,
 ) -> None:
-    """Check a proof of postings against a close, without the database.
+    """Check a proof or a manifest of evidence, without the database.
 
-    Prints what is proven. The exit code is 1 if the proof does not hold."""
+    Of evidence, the files beside the manifest are checked too. Prints what is proven. The exit code is 1 if the proof
+    does not hold."""
     keys = [read_key(text) for text in key]
     try:
         document = json.loads(file.read_bytes())
@@ -32,7 +35,8 @@ def verify(
     try:
         if not isinstance(document, dict):
             raise ProofError("this is neither a proof nor a statement with one")
-        lines = verify_document(document, keys)
+        is_evidence = document.get("format") == EVIDENCE_FORMAT
+        lines = verify_evidence(document, keys, file.parent) if is_evidence else verify_document(document, keys)
     except ProofError as error:
         sys.exit(f"kasuwa: not proven: {error}")
     typer.echo("\n".join(lines))

@@ -1,0 +1,76 @@
+"""`kasuwa restore-test`: checks a restored backup, and records the result in the audit trail of the running system."""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from kasuwa import supervise
+from kasuwa.commands.database import DataOption, open_copy, record_audit_entry, run_with_connection
+from kasuwa.composition import closes_directory_of
+from kasuwa.core.vault import Vault
+from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.db.evidence import RESTORE_TESTED
+from kasuwa.evidence.restored import RestoreResult, check_restored
+from kasuwa.settings import Settings, read_settings
+
+DATABASE_URL = "KASUWA_DATABASE_URL"
+
+RestoredArgument = Annotated[
+    str, typer.Argument(help="Data directory of the restored copy, or the URL of its database (postgresql://…).")
+]
+NoteOption = Annotated[str, typer.Option("--note", help="For instance which backup was restored, and by whom.")]
+
+
+def check_restore(restored: RestoredArgument, note: NoteOption = "", data: DataOption = None) -> None:
+    """Check a restored backup, and record the result in the audit trail.
+
+    The copy must open with its key, keep the laws of the books, and have the published closes of its time. It is not
+    changed. The exit code is 1 if it fails, and that is recorded too. `kasuwa evidence` lists the results."""
+
+    async def work(connection: Any, vault: Vault, settings: Settings) -> RestoreResult:
+        copy = settings_of_copy(restored, settings)
+        with supervise.open_database(copy) as (dsn, _):
+            result = await check_copy(dsn, copy, settings)
+        await record(connection, result, restored, note)
+        return result
+
+    result = run_with_connection(data, work)
+    typer.echo(f"restored up to {result.newest_posting_at or 'no posting'}: {result.postings} postings")
+    typer.echo(f"{result.closes} closes, checked in {result.seconds} s")
+    if result.faults:
+        typer.echo("\n".join(result.faults))
+        raise typer.Exit(1)
+    typer.echo("the restored books are right")
+
+
+def settings_of_copy(restored: str, settings: Settings) -> Settings:
+    """Returns the settings of the copy: a data directory of its own, or the running system's with another database."""
+    if "://" in restored:
+        return msgspec.structs.replace(settings, database_url=restored)
+    directory = Path(restored)
+    if not directory.is_dir():
+        sys.exit(f"kasuwa: there is no directory {restored}")
+    given = {name: value for name, value in os.environ.items() if name != DATABASE_URL}
+    copy = read_settings(given, data=directory)
+    if not supervise.has_database(copy):
+        sys.exit(f"kasuwa: there is no database in {restored}")
+    return copy
+
+
+async def check_copy(dsn: str, copy: Settings, settings: Settings) -> RestoreResult:
+    began = time.monotonic()
+    async with open_copy(dsn, copy) as connection:
+        result = await check_restored(connection, closes_directory_of(settings))
+    return msgspec.structs.replace(result, seconds=round(time.monotonic() - began, 1))
+
+
+async def record(connection: Any, result: RestoreResult, restored: str, note: str) -> None:
+    """Records the result. The password of a URL is left out."""
+    subject = restored.rpartition("@")[2] if "://" in restored else restored
+    shown = msgspec.json.encode({**msgspec.to_builtins(result), "faults": result.faults[:20], "note": note}).decode()
+    await record_audit_entry(connection, OPERATOR_CHAIN_ID, RESTORE_TESTED, subject, after=shown)

@@ -1,0 +1,114 @@
+"""The list of production dependencies, as CycloneDX 1.6: `python -m kasuwa.evidence.sbom FILE [REQUIREMENTS]`.
+
+It is read from the metadata of what is installed, beginning with this package, so it names what runs. With a file of
+pinned requirements it also has the SHA-256 of the distributions that pip accepts.
+"""
+
+import re
+import sys
+import uuid
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+ROOT = "kasuwa"
+REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
+HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def required_by(distribution: metadata.Distribution) -> Iterator[str]:
+    """Yields the names that a distribution requires, without those of its extras."""
+    for line in distribution.requires or ():
+        found = REQUIREMENT.match(line)
+        if found is not None and "extra ==" not in line.partition(";")[2]:
+            yield canonical(found[1])
+
+
+def installed_closure(root: str = ROOT) -> dict[str, metadata.Distribution]:
+    """Returns the installed distributions that a root needs, by name. What is not installed is left out."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = [canonical(root)]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        try:
+            found[name] = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        waiting += required_by(found[name])
+    return dict(sorted(found.items()))
+
+
+def read_hashes(requirements: str) -> dict[str, list[str]]:
+    """Returns the hashes of each pinned requirement."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in requirements.splitlines():
+        pinned = PINNED.match(line)
+        if pinned is not None:
+            name = f"{canonical(pinned[1])}@{pinned[2]}"
+        found.setdefault(name, []).extend(HASH.findall(line))
+    return found
+
+
+def describe(name: str, distribution: metadata.Distribution, hashes: dict[str, list[str]]) -> dict[str, Any]:
+    version = distribution.version
+    fields = distribution.metadata
+    component: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": f"pkg:pypi/{name}@{version}",
+        "name": name,
+        "version": version,
+        "purl": f"pkg:pypi/{name}@{version}",
+    }
+    if "License-Expression" in fields:
+        component["licenses"] = [{"expression": fields["License-Expression"]}]
+    known = hashes.get(f"{name}@{version}", [])
+    if known:
+        component["properties"] = [{"name": "kasuwa:distribution:sha256", "value": value} for value in known]
+    return component
+
+
+def make_sbom(requirements: str = "") -> dict[str, Any]:
+    """Returns the document. It depends on what is installed alone."""
+    found = installed_closure()
+    hashes = read_hashes(requirements)
+    components = {name: describe(name, distribution, hashes) for name, distribution in found.items()}
+    own = components.pop(ROOT)
+    refs = {name: component["bom-ref"] for name, component in components.items()} | {ROOT: own["bom-ref"]}
+    dependencies = [
+        {"ref": refs[name], "dependsOn": sorted(refs[other] for other in required_by(dist) if other in refs)}
+        for name, dist in found.items()
+    ]
+    content = msgspec.json.encode([own, list(components.values())])
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, content.decode())}",
+        "version": 1,
+        "metadata": {"component": own | {"type": "application"}},
+        "components": list(components.values()),
+        "dependencies": dependencies,
+    }
+
+
+def encode_sbom(requirements: str = "") -> bytes:
+    return msgspec.json.format(msgspec.json.encode(make_sbom(requirements)), indent=1) + b"\n"
+
+
+def main(words: list[str]) -> None:
+    target, *given = words
+    Path(target).write_bytes(encode_sbom(Path(given[0]).read_text() if given else ""))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
