@@ -60,7 +60,7 @@ OFFICE = (
         "a part beyond what is left of an invoice is paid",
         "methods/invoices/rules/pay_invoice.py",
         "    if amount > left:\n",
-        "    if amount > invoice.total:\n",
+        "    if amount < 0:\n",
         "methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused",
     ),
     Bug(
