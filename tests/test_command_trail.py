@@ -24,6 +24,7 @@ from tests.running import Deployment, Deployments
 ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
 ONLY_LOOK |= {"reconcile disputes", "reconcile settlements", "reconcile unclaimed", "reconcile show", "report tax"}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
+ONLY_LOOK |= {"rail accounts"}  # with --same it is recorded, see tests/rails/vendors/test_live_choice.py
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
 ONLY_LOOK |= {"verify"}  # it reads a file
 ONLY_LOOK |= {"close"}  # closes are a record of their own, which nobody can change

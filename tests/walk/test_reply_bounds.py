@@ -116,9 +116,11 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     **dict.fromkeys(("resources-invoice", "resources-invoice_detail", "resources-invoice-void"), INVOICE),
     "resources-ticket": {"data.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
+    "resources-ticket_links": {"data[].ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
     "resources-ticket_sales": {"sale.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
     "resources-customer_detail": {
         "data.totals": "one line a currency",
+        "data.invoices": "one line a currency",
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",
         "data.transactions": f"the newest {MAX_PAYMENTS_SHOWN} (customers/store.py)",
     },

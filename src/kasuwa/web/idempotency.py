@@ -24,6 +24,8 @@ GAINED_FIELDS = {
     **dict.fromkeys(("payment.ChargeAccount", "payment.ChargeUssd", "payment.ChargePhone"), "dry_run"),
     **dict.fromkeys(("payment.ChargeShown", "payment.ChargeMobileMoney", "payment.ValidateRequest"), "dry_run"),
     "payment.PayAccountRequest": "rejected",
+    "bills.PayRequest": "phonenumber",
+    "tickets.TicketUseRequest": "link_id",
     **dict.fromkeys(("payment.RefundRequest", "payment.RecurrentRequest"), "dry_run"),
 }
 # A field that was lost counts as absent, after the field that it followed.

@@ -1,14 +1,21 @@
 """A live deployment that opens accounts at Paystack or Monnify, each played by its twin, and a merchant of it."""
 
+import asyncio
 import base64
 import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES
+from kasuwa.composition import Services
+from kasuwa.db import connections
+from kasuwa.db.rail_inbox import InboxEntry
+from kasuwa.settings import read_settings
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.paystack_collection import PaystackCollectionRules
 from kasuwa.twins.server import Twin, TwinThread
+from kasuwa.work.rail_inbox import InboxServices, RailInbox
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
 from tests.work.event_log import wait_until
@@ -122,3 +129,33 @@ def running(deployments: Deployments, name: str, accounts: str) -> Iterator[Acco
             harness = AccountHarness(deployment, settings, twins)
             with contextlib.closing(harness.shop.connection):
                 yield harness
+
+
+async def book_at_once(
+    harness: AccountHarness, entries: list[InboxEntry], *, processes: int, suspense_mid: str | None = None
+) -> None:
+    """Books the same entries in the services of several processes at once."""
+    settings = read_settings(harness.settings)
+    built = [await Services.build(settings, harness.deployment.dsn) for _ in range(processes)]
+    pool = await connections.open_rail_pool(harness.deployment.dsn)
+    inboxes = []
+    for services in built:
+        services.writer.start()
+        used = InboxServices(
+            pool=pool,
+            writer=services.writer,
+            directory=services.merchant_directory,
+            vault=services.vault,
+            accounts=services.rails.accounts,
+            feeds={},
+            receipt_rules=RECEIPT_RULES,
+            dispute_rules=DISPUTE_RULES,
+            suspense_mid=suspense_mid,
+        )
+        inboxes.append(RailInbox(used))
+    try:
+        await asyncio.gather(*(inbox._record(entry) for entry in entries for inbox in inboxes))
+    finally:
+        for services in built:
+            await services.close()
+        await pool.close()

@@ -14,14 +14,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES
-from kasuwa.composition import Services
-from kasuwa.db import connections
 from kasuwa.db.rail_inbox import InboxEntry
-from kasuwa.settings import read_settings
-from kasuwa.work.rail_inbox import InboxServices, RailInbox
 from tests.rails.live_merchant import fund
-from tests.rails.vendors.live_accounts import BVN, AccountHarness, running
+from tests.rails.vendors.live_accounts import BVN, AccountHarness, book_at_once, running
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployments, stop, terminated_with_us
 from tests.work.event_log import wait_until
@@ -282,36 +277,6 @@ def test_money_for_nobody_known_goes_to_the_suspense_of_the_operators_merchant(h
         asyncio.run(book_at_once(harness, [entry], processes=1, suspense_mid=harness.shop.mid))
     assert harness.deployment.fetch(query)[0][0] == before + 33_300
     assert any("NGN 333.00 came into account 9900000010" in message for message in harness.notices())
-
-
-async def book_at_once(
-    harness: AccountHarness, entries: list[InboxEntry], *, processes: int, suspense_mid: str | None = None
-) -> None:
-    """Books the same entries in the services of several processes at once."""
-    settings = read_settings(harness.settings)
-    built = [await Services.build(settings, harness.deployment.dsn) for _ in range(processes)]
-    pool = await connections.open_rail_pool(harness.deployment.dsn)
-    inboxes = []
-    for services in built:
-        services.writer.start()
-        used = InboxServices(
-            pool=pool,
-            writer=services.writer,
-            directory=services.merchant_directory,
-            vault=services.vault,
-            accounts=services.rails.accounts,
-            feeds={},
-            receipt_rules=RECEIPT_RULES,
-            dispute_rules=DISPUTE_RULES,
-            suspense_mid=suspense_mid,
-        )
-        inboxes.append(RailInbox(used))
-    try:
-        await asyncio.gather(*(inbox._record(entry) for entry in entries for inbox in inboxes))
-    finally:
-        for services in built:
-            await services.close()
-        await pool.close()
 
 
 # --- disputes, settlements, transfers that wait --------------------------------------------------------------------

@@ -108,7 +108,7 @@ def test_low_balance_is_published_and_chooses_the_second(vendors: TwoVendors) ->
     assert vendors.harness.notices().count(message) == 1
 
 
-def test_accounts_with_vendors_are_listed_and_may_be_said_to_be_the_same(vendors: TwoVendors) -> None:
+def test_accounts_with_vendors_are_listed_and_may_be_named_the_same(vendors: TwoVendors) -> None:
     deployment = vendors.harness.deployment
     deployment.fetch("insert into vendor_account values ('monnify', 'former', now() - interval '1 day', now())")
     lines = deployment.run_command("rail", "accounts").splitlines()

@@ -54,7 +54,7 @@ def test_order_is_missing_only_if_no_other_account_was_used_then(sent_at: dateti
     assert known.confirm("paystack", sent_at, found) is found, "an order that is found is this account's"
 
 
-def test_account_is_told_by_address_and_key_and_tells_neither() -> None:
+def test_account_follows_from_address_and_key_and_shows_neither() -> None:
     first = vendor_accounts_of(Settings(paystack_secret_key="sk_test_1", remote_base_url="https://rail.example"))
     assert set(first) == {"paystack", "remote"}
     assert first == vendor_accounts_of(
@@ -111,7 +111,7 @@ def test_order_of_another_account_waits_and_is_not_sent_again(address: tuple[str
     play(address, story)
 
 
-def test_order_counts_as_missing_once_the_account_is_said_to_be_the_same(address: tuple[str, str]) -> None:
+def test_order_counts_as_missing_once_the_account_is_named_the_same(address: tuple[str, str]) -> None:
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings("paystack"), merchant_id) as first:
             await report(first)
