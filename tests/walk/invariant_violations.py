@@ -57,6 +57,13 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update transaction set status = 'pending' where merchant_id = $1 and status = 'successful'",
         "update transaction set status = 'failed' where merchant_id = $1 and status = 'pending'",
     ),
+    "the list of failed transactions shows all of them": (
+        "delete from failed_transaction where merchant_id = $1",
+        "update failed_transaction set amount = amount + 1 where merchant_id = $1",
+        "insert into failed_transaction select merchant_id, created_at, seq, key, kind, txn_ref, order_ref, currency,"
+        " amount, fee, vat, duty, 'failed', message, detail, final_at from transaction"
+        " where merchant_id = $1 and status = 'successful' limit 1",
+    ),
     "every final transaction has exactly one event": (
         "delete from event where merchant_id = $1 and seq = 1",
         "update transaction set status = 'successful' where merchant_id = $1 and status = 'pending'",

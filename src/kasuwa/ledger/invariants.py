@@ -81,6 +81,16 @@ INVARIANTS = (
                     and j.lane <> 'webhook'))""",
     ),
     Invariant(
+        "the list of failed transactions shows all of them, each as it is",
+        f"""with listed as (select * from failed_transaction where {merchant_filter()}),
+            failed as (select * from transaction where {merchant_filter()} and status = 'failed')
+            select merchant_id, coalesce(t.txn_ref, f.txn_ref) as place
+            from failed t full join listed f using (merchant_id, created_at, seq, key)
+            where (t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee, t.vat, t.duty, t.status, t.message,
+                t.detail::text, t.final_at) is distinct from (f.kind, f.txn_ref, f.order_ref, f.currency, f.amount,
+                f.fee, f.vat, f.duty, f.status, f.message, f.detail::text, f.final_at)""",
+    ),
+    Invariant(
         "every final transaction has exactly one event, and an open one none",
         f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")}
             and (t.status in ('successful', 'failed'))::int <> (
