@@ -22,7 +22,7 @@ def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> st
         for references, known in found:
             if begins_with(known, lines) or begins_with(lines, known):
                 references.append(reference)
-                known[:] = max(known, lines, key=len)
+                known.extend(lines[len(known) :])
                 break
         else:
             found.append(([reference], lines))
