@@ -75,9 +75,9 @@ def test_tickets_are_put_on_sale_admitted_and_taken_off(owner: Visitor, shop: Me
 
 def test_a_checkout_is_listed_and_shown_with_its_payment(owner: Visitor, shop: MerchantClient) -> None:
     assert "None yet" in owner.get("/checkouts").words
-    opened = shop.put("payment", action="checkout", amount="1500.00", customer_txnref="basket-78").body
+    opened = shop.put("payment", action="checkout", amount="1500.00", customer_txnref="cart-78").body
     reference = quote(opened["txnRef"], safe="")
-    assert ("basket-78" in owner.get("/checkouts").words, key_of(owner.get("/checkouts").text, "checkouts")) == (
+    assert ("cart-78" in owner.get("/checkouts").words, key_of(owner.get("/checkouts").text, "checkouts")) == (
         True,
         reference,
     )

@@ -2,8 +2,8 @@
 
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
+from kasuwa.core.money import CURRENCIES
 
-CURRENCIES = ("NGN", "USD", "GHS", "KES")
 # Lines of the forms. The API takes more.
 INVOICE_ITEMS = 5
 TICKET_KINDS = 4

@@ -220,7 +220,7 @@ async def check_consent(run: CheckRun) -> None:
     if outcomes[0] not in ("found", "consent_awaited"):
         raise Fault(f"/identity answered {outcomes[0]!r} for a person who consents.")
     if outcomes[1] not in ("consent_refused", "consent_awaited"):
-        raise Fault(f"/identity answered {outcomes[1]!r} for a person who refuses: nothing of the person may be told.")
+        raise Fault(f"/identity answered {outcomes[1]!r} for a person who refuses: nothing of the person may be shown.")
 
 
 # --- call-backs ---------------------------------------------------------------------------------------------------
@@ -253,6 +253,6 @@ CHECKS: dict[str, Check] = {
     "refunds are made once and not beyond the payment": check_refunds,
     "accounts are opened once and closed": check_accounts,
     "people are found by BVN": check_identity,
-    "nothing is told of a person who refuses": check_consent,
+    "nothing is shown of a person who refuses": check_consent,
     "call-backs are signed": check_callback,
 }

@@ -5,7 +5,6 @@ Every worker has a CatalogueRefresher. An advisory lock makes sure that only one
 """
 
 import asyncio
-import contextlib
 
 import structlog
 
@@ -14,6 +13,7 @@ from kasuwa.db import billers, connections
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.observe.log import describe_error
 from kasuwa.rails.ports import BillerRail, NoAnswer, Unavailable
+from kasuwa.work.polling import Polling
 
 # How far behind the database a cache may be.
 POLL_SECONDS = 1.0
@@ -61,31 +61,24 @@ async def fetch_edition(connection: Connection, rail: BillerRail, *, only_if_due
         await connection.execute("select pg_advisory_unlock($1)", billers.CATALOGUE_LOCK_ID)
 
 
-class CatalogueRefresher:
+class CatalogueRefresher(Polling):
     """Fetches an edition a day. If the rail does not answer, or its catalogue is invalid, the last edition stays."""
 
     def __init__(self, dsn: str, rail: BillerRail) -> None:
+        super().__init__()
         self._dsn = dsn
         self._rail = rail
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        self._stopping.set()
 
     async def run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                await self.run_once()
-            except (Unavailable, NoAnswer):
-                log.debug("the biller rail has no catalogue to give")
-            except InvalidCatalogue as error:
-                log.error("the biller rail's catalogue is refused", why=str(error))
-            except Exception as error:
-                if not connections.is_connection_error(error):
-                    log.error("catalogue refresh failed", **describe_error(error))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(REFRESH_SECONDS):
-                    await self._stopping.wait()
+        await self.repeat(self._refresh, REFRESH_SECONDS, "catalogue refresh failed")
+
+    async def _refresh(self) -> None:
+        try:
+            await self.run_once()
+        except (Unavailable, NoAnswer):
+            log.debug("the biller rail has no catalogue to give")
+        except InvalidCatalogue as error:
+            log.error("the biller rail's catalogue is refused", why=str(error))
 
     async def run_once(self) -> int | None:
         connection = await connections.connect(self._dsn, {"application_name": "kasuwa worker catalogue"})

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.core.calendar import lagos_day
@@ -22,7 +21,7 @@ from kasuwa.db import closes, connections
 from kasuwa.db.chains import catch_up_all
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.closes import SignedClose
-from kasuwa.observe.log import describe_error
+from kasuwa.work.polling import Polling
 
 # How often the worker looks whether a close is due, and how long the command may take.
 POLL_SECONDS = 60.0
@@ -31,8 +30,6 @@ STATEMENT_SECONDS = 120.0
 
 CLOSES_DIRECTORY = "closes"
 SELECT_CREATED = "select created_at from deployment"
-
-log = structlog.get_logger("kasuwa.work")
 
 
 class PublishError(Exception):
@@ -55,29 +52,18 @@ class NoCloseKey(Exception):
     """There is no key to sign a close with."""
 
 
-class BookCloser:
+class BookCloser(Polling):
     """Completes chains, makes closes and publishes them. Without terms it only completes chains."""
 
     def __init__(self, dsn: str, terms: CloseTerms | None, clock: DatabaseClock) -> None:
+        super().__init__()
         self._dsn = dsn
         self._terms = terms
         self._clock = clock
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        self._stopping.set()
 
     async def run(self) -> None:
         """Completes chains, and closes the books once a day, until it is stopped."""
-        while not self._stopping.is_set():
-            try:
-                await self.close_if_due()
-            except Exception as error:
-                if not connections.is_connection_error(error):
-                    log.error("closing the books failed", **describe_error(error))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
-                    await self._stopping.wait()
+        await self.repeat(self.close_if_due, POLL_SECONDS, "closing the books failed")
 
     async def close_if_due(self) -> SignedClose | None:
         """Closes the books unless that was done since the day began, or there were none before."""

@@ -3,23 +3,22 @@
 What a rail does not take, or what could not be handed in for hours, becomes a notice: an operator hands it in there.
 """
 
-import asyncio
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.rail_feeds import ANSWERED_BY_API
-from kasuwa.db import connections, dispute_evidence, dispute_hand_ins, rail_inbox
+from kasuwa.db import dispute_evidence, dispute_hand_ins, rail_inbox
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.dispute_evidence import SealedFile
 from kasuwa.db.dispute_hand_ins import AnsweredDispute, HandIn
-from kasuwa.observe.log import describe_error
 from kasuwa.rails import ports
 from kasuwa.rails.dispute_port import DisputeAnswer, DisputeRail
 from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.work.polling import Polling
 
 log = structlog.get_logger("kasuwa.work")
 
@@ -31,27 +30,15 @@ DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800,
 ReadAnswer = Callable[[AnsweredDispute, bytes | None, Sequence[SealedFile]], DisputeAnswer]
 
 
-class DisputeAnswers:
+class DisputeAnswers(Polling):
     def __init__(self, pool: Pool, rails: Mapping[str, DisputeRail], read: ReadAnswer) -> None:
+        super().__init__()
         self._pool = pool
         self._read = read
         self._rails = rails
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        self._stopping.set()
 
     async def run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                while not self._stopping.is_set() and await self.run_once():
-                    pass
-            except Exception as error:
-                if not connections.is_connection_error(error):
-                    log.error("handing in answers to disputes failed", **describe_error(error))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
-                    await self._stopping.wait()
+        await self.repeat(partial(self.drain, self.run_once), POLL_SECONDS, "handing in answers to disputes failed")
 
     async def run_once(self) -> int:
         """Hands in what is due, and returns how much that was."""

@@ -6,33 +6,28 @@ operator's own merchant, if one is set; else it stays in the inbox, is shown as 
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 
 import msgspec
-import structlog
 
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.inbound_accounts import ACCOUNT, PERSONALIZED, ArrivedReceipt, InboundReceipt
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.vault import Vault
-from kasuwa.db import connections, rail_accounts, rail_inbox, token_index
+from kasuwa.db import rail_accounts, rail_inbox, token_index
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.rail_inbox import UNCLAIMED, InboxEntry
 from kasuwa.db.writer import Writer
-from kasuwa.db.writer_session import DatabaseUnreachable
-from kasuwa.observe.log import describe_error
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import AccountRail, Receipt
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.work.polling import Polling, log_failure
 from kasuwa.work.rail_feeds import DisputeBooks, DisputeRules, FeedRecorder
 from kasuwa.work.rule_submission import submit_rule
-
-log = structlog.get_logger("kasuwa.work")
 
 POLL_SECONDS = 1.0
 MAX_CLAIMED = 16
@@ -70,41 +65,20 @@ def dispute_books(services: InboxServices) -> DisputeBooks:
     return DisputeBooks(services.writer, services.directory, services.dispute_rules)
 
 
-class RailInbox:
+class RailInbox(Polling):
     def __init__(self, services: InboxServices) -> None:
+        super().__init__()
         self._services = services
         self._recorder = FeedRecorder(services.pool, dispute_books(services))
         self._rails = sorted({*services.accounts, *services.feeds})
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        self._stopping.set()
 
     async def run(self) -> None:
         if self._rails:
-            await asyncio.gather(self._work(), self._clean_up())
-
-    async def _work(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                while not self._stopping.is_set() and await self.run_once():
-                    pass
-            except Exception as error:
-                self._log_failure("the inbox of rails failed", error)
-            await self._pause(POLL_SECONDS)
-
-    async def _clean_up(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                await rail_inbox.delete_old(self._services.pool)
-            except Exception as error:
-                self._log_failure("cleaning the inbox of rails failed", error)
-            await self._pause(CLEANUP_SECONDS)
-
-    async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stopping.wait()
+            delete_old = partial(rail_inbox.delete_old, self._services.pool)
+            await asyncio.gather(
+                self.repeat(partial(self.drain, self.run_once), POLL_SECONDS, "the inbox of rails failed"),
+                self.repeat(delete_old, CLEANUP_SECONDS, "cleaning the inbox of rails failed"),
+            )
 
     async def run_once(self) -> int:
         """Works on the entries that are due, concurrently, and returns their number."""
@@ -122,7 +96,8 @@ class RailInbox:
             await self._postpone(entry, "the rail did not answer")
         except Exception as error:
             # The entry is due again when its lease has expired.
-            self._log_failure("an entry of the inbox of rails failed", error, entry)
+            where = {"rail": entry.rail, "kind": entry.kind, "reference": entry.reference}
+            log_failure("an entry of the inbox of rails failed", error, **where)
 
     async def _record(self, entry: InboxEntry) -> None:
         pool, account_rail = self._services.pool, self._services.accounts.get(entry.rail)
@@ -228,8 +203,3 @@ class RailInbox:
     async def _postpone(self, entry: InboxEntry, outcome: str) -> None:
         delay = DELAYS[min(entry.attempts, len(DELAYS)) - 1]
         await rail_inbox.postpone(self._services.pool, entry, delay, outcome)
-
-    def _log_failure(self, what: str, error: Exception, entry: InboxEntry | None = None) -> None:
-        if not (connections.is_connection_error(error) or isinstance(error, DatabaseUnreachable)):
-            where = {} if entry is None else {"rail": entry.rail, "kind": entry.kind, "reference": entry.reference}
-            log.error(what, **where, **describe_error(error))

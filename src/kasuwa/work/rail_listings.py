@@ -4,8 +4,6 @@ A receipt that is listed and not known goes to the inbox of rails, which fetches
 lists an account or a rail: it holds a lease.
 """
 
-import asyncio
-import contextlib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -13,13 +11,13 @@ import msgspec
 import structlog
 
 from kasuwa.core.references import rail_key
-from kasuwa.db import connections, rail_accounts, rail_feeds, rail_inbox
+from kasuwa.db import rail_accounts, rail_feeds, rail_inbox
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.rail_accounts import ListedAccount
-from kasuwa.observe.log import describe_error
 from kasuwa.rails.account_port import AccountOrder, AccountRail
 from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.work.polling import Polling
 from kasuwa.work.rail_feeds import DisputeBooks, FeedRecorder
 
 log = structlog.get_logger("kasuwa.work")
@@ -36,7 +34,7 @@ RETRY_DELAY = timedelta(minutes=15)
 FACTS_DECODER: "msgspec.json.Decoder[dict[str, str]]" = msgspec.json.Decoder(dict[str, str])
 
 
-class RailListings:
+class RailListings(Polling):
     def __init__(
         self,
         pool: Pool,
@@ -45,24 +43,14 @@ class RailListings:
         books: DisputeBooks,
     ) -> None:
         self._pool = pool
+        super().__init__()
         self._accounts = accounts
         self._feeds = feeds
         self._recorder = FeedRecorder(pool, books)
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        self._stopping.set()
 
     async def run(self) -> None:
-        while (self._accounts or self._feeds) and not self._stopping.is_set():
-            try:
-                await self.run_once()
-            except Exception as error:
-                if not connections.is_connection_error(error):
-                    log.error("listing at rails failed", **describe_error(error))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS):
-                    await self._stopping.wait()
+        if self._accounts or self._feeds:
+            await self.repeat(self.run_once, POLL_SECONDS, "listing at rails failed")
 
     async def run_once(self) -> None:
         """Lists all accounts and rails that are due."""

@@ -5,21 +5,20 @@ when the lease has expired. One poll finds the lanes with due jobs, so that an i
 """
 
 import asyncio
-import contextlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import structlog
 
 from kasuwa.core.decision import Merchant
-from kasuwa.db import connections
 from kasuwa.db.batch import RuleFailure
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.jobs import DELETE_EXPIRED, Claimed, claim_jobs, list_due_lanes
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.observe.log import describe_error
 from kasuwa.work.clock_leases import ClockLeases
+from kasuwa.work.polling import Polling, log_failure
 from kasuwa.work.steps import StepRunner
 
 MAX_CLAIMED = 64
@@ -32,68 +31,54 @@ RECOVERY_SECONDS = 5.0
 log = structlog.get_logger("kasuwa.work")
 
 
-class Worker:
+class Worker(Polling):
     def __init__(self, claims: Pool, stepper: StepRunner, directory: MerchantDirectory, clock: DatabaseClock) -> None:
+        super().__init__()
         self._claims = claims
         self._stepper = stepper
         self._directory = directory
         self._clock = clock
-        self._stopping = asyncio.Event()
-
-    def stop(self) -> None:
-        self._stopping.set()
 
     async def run(self, lanes: Sequence[str]) -> None:
         due = {lane: asyncio.Event() for lane in lanes}
         lanes_running = (self._run_lane(lane, due[lane]) for lane in lanes)
-        await asyncio.gather(self._tidy(), self._end_abandoned(), self._poll(due), *lanes_running)
+        # The wall times of jobs whose merchant's `advance` died are not updated yet.
+        leases = ClockLeases(self._claims)
+
+        async def end_abandoned() -> None:
+            await leases.end_abandoned(self._clock.now())
+
+        await asyncio.gather(
+            self.repeat(self._delete_expired, CLEANUP_SECONDS, "tidying failed"),
+            self.repeat(end_abandoned, RECOVERY_SECONDS, "ending abandoned advances failed"),
+            self._poll(due),
+            *lanes_running,
+        )
 
     async def _poll(self, due: Mapping[str, asyncio.Event]) -> None:
         """Wakes the lanes that have due jobs. On stop it wakes all, so that they end."""
-        while not self._stopping.is_set():
-            try:
-                for lane in await list_due_lanes(self._claims, list(due), self._clock.now()):
-                    due[lane].set()
-            except Exception as error:
-                log_failure("look failed", error)
-            await self._pause(POLL_SECONDS)
+
+        async def wake_due() -> None:
+            for lane in await list_due_lanes(self._claims, list(due), self._clock.now()):
+                due[lane].set()
+
+        await self.repeat(wake_due, POLL_SECONDS, "look failed")
         for event in due.values():
             event.set()
 
-    async def _tidy(self) -> None:
+    async def _delete_expired(self) -> None:
         """Deletes expired idempotency records and old commit marks."""
-        while not self._stopping.is_set():
-            try:
-                await self._claims.execute(DELETE_EXPIRED, self._clock.earliest_now())
-            except Exception as error:
-                log_failure("tidying failed", error)
-            await self._pause(CLEANUP_SECONDS)
-
-    async def _end_abandoned(self) -> None:
-        """Reschedules the jobs of merchants whose `advance` died: their wall times are not updated yet."""
-        leases = ClockLeases(self._claims)
-        while not self._stopping.is_set():
-            try:
-                await leases.end_abandoned(self._clock.now())
-            except Exception as error:
-                log_failure("ending abandoned advances failed", error)
-            await self._pause(RECOVERY_SECONDS)
+        await self._claims.execute(DELETE_EXPIRED, self._clock.earliest_now())
 
     async def _run_lane(self, lane: str, due: asyncio.Event) -> None:
         while not self._stopping.is_set():
             await due.wait()
             due.clear()
             try:
-                while not self._stopping.is_set() and await self.run_once(lane):
-                    pass
+                await self.drain(partial(self.run_once, lane))
             except Exception as error:
                 log_failure("lane failed", error, lane=lane)
-                await self._pause(ERROR_BACKOFF_SECONDS)
-
-    async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stopping.wait()
+                await self.pause(ERROR_BACKOFF_SECONDS)
 
     async def run_once(self, lane: str) -> int:
         """Claims the due jobs of one lane, runs them concurrently and returns their number.
@@ -126,9 +111,3 @@ class Worker:
                 reference=item.job.reference,
                 **describe_error(result.error),
             )
-
-
-def log_failure(what: str, error: Exception, **where: str) -> None:
-    """Logs an error that will be retried. Connection errors are not logged: they are reported elsewhere."""
-    if not (connections.is_connection_error(error) or isinstance(error, DatabaseUnreachable)):
-        log.error(what, **where, **describe_error(error))

@@ -59,7 +59,7 @@ NOT_KNOWN = 'else {"outcome": "not_found", "key": key}'
 MUTANTS = {
     "tells of a person who refuses": (
         {'return {"outcome": "consent_refused"}': "return PERSON"},
-        "/identity answered 'found' for a person who refuses: nothing of the person may be told.",
+        "/identity answered 'found' for a person who refuses: nothing of the person may be shown.",
     ),
     "pays twice on repeat": ({FOUND: RESPENT}, "A repeated transfer was paid twice"),
     "forgets after a restart": (

@@ -360,7 +360,7 @@ def test_answers_of_the_merchant_are_handed_in_at_the_vendor(harness: AccountHar
     number, by_hand = open_dispute(harness, "by-hand", 93_000)
     harness.shop.put("payment", action="dispute_respond", dispute_id=by_hand, evidence={"explanation": "x"})
     message = f"dispute {number} at paystack was not answered there (paystack takes no evidence without a file)"
-    wait_until("the operator is told", lambda: any(message in text for text in harness.notices()))
+    wait_until("the operator has a notice", lambda: any(message in text for text in harness.notices()))
     assert not any("hand it in for" in text or "accept it there" in text for text in harness.notices())
     assert len(vendor.answers) == 2
 
