@@ -26,8 +26,25 @@ def test_a_reference_of_a_payment_is_not_taken_for_a_card_number() -> None:
     }
 
 
+def test_ids_of_events_and_made_references_are_not_taken_for_card_numbers() -> None:
+    for reference in (f"kc-e04f72114974e{CARD}abc", f"evt_{CARD}abcd"):
+        assert mask({"orderRef": reference, "message": f"{reference}: sent"}) == {
+            "orderRef": reference,
+            "message": f"{reference}: sent",
+        }
+
+
 def test_digits_that_are_no_reference_are_masked_also_after_its_letters() -> None:
     digits = find_reference()[2:-1]
-    for text in (CARD, f"GP{CARD}", f"GP{digits}", f"GP{digits}LX", f"gp{digits}L", f"card {CARD[:4]} {CARD[4:]}"):
+    for text in (
+        CARD,
+        f"GP{CARD}",
+        f"GP{digits}",
+        f"GP{digits}LX",
+        f"gp{digits}L",
+        f"kc-{CARD}",
+        f"evt_{CARD}",
+        f"card {CARD[:4]} {CARD[4:]}",
+    ):
         assert "***" in mask(text), text
         assert CARD not in mask(text)

@@ -88,6 +88,17 @@ test("an amount that is a number is refused before anything is sent", async () =
   assert.deepEqual(sent, []);
 });
 
+test("hooks see references whole, and card numbers not at all", async () => {
+  const seen: string[] = [];
+  const { client } = await openShop({ hooks: [(event) => seen.push(inspect(event, { depth: null }))] });
+  const card = "4111111111111111";
+  const orderRef = `kc-e04f72114974e${card}abc`;
+  await client.disburse.transfer({ ...TRANSFER, orderRef, narration: `for ${card}` });
+  assert.equal(seen.length, 2);
+  assert.ok(seen.every((event) => event.includes(orderRef)), seen.join());
+  assert.ok(seen[0]?.includes("for ***"), seen.join());
+});
+
 test("amounts of replies are texts, also those that are numbers on the wire", async () => {
   const { client } = await openShop();
   const charged = await client.payment.chargeBankTransfer({ amount: "2500.10" });

@@ -10,9 +10,12 @@ from kasuwa_client._json import as_mapping, as_sequence
 from kasuwa_client._tables import SECRET_FIELDS
 
 MASK = "***"
-# Runs of digits that may be a card number, also with spaces or hyphens between them. The digits of a reference
-# of a payment are none, although one in ten of them has the check digit of a card number.
-CARD_LIKE = re.compile(r"(?<![0-9])(?!(?<=GP)[0-9]{17}[A-Z](?![0-9A-Za-z]))[0-9](?:[ -]?[0-9]){11,18}(?![0-9])")
+# Identifiers of the service and of this client. They are no secrets, although the digits of some have the check digit
+# of a card number: references of payments, ids of events, and references that the client makes.
+REFERENCE = r"GP[0-9]{17}[A-Z](?![0-9A-Za-z])|\bevt_[0-9]{8,18}[0-9a-f]{12}\b|\bkc-[0-9a-f]{32}\b"
+# Runs of digits that may be a card number, also with spaces or hyphens between them.
+CARD_LIKE = r"(?<![0-9])[0-9](?:[ -]?[0-9]){11,18}(?![0-9])"
+REFERENCE_OR_CARD = re.compile(f"(?P<reference>{REFERENCE})|{CARD_LIKE}")
 SECRET_HEADERS = frozenset({"key", "authorization", "proxy-authorization", "cookie"})
 
 
@@ -24,7 +27,7 @@ def mask(value: Any) -> Any:
     if items is not None:
         return [mask(part) for part in items]
     if isinstance(value, str):
-        return CARD_LIKE.sub(_mask_card_number, value)
+        return REFERENCE_OR_CARD.sub(_mask_card_number, value)
     if isinstance(value, int) and not isinstance(value, bool) and _is_card_number(str(value)):
         return MASK
     return value
@@ -35,6 +38,8 @@ def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _mask_card_number(found: re.Match[str]) -> str:
+    if found["reference"]:
+        return found[0]
     digits = re.sub("[ -]", "", found[0])
     return MASK if _is_card_number(digits) else found[0]
 
