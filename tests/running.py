@@ -16,7 +16,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
@@ -26,13 +25,13 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import asyncpg
-import psutil
 from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.db import embedded
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.invariant import ALL_MERCHANTS
 from kasuwa.ledger.invariants import INVARIANTS
+from tests.command_processes import KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
 
 # The oldest version of PostgreSQL that is promised, from Debian's package, and the newest to test with: that of the
@@ -193,9 +192,10 @@ class Deployment:
 
     def start(self) -> "subprocess.Popen[bytes]":
         ports = ["--port", str(self.port), "--console-port", str(self.console_port)]
-        command = [sys.executable, "-m", "kasuwa", "serve", *ports, "--data", str(self.directory)]
-        with self.out.open("wb") as out, self.err.open("wb") as err:
-            return subprocess.Popen(command, env=self._environment, stdout=out, stderr=err, start_new_session=True)
+        for path in (self.out, self.err):
+            path.write_bytes(b"")
+        words = ["serve", *ports, "--data", str(self.directory)]
+        return KasuwaProcess(words, self._environment, out=self.out, err=self.err)
 
     def wait_ready(self, process: "subprocess.Popen[bytes]") -> None:
         until = time.monotonic() + READY_SECONDS
@@ -243,8 +243,7 @@ class Deployment:
         return self._run(words)
 
     def _run(self, words: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "kasuwa", *words]
-        return subprocess.run(command, env=self._environment, capture_output=True, text=True)
+        return run_kasuwa(words, self._environment)
 
     def run_on_connection(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """Returns the result of `work`, called with a connection to this deployment's database."""
@@ -312,14 +311,6 @@ def running_deployment(directory: Path, dsn: str, **environment: str) -> Iterato
     finally:
         deployment.close()
         stop(process)
-
-
-def is_service_process(process: psutil.Process, name: str, directory: Path) -> bool:
-    """Whether it is that part of the deployment which keeps its data there: a fork of `serve` by another name."""
-    try:
-        return process.name() == f"kasuwa {name}" and process.environ().get("KASUWA_DATA") == str(directory)
-    except psutil.Error:
-        return False
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:

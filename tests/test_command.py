@@ -16,10 +16,10 @@ from uuid import uuid4
 import pytest
 
 from kasuwa.db import embedded
+from tests.command_processes import COMMAND_SECONDS
 from tests.running import free_port
 from tests.simulate.load import Client, Merchant
 from tests.simulate.processes import (
-    COMMAND_SECONDS,
     Service,
     clean_environment,
     query,

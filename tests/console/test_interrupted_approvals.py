@@ -9,10 +9,11 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.command_processes import is_service_process
 from tests.console.test_operator_pages import propose
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment, Deployments, is_service_process
+from tests.running import Deployment, Deployments
 from tests.work.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")

@@ -1,7 +1,7 @@
 """Real servers for the fault tests: started, found, killed, and cleaned up at the end.
 
 `Service` is `python -m kasuwa serve` with its own data directory, its API and worker processes and its PostgreSQL.
-Processes are found by their command lines, so they are found after their parent is dead too.
+Processes are found by their session, so they are found after their parent is dead too.
 """
 
 import asyncio
@@ -10,7 +10,6 @@ import http.client
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -22,7 +21,8 @@ import psutil
 
 from kasuwa.db import embedded
 from kasuwa.ledger.invariants import check_invariants
-from tests.running import free_port, is_service_process, start_database
+from tests.command_processes import KasuwaProcess, is_service_process, run_kasuwa
+from tests.running import free_port, start_database
 
 T = TypeVar("T")
 NO_VARIABLES: Mapping[str, str] = {}
@@ -53,7 +53,6 @@ COUNTS = {
 # Generous limits that only stop a test that hangs. They say nothing about speed.
 READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
-COMMAND_SECONDS = 120.0
 
 
 def fault_count(what: str) -> int:
@@ -79,13 +78,7 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def run_command(words: Sequence[str], environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
     """Runs `kasuwa …` to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "kasuwa", *words],
-        env=clean_environment(environ),
-        capture_output=True,
-        text=True,
-        timeout=COMMAND_SECONDS,
-    )
+    return run_kasuwa(words, clean_environment(environ))
 
 
 def get(port: int, path: str) -> int:
@@ -144,9 +137,9 @@ class Service:
 
     def launch(self) -> None:
         """Starts the service without waiting."""
-        words = [sys.executable, "-m", "kasuwa", "serve", *self._options]
-        with self.out.open("wb") as out, self.err.open("ab") as err:
-            self._process = subprocess.Popen(words, env=clean_environment(self._given), stdout=out, stderr=err)
+        self.out.write_bytes(b"")
+        words = ["serve", *self._options]
+        self._process = KasuwaProcess(words, clean_environment(self._given), out=self.out, err=self.err)
         self._watchers.append(start_watcher(self._process.pid))
 
     def _is_ready(self, answering: set[str]) -> bool:

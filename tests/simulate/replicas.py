@@ -13,8 +13,9 @@ import psutil
 from kasuwa.db import embedded
 from kasuwa.db.postgres_directory import PORT, socket_directory
 from kasuwa.db.postgres_programs import find_tool
+from tests.command_processes import COMMAND_SECONDS
 from tests.running import memory_directory, programs_of, start_database
-from tests.simulate.processes import COMMAND_SECONDS, end_database, kill, postmaster_of, query, wait_until
+from tests.simulate.processes import end_database, kill, postmaster_of, query, wait_until
 
 # Small, since there are two servers. A server that is killed for good leaves its shared memory behind; with `mmap` that
 # is a file in its own directory, which the test removes.

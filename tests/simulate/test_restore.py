@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from kasuwa.db.postgres_programs import find_tool
+from tests.command_processes import COMMAND_SECONDS
 from tests.simulate.load import Client, new_merchant, running_load
 from tests.simulate.processes import (
-    COMMAND_SECONDS,
     Service,
     broken_invariants,
     running_database,

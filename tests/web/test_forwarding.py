@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
+from tests.command_processes import is_service_process
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.test_http_pages import ask_card
-from tests.running import Deployment, Deployments, is_service_process
+from tests.running import Deployment, Deployments
 from tests.simulate.owners import ProcessConnection, others, owner_of
 from tests.web.test_metrics import value
 from tests.work.event_log import wait_until

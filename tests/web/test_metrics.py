@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.command_processes import is_service_process
 from tests.merchant_client import HttpConnection, MerchantClient
-from tests.running import Deployment, Deployments, free_port, is_service_process
+from tests.running import Deployment, Deployments, free_port
 from tests.work.event_log import send_events_to, wait_until
 from tests.work.inbox import BROKEN, running_inbox
 

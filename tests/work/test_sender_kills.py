@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.command_processes import is_service_process
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment, Deployments, is_service_process
+from tests.running import Deployment, Deployments
 from tests.work.event_log import send_events_to, wait_until
 from tests.work.inbox import OK, Answer, ReceivedRequest, running_inbox
 

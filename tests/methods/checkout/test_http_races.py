@@ -8,9 +8,10 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.command_processes import is_service_process
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import Payer, open_checkout, verify
-from tests.running import Deployment, Deployments, is_service_process
+from tests.running import Deployment, Deployments
 from tests.simulate.processes import wait_until
 
 ROUNDS = 5

@@ -7,7 +7,6 @@ What the twin sold and what the books say are compared one to one, also after ev
 import base64
 import contextlib
 import http.client
-import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from kasuwa.twins.dojah import DojahRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import Twin, TwinThread
 from kasuwa.twins.vtpass import VtpassRules
+from tests.command_processes import service_processes
 from tests.rails.live_merchant import add_merchant, fund
 from tests.running import Deployment, Deployments, stop, terminated_with_us
 from tests.work.event_log import wait_until
@@ -315,7 +315,6 @@ def test_kill_between_the_vendor_and_our_books(deployments: Deployments) -> None
 
 def kill_service(deployment: Deployment) -> None:
     """Kills the supervisor and all its processes at once."""
-    for process in psutil.process_iter():
+    for process in service_processes(deployment.directory):
         with contextlib.suppress(psutil.Error):
-            if process.environ().get("KASUWA_DATA") == str(deployment.directory) and process.pid != os.getpid():
-                process.kill()
+            process.kill()

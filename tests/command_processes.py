@@ -1,0 +1,130 @@
+"""Starts `kasuwa …`, each time as a process of its own that is a fork of one which has imported all commands.
+
+Importing takes most of a second, and the tests start more than a thousand processes. The process to fork from is the
+fork server of the standard library: one for each process of pytest, started when it is first needed.
+"""
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+COMMAND_SECONDS = 120.0
+FORK_SERVER = multiprocessing.get_context("forkserver")
+FORK_SERVER.set_forkserver_preload([__name__])
+
+# The sessions that processes were started in, by the directory of their data.
+SESSIONS: dict[str, set[int]] = defaultdict(set)
+
+
+class KasuwaProcess(subprocess.Popen[bytes]):
+    """A running command, in a session of its own. Its output goes to files."""
+
+    def __init__(
+        self, words: Sequence[str], environ: Mapping[str, str], *, out: Path, err: Path, directory: Path | None = None
+    ) -> None:
+        self.args = ["kasuwa", *words]
+        self.stdin = self.stdout = self.stderr = None
+        self.returncode = None
+        self._process = FORK_SERVER.Process(
+            target=become_command, args=(list(words), dict(environ), out, err, directory or Path.cwd())
+        )
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+        SESSIONS[environ.get("KASUWA_DATA", "")].add(self.pid)
+
+    def __del__(self) -> None:
+        """Does nothing: who started the process ends it."""
+
+    def poll(self) -> int | None:
+        self.returncode = self._process.exitcode
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        return code
+
+    def send_signal(self, sig: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, sig)
+
+
+def run_kasuwa(
+    words: Sequence[str], environ: Mapping[str, str], seconds: float = COMMAND_SECONDS
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a command to its end, with this environment and nothing on its standard input.
+
+    Raises subprocess.TimeoutExpired after so many seconds."""
+    with tempfile.TemporaryDirectory(prefix="kasuwa-command-") as place:
+        out, err = Path(place, "out"), Path(place, "err")
+        process = KasuwaProcess(words, environ, out=out, err=err)
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+        return subprocess.CompletedProcess(process.args, code, out.read_text(), err.read_text())
+
+
+def service_processes(directory: Path) -> list[psutil.Process]:
+    """Returns the running processes of the deployment that keeps its data there, also of a supervisor that is dead."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) in SESSIONS[str(directory)]:
+                found.append(process)
+        except ProcessLookupError:
+            continue
+    return found
+
+
+def is_service_process(process: psutil.Process, name: str, directory: Path) -> bool:
+    """Whether it is that part of the deployment which keeps its data there: a fork of `serve` by another name."""
+    try:
+        return process.name() == f"kasuwa {name}" and os.getsid(process.pid) in SESSIONS[str(directory)]
+    except (psutil.Error, ProcessLookupError):
+        return False
+
+
+def become_command(words: list[str], environ: Mapping[str, str], out: Path, err: Path, directory: Path) -> None:
+    """Runs a command as `python -m kasuwa` would, in a process that was forked for it."""
+    from kasuwa.__main__ import main
+
+    os.setsid()
+    os.chdir(directory)
+    os.environ.clear()
+    os.environ.update(environ)
+    time.tzset()
+    random.seed()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for path, descriptor in ((out, sys.stdout.fileno()), (err, sys.stderr.fileno())):
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    sys.argv = ["kasuwa", *words]
+    main()
+
+
+def import_commands() -> None:
+    from kasuwa.__main__ import COMMANDS, load_command
+
+    for name in COMMANDS:
+        load_command(name)
+
+
+if "multiprocessing.forkserver" in sys.orig_argv[-1]:
+    import_commands()
