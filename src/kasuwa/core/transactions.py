@@ -130,6 +130,9 @@ TRANSACTION_KINDS: tuple[str, ...] = get_args(TransactionKind)
 
 # Kinds whose order reference the merchant chooses. A bare reference in a request is looked up among these.
 MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")
+# Kinds whose key follows from an order reference that may differ from the transaction's own. That of payments,
+# repayments and deposits may differ too, but several of these may have the same one: they are found by an index.
+ORDER_KEYED_KINDS = (*MERCHANT_REFERENCED_KINDS, "card_purchase", "card_refund")
 
 
 def contradiction_notices(row: Transaction, reported_status: str) -> tuple[OperatorNotice, ...]:

@@ -153,6 +153,11 @@ def test_a_whole_reference_finds_its_transactions_alone(busy: MerchantClient) ->
     assert (line["orderRef"], line["amount"]) == ("pay-10.00", "10.00")
     assert walk(busy, reference=line["txnRef"]) == [line]
     assert walk(busy, reference="pay-10.00", status="failed") == []
+    for listed in walk(busy):
+        for reference in filter(None, (listed["orderRef"], listed["txnRef"])):
+            lines = walk(busy, reference=reference)
+            assert listed in lines
+            assert all(reference in (other["orderRef"], other["txnRef"]) for other in lines), (reference, lines)
     [found] = walk(busy, reference="Basket-Alpha-1")
     assert walk(busy, reference="alpha") == [found]
     assert walk(busy, reference="no such thing") == []

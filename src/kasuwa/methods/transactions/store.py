@@ -21,7 +21,8 @@ from kasuwa.core.json_rows import (
 )
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.reading import ActionReader
-from kasuwa.core.transactions import TRANSACTION_KINDS, transaction_key
+from kasuwa.core.references import KEY_BYTES
+from kasuwa.core.transactions import ORDER_KEYED_KINDS, transaction_key
 from kasuwa.methods.transactions.model import (
     FIRST_PAGE,
     LARGE_AMOUNT,
@@ -182,22 +183,24 @@ CUSTOMER_HASH = """
     from unnest($1::bigint[], $2::text[]) with ordinality u (merchant, id, n)
     join customer c on c.merchant_id = u.merchant and c.customer_id = u.id
 """
-# The transactions that have a whole reference, the newest of each sort. That of a dispute finds its payment.
+# The transactions that have a whole reference, the newest of each sort. That of a dispute finds its payment. `keys` are
+# the keys that transactions with this order reference have, one after the other: one for each of ORDER_KEYED_KINDS.
+KEYS = ", ".join(f"substring(u.keys, {1 + n * KEY_BYTES}, {KEY_BYTES})" for n in range(len(ORDER_KEYED_KINDS)))
 WHOLE_REFERENCE = f"""
     select u.n, k.keys
-    from unnest((select $1::bigint[]), (select $2::text[]), (select $3::text[]))
+    from unnest((select $1::bigint[]), (select $2::text[]), (select $3::bytea[]))
         with ordinality u (merchant, reference, keys, n)
     cross join lateral (select string_agg(encode(key, 'hex'), ',') as keys from (
         select key from transaction where merchant_id = u.merchant and txn_ref = u.reference
-        union select key from transaction where merchant_id = u.merchant
-            and key in (select decode(k, 'hex') from unnest(string_to_array(u.keys, ',')) k)
-        union (select key from transaction
+        union all select key from transaction where merchant_id = u.merchant and key = any (array[{KEYS}])
+        union all (select key from transaction
             where merchant_id = u.merchant and order_ref = u.reference and kind = 'payment'
             order by created_at desc, seq desc, key desc limit {WINDOW})
-        union (select key from transaction
+        union all (select key from transaction
             where merchant_id = u.merchant and order_ref = u.reference and kind in ('repayment', 'deposit')
             limit {WINDOW})
-        union select t.key from dispute d join transaction t on t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref
+        union all select t.key from dispute d join transaction t
+            on t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref
             where d.merchant_id = u.merchant and d.dispute_id = u.reference) f) k
 """
 # No customer has this hash.
@@ -249,8 +252,6 @@ async def find_whole_reference(request: TransactionsRequest, merchant: Merchant,
     """Returns the keys of the transactions that have the reference of a request as a whole, or None if none has."""
     if request.reference is None:
         return None
-    wanted = ",".join(
-        transaction_key(merchant.merchant_id, kind, request.reference).hex() for kind in TRANSACTION_KINDS
-    )
+    wanted = b"".join(transaction_key(merchant.merchant_id, kind, request.reference) for kind in ORDER_KEYED_KINDS)
     row = await reader.fetch_page_batched(WHOLE_REFERENCE, merchant.merchant_id, request.reference, wanted)
     return None if row[1] is None else str(row[1])
