@@ -47,6 +47,12 @@ def create_database(cluster: embedded.Cluster, name: str) -> str:
     return cluster.dsn_for(name)
 
 
+def copy_database(cluster: embedded.Cluster, source: str, name: str) -> str:
+    """Creates a database with the contents of another and returns its address."""
+    query(cluster.dsn, f'create database "{name}" template "{source}"')
+    return cluster.dsn_for(name)
+
+
 def vacuum_and_checkpoint(dsn: str) -> None:
     """Vacuums and checkpoints, so that the work left by one measurement does not run during the next."""
     query(dsn, "vacuum (analyze)")

@@ -1,4 +1,4 @@
-"""Measures reconciliation: a month of one million lines in CSV, imported by `kasuwa reconcile import`.
+"""Measures reconciliation: a month of one million lines, imported by `kasuwa reconcile import`, in each format.
 
 The books get as many transfers by SQL, three postings each. Of the lines, most carry the reference of a transfer, one
 in twenty has none and is matched by amount and day, and one in a thousand is not in the books. The command alone is
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench import postgres, processes
 from bench.results import MeasurementFailed, ReconciliationResult
-from kasuwa.core.money import format_minor
+from bench.statements import CSV_MAPPING, WRITERS, PaidLine
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
 from kasuwa.db import embedded
 
@@ -25,27 +25,40 @@ MERCHANTS = 100
 FIRST_MERCHANT = 1001
 FIRST_DAY = date(2026, 10, 1)
 DAYS = 31
-MAPPING = (
-    '{"date":"Date","date_form":"DD/MM/YYYY","debit":"Debit","credit":"Credit","reference":["Ref"],'
-    '"description":["Narration"]}'
-)
 # Every so many lines have no reference, or are not in the books.
 UNREFERENCED, UNKNOWN = 20, 1000
 CHUNK = 50_000
+POSTING_COLUMNS = "merchant_id, seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
 
 
-def measure_reconciliation(cluster: embedded.Cluster, directory: Path, lines: int) -> ReconciliationResult:
-    dsn = postgres.create_database(cluster, "reconcile")
+def measure_reconciliation(
+    cluster: embedded.Cluster, directory: Path, lines: int
+) -> Iterator[tuple[str, ReconciliationResult]]:
+    """Yields the name of each format with its result."""
+    filled = postgres.create_database(cluster, "reconcile")
+    run_command(settings_for(filled, directory), "migrate")
+    fill_books(filled, lines)
+    for form, write in WRITERS.items():
+        file = directory / f"statement.{form}"
+        write(file, list_lines(lines))
+        dsn = postgres.copy_database(cluster, "reconcile", f"reconcile {form}")
+        mapping = ("--mapping", CSV_MAPPING) if form == "csv" else ()
+        yield form, measure_import(settings_for(dsn, directory), dsn, file, lines, mapping)
+        file.unlink()
+
+
+def settings_for(dsn: str, directory: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
-    environment = {**kept, "KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory / "reconcile")}
-    run_command(environment, "migrate")
-    fill_books(dsn, lines)
-    file = directory / "statement.csv"
-    write_statement(file, lines)
+    return {**kept, "KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory / "reconcile")}
+
+
+def measure_import(
+    environment: dict[str, str], dsn: str, file: Path, lines: int, mapping: tuple[str, ...]
+) -> ReconciliationResult:
     postmaster = postgres.postmaster(dsn)
     before = processes.seconds_used_below(postmaster) + seconds_of_children()
     began = time.monotonic()
-    run_command(environment, "reconcile", "import", str(file), "--account", ACCOUNT, "--mapping", MAPPING)
+    run_command(environment, "reconcile", "import", str(file), "--account", ACCOUNT, *mapping)
     seconds = time.monotonic() - began
     cpu_seconds = processes.seconds_used_below(postmaster) + seconds_of_children() - before
     memory_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
@@ -118,18 +131,17 @@ def fill_books(dsn: str, count: int) -> None:
 def copy_postings(dsn: str, rows: list[str]) -> None:
     if not rows:
         return
-    postgres.query(dsn, "copy posting from stdin;\n" + "\n".join(rows) + "\n\\.\n")
+    postgres.query(dsn, f"copy posting ({POSTING_COLUMNS}) from stdin;\n" + "\n".join(rows) + "\n\\.\n")
 
 
-def write_statement(file: Path, count: int) -> None:
-    with file.open("w") as out:
-        out.write("Date,Ref,Narration,Debit,Credit\n")
-        for number, merchant_id, reference, amount, day in list_transfers(count):
-            booked = f"{day + timedelta(days=number % 2):%d/%m/%Y}"
+def list_lines(count: int) -> Iterator[PaidLine]:
+    """Yields the lines of the statement, in the order of the transfers. Half of them are booked a day later."""
+    for number, merchant_id, reference, amount, day in list_transfers(count):
+        booked_on = day + timedelta(days=number % 2)
+        if number % UNKNOWN == 0:
+            yield PaidLine(booked_on, "", "SMS alert charge", 400 + number // UNKNOWN % 100)
+        elif number % UNREFERENCED == 1:
+            yield PaidLine(booked_on, "", "NIP transfer", amount)
+        else:
             wire = wire_reference(rail_key(merchant_id, reference))
-            if number % UNKNOWN == 0:
-                out.write(f"{booked},,SMS alert charge,4.{number // UNKNOWN % 100:02d},\n")
-            elif number % UNREFERENCED == 1:
-                out.write(f"{booked},,NIP transfer,{format_minor(amount)},\n")
-            else:
-                out.write(f"{booked},{wire},NIP transfer to Ada Obi,{format_minor(amount)},\n")
+            yield PaidLine(booked_on, wire, "NIP transfer to Ada Obi", amount)

@@ -181,18 +181,15 @@ def interest_rows(figures: Results) -> Iterator[Row]:
 
 
 def reconciliation_rows(figures: Results) -> Iterator[Row]:
-    run = figures.reconciliation
-    if run is None:
-        return
-    note = (
-        f"{run.cpu_seconds:.0f} s of processor time; {run.matched:,} matched, "
-        f"{run.theirs_only:,} not in the books; the same file again {run.again_seconds:.1f} s; "
-        f"at most {run.memory_mb:.0f} MB in the command"
-    )
-    reached = at_most(run.seconds, RECONCILE_SECONDS, run.is_valid)
-    yield Row(
-        f"a statement of {run.lines:,} lines", f"{run.seconds:.1f} s", None, f"{RECONCILE_SECONDS:.0f} s", reached, note
-    )
+    for form, run in figures.reconciliations.items():
+        note = (
+            f"{run.cpu_seconds:.0f} s of processor time; {run.matched:,} matched, "
+            f"{run.theirs_only:,} not in the books; the same file again {run.again_seconds:.1f} s; "
+            f"at most {run.memory_mb:.0f} MB in the command"
+        )
+        reached = at_most(run.seconds, RECONCILE_SECONDS, run.is_valid)
+        what = f"a statement of {run.lines:,} lines, {form}"
+        yield Row(what, f"{run.seconds:.1f} s", None, f"{RECONCILE_SECONDS:.0f} s", reached, note)
 
 
 def latency_rows(figures: Results) -> Iterator[Row]:

@@ -159,7 +159,7 @@ class Results:
     list_rows: int = 0
     pages: dict[str, tuple[LoadResult, CpuCost]] = field(default_factory=dict)
     page_verifications: list[CpuCost] = field(default_factory=list)  # before and after the pages, on the same server
-    reconciliation: ReconciliationResult | None = None
+    reconciliations: dict[str, ReconciliationResult] = field(default_factory=dict)  # by format
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

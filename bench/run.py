@@ -143,11 +143,12 @@ def measure_batches(figures: Results, cluster: embedded.Cluster, directory: Path
 
 
 def measure_statement(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
-    figures.reconciliation = found = measure_reconciliation(cluster, directory, STATEMENT_LINES)
-    say(
-        f"reconcile: {found.lines:,} lines in {found.seconds:.0f} s, again in {found.again_seconds:.1f} s, "
-        f"{found.memory_mb:.0f} MB"
-    )
+    for form, found in measure_reconciliation(cluster, directory, STATEMENT_LINES):
+        figures.reconciliations[form] = found
+        say(
+            f"reconcile {form}: {found.lines:,} lines in {found.seconds:.0f} s, again in {found.again_seconds:.1f} s, "
+            f"{found.memory_mb:.0f} MB"
+        )
 
 
 def compare_two(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
