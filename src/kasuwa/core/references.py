@@ -189,20 +189,27 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 VALUES = {letter: value for value, letter in enumerate(LETTERS)} | {str(d): d for d in range(10)} | {"|": 25}
 
 
+# The product after each character: by the product before it, which begins with 26, then by the character.
+PRODUCTS = [
+    {character: ((product + value) % 26 or 26) * 2 % 27 for character, value in VALUES.items()} for product in range(27)
+]
+
+
 def check_letter(text: str) -> str:
+    """Returns the check letter of a text. Raises KeyError if it has a character that references do not have."""
     product = 26
     for character in text:
-        product = (product + VALUES[character]) % 26 or 26
-        product = product * 2 % 27
+        product = PRODUCTS[product][character]
     return LETTERS[(27 - product) % 26]
 
 
 def is_reference(text: str) -> bool:
     """Returns whether a text has the form and check letter of a transaction reference."""
     head, last = text[:-1], text[-1:]
-    if not head.startswith("GP") or not all(character in VALUES for character in head):
+    try:
+        return head.startswith("GP") and last == check_letter(head)
+    except KeyError:
         return False
-    return last == check_letter(head)
 
 
 def payment_reference(number: int, day: date) -> str:

@@ -22,8 +22,15 @@ MAX_ENTRY_TEXTS = 50_000
 REFERENCE_TAGS = ("EndToEndId", "InstrId", "PmtInfId", "TxId", "Ustrd")
 NO_REFERENCE = "NOTPROVIDED"
 
-# The texts of an entry, a balance or an account: the path below it, and the text.
+# The texts of a part: the path below it, and the text.
 Texts = list[tuple[str, str]]
+
+# The parts of a statement that are read.
+PARTS = ("Ntry", "Bal", "Acct")
+# Where an element is: in no statement, a statement itself, a part itself, or else its path below the part.
+OUTSIDE, STATEMENT, PART = None, "", "."
+# A document has a few dozen paths. One with more than this is not CAMT.053, and its paths are not kept.
+MAX_PATHS = 10_000
 
 
 class CamtStatement:
@@ -33,7 +40,8 @@ class CamtStatement:
         self.facts = StatementFacts(FORMAT)
         self._file = file
         self._currency = currency
-        self._path: list[str] = []
+        self._open: list[str | None] = [OUTSIDE]  # where each open element is, the innermost last
+        self._paths: dict[tuple[str | None, str], str | None] = {}  # by where the parent is, and the name
         self._text: list[str] = []
         self._texts: Texts = []
         self._ready: deque[StatementLine] = deque()
@@ -65,39 +73,48 @@ class CamtStatement:
             raise StatementError("the file has no statement: it is not CAMT.053")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(" ")[2]
-        self._path.append(tag)
-        if len(self._path) > MAX_DEPTH:
+        parent = self._open[-1]
+        try:
+            place = self._paths[parent, name]
+        except KeyError:
+            place = self._find_place(parent, name)
+        self._open.append(place)
+        if len(self._open) > MAX_DEPTH:
             raise StatementError("the file is nested too deeply: it is not CAMT.053")
         self._text.clear()
-        if tag in ("Ntry", "Bal", "Acct") and self._path[-2:-1] == ["Stmt"]:
+        if place == PART:
             self._texts = []
-        if tag == "Stmt":
+        elif place == STATEMENT:
             self._total, self._opening, self._closing = 0, None, None
-        if "Ccy" in attributes:
-            self._add_text(f"{tag}@Ccy", attributes["Ccy"])
+        elif place is not OUTSIDE and "Ccy" in attributes:
+            self._add_text(f"{place}@Ccy", attributes["Ccy"])
 
     def _end(self, name: str) -> None:
-        tag = self._path[-1]
-        text = "".join(self._text).strip()
-        self._text.clear()
-        if text:
-            self._add_text(self._inner_path(), text)
-        is_part = self._path[-2:-1] == ["Stmt"]
-        self._path.pop()
-        if tag == "Ntry" and is_part:
-            self._end_entry()
-        elif tag == "Bal" and is_part:
-            self._end_balance()
-        elif tag == "Acct" and is_part:
-            self._end_account()
-        elif tag == "Stmt":
+        place = self._open.pop()
+        if place is OUTSIDE:
+            return
+        if place == PART:
+            self._end_part(local_name(name))
+        elif place == STATEMENT:
             self._end_statement()
+        elif self._text:
+            text = "".join(self._text).strip()
+            if text:
+                self._add_text(place, text)
+        self._text.clear()
 
-    def _inner_path(self) -> str:
-        """The path below the entry, balance or account."""
-        start = next((n + 1 for n, tag in enumerate(self._path) if tag in ("Ntry", "Bal", "Acct")), 0)
-        return "/".join(self._path[start:])
+    def _find_place(self, parent: str | None, name: str) -> str | None:
+        """Returns where an element is, from where its parent is."""
+        tag = local_name(name)
+        if parent == STATEMENT:
+            place = PART if tag in PARTS else OUTSIDE
+        elif parent is OUTSIDE:
+            place = STATEMENT if tag == "Stmt" else OUTSIDE
+        else:
+            place = tag if parent == PART else f"{parent}/{tag}"
+        if len(self._paths) < MAX_PATHS:
+            self._paths[parent, name] = place
+        return place
 
     def _add_text(self, path: str, text: str) -> None:
         self._texts.append((path, text))
@@ -105,6 +122,14 @@ class CamtStatement:
             raise StatementError("an entry has too many parts: split the file")
 
     # --- parts of a statement ---------------------------------------------------------------------------------------
+
+    def _end_part(self, tag: str) -> None:
+        if tag == "Ntry":
+            self._end_entry()
+        elif tag == "Bal":
+            self._end_balance()
+        else:
+            self._end_account()
 
     def _end_account(self) -> None:
         account = next((text for path, text in self._texts if path in ("Id/IBAN", "Id/Othr/Id")), "")
@@ -164,10 +189,14 @@ class CamtStatement:
 
     def _find_reference(self) -> str:
         """Returns the reference of an entry with one transaction. An entry of many has none, but the batch's."""
+        found: dict[str, set[str]] = {}
+        for path, text in self._texts:
+            above, _, tag = path.rpartition("/")
+            if above and tag in REFERENCE_TAGS and text != NO_REFERENCE:
+                found.setdefault(tag, set()).add(text)
         for tag in REFERENCE_TAGS:
-            texts = {text for path, text in self._texts if path.endswith(f"/{tag}") and text != NO_REFERENCE}
-            if len(texts) == 1:
-                return clean_text(texts.pop())
+            if len(found.get(tag, ())) == 1:
+                return clean_text(found[tag].pop())
         return ""
 
     def _end_statement(self) -> None:
@@ -185,6 +214,11 @@ class CamtStatement:
 
 def refuse_doctype(*declaration: object) -> None:
     raise StatementError("the file has a document type declaration, which CAMT.053 does not: it is refused")
+
+
+def local_name(name: str) -> str:
+    """Returns the name of an element without its namespace."""
+    return name.rpartition(" ")[2]
 
 
 def is_description(path: str) -> bool:
