@@ -207,6 +207,19 @@ def test_payments_of_one_day_are_settled_in_one_batch() -> None:
     assert payments.receive_answer(job, NOBODY_ASKED).groups == ()
 
 
+def test_a_payment_of_which_the_fee_leaves_nothing_ends_on_its_day_too() -> None:
+    payments = InMemoryPayments(of=LATER)
+    foreign = {"card_no": "4242424242424242", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
+    paying = paid_card(payments, amount="1.00", card=foreign)
+    assert (paying.row.fee + paying.row.vat, paying.payment.settled) == (100, 0)
+    assert due_jobs(payments) == payments.of_type(SettlementBatch) == []
+    assert payments.balances() == {
+        "rail:card:NGN": -100,
+        "income:collection:NGN": paying.row.fee,
+        "tax:vat:NGN": paying.row.vat,
+    }
+
+
 @pytest.mark.parametrize("terms", [{"settlement_days": 1}, {"reserve": ReserveTerms("10", 5)}])
 def test_a_batch_whose_job_comes_again_is_moved_once(terms: dict[str, Any]) -> None:
     """Other money of the same day lies in the account, so that its floor does not refuse a second movement."""

@@ -189,12 +189,13 @@ def settle_payment(
     kept = reserve_part(context.merchant.reserve, payment.charged, rest)
     if kept:
         additions.append(plan_reserve(kept, due, row.currency, context))
-    if days and rest > kept:
+    if days:
         deductions = (row.fee, row.vat, sum(parts), kept)
         additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest - kept, deductions))
+    # The batch of a later day is asked for with its account, also by a payment of which the fee leaves nothing.
     if not all(seen.is_loaded(one.key(row.merchant_id)) for one in additions):
         return NeedsMore(need_batches(additions, destination, row))
-    batches = [add_to_batch(one, context, seen) for one in additions]
+    batches = [add_to_batch(one, context, seen) for one in additions if one.amount]
     shares = tuple(
         Posting(destination, beneficiary_account(part.ref_code, row.currency), amount, "split")
         for part, amount in zip(detail.split, parts, strict=True)
