@@ -18,7 +18,11 @@ from pathlib import Path
 
 import psutil
 
+from kasuwa.db.merchants import STALE_AFTER_SECONDS
+
 COMMAND_SECONDS = 120.0
+# A running service knows of what these commands change once the merchants that it keeps in memory are too old.
+CHANGING_COMMANDS = ("merchant", "split", "rates", "bills", "client", "customer", "loan", "dispute", "rail")
 FORK_SERVER = multiprocessing.get_context("forkserver")
 FORK_SERVER.set_forkserver_preload([__name__])
 
@@ -65,7 +69,8 @@ class KasuwaProcess(subprocess.Popen[bytes]):
 def run_kasuwa(
     words: Sequence[str], environ: Mapping[str, str], seconds: float = COMMAND_SECONDS
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs a command to its end, with this environment and nothing on its standard input.
+    """Runs a command to its end, with this environment and nothing on its standard input. What it changes is known to
+    a running service afterwards.
 
     Raises subprocess.TimeoutExpired after so many seconds."""
     with tempfile.TemporaryDirectory(prefix="kasuwa-command-") as place:
@@ -77,6 +82,8 @@ def run_kasuwa(
             process.kill()
             process.wait()
             raise
+        if words[:1] and words[0] in CHANGING_COMMANDS:
+            time.sleep(STALE_AFTER_SECONDS)
         return subprocess.CompletedProcess(process.args, code, out.read_text(), err.read_text())
 
 
