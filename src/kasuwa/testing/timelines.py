@@ -1,5 +1,6 @@
 """The timelines of the references that a failing test touched, as text for its report."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,27 +14,35 @@ KIND_WIDTH = 11
 def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
     """Returns the timelines by reference. References of the same object (orderRef and txnRef) share one.
 
-    Each reference was explained by a request of its own, between which the timeline may have grown: a timeline that
-    begins with all entries of another is of the same object, and is the one that is shown.
+    Each reference was explained by a request of its own, between which the timeline may have grown and a hold may have
+    ended: a timeline that has all entries of another is of the same object, and is the one that is shown.
     """
-    found: list[tuple[list[str], list[str]]] = []
-    for reference, entries in timelines.items():
-        lines = [render_entry(entry) for entry in entries]
+    found: list[tuple[list[str], list[Mapping[str, Any]]]] = []
+    for reference, given in timelines.items():
+        entries = list(given)
         for references, known in found:
-            if begins_with(known, lines) or begins_with(lines, known):
+            if has_all(known, entries) or has_all(entries, known):
                 references.append(reference)
-                known.extend(lines[len(known) :])
+                if len(entries) >= len(known):
+                    known[:] = entries
                 break
         else:
-            found.append(([reference], lines))
-    shown = [f"{' = '.join(references)}\n{render_lines(lines)}" for references, lines in found[:MAX_TIMELINES]]
+            found.append(([reference], entries))
+    shown = [
+        f"{' = '.join(references)}\n{render_lines([render_entry(entry) for entry in entries])}"
+        for references, entries in found[:MAX_TIMELINES]
+    ]
     if len(found) > MAX_TIMELINES:
         shown.append(f"… and {len(found) - MAX_TIMELINES} more")
     return "\n\n".join(shown)
 
 
-def begins_with(lines: list[str], first: list[str]) -> bool:
-    return bool(first) and lines[: len(first)] == first
+def has_all(entries: list[Mapping[str, Any]], others: list[Mapping[str, Any]]) -> bool:
+    """Whether a timeline has all entries of another that has some, whatever has become of their holds."""
+    names = ("at", "what", "said", "debit", "credit", "amount", "number")
+    missing = Counter(tuple(str(entry.get(name)) for name in names) for entry in others)
+    missing.subtract(Counter(tuple(str(entry.get(name)) for name in names) for entry in entries))
+    return bool(others) and all(count <= 0 for count in missing.values())
 
 
 def render_lines(lines: list[str]) -> str:
