@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kasuwa.core.money import format_minor
 
-# The name that `kasuwa reconcile import` is given for the columns of the CSV file.
+# The columns of the CSV file, as `kasuwa reconcile import` takes them.
 CSV_MAPPING = (
     '{"date":"Date","date_form":"DD/MM/YYYY","debit":"Debit","credit":"Credit","reference":["Ref"],'
     '"description":["Narration"]}'

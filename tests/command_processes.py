@@ -33,15 +33,11 @@ SESSIONS: dict[str, set[int]] = defaultdict(set)
 class KasuwaProcess(subprocess.Popen[bytes]):
     """A running command, in a session of its own. Its output goes to files."""
 
-    def __init__(
-        self, words: Sequence[str], environ: Mapping[str, str], *, out: Path, err: Path, directory: Path | None = None
-    ) -> None:
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str], *, out: Path, err: Path) -> None:
         self.args = ["kasuwa", *words]
         self.stdin = self.stdout = self.stderr = None
         self.returncode = None
-        self._process = FORK_SERVER.Process(
-            target=become_command, args=(list(words), dict(environ), out, err, directory or Path.cwd())
-        )
+        self._process = FORK_SERVER.Process(target=become_command, args=(list(words), dict(environ), out, err))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -82,7 +78,7 @@ def run_kasuwa(
             process.kill()
             process.wait()
             raise
-        if words[:1] and words[0] in CHANGING_COMMANDS:
+        if words and words[0] in CHANGING_COMMANDS:
             time.sleep(STALE_AFTER_SECONDS)
         return subprocess.CompletedProcess(process.args, code, out.read_text(), err.read_text())
 
@@ -107,12 +103,11 @@ def is_service_process(process: psutil.Process, name: str, directory: Path) -> b
         return False
 
 
-def become_command(words: list[str], environ: Mapping[str, str], out: Path, err: Path, directory: Path) -> None:
+def become_command(words: list[str], environ: Mapping[str, str], out: Path, err: Path) -> None:
     """Runs a command as `python -m kasuwa` would, in a process that was forked for it."""
     from kasuwa.__main__ import main
 
     os.setsid()
-    os.chdir(directory)
     os.environ.clear()
     os.environ.update(environ)
     time.tzset()

@@ -13,10 +13,11 @@ def test_references_of_one_object_share_its_longest_timeline() -> None:
         assert render_timelines({"mine": first, "GP1": second}) == f"mine = GP1\n{lines}"
 
 
-def test_a_hold_that_ended_meanwhile_and_an_entry_in_between_are_of_the_same_object() -> None:
-    held = {"at": "2026-01-05T09:00:00.000001Z", "what": "hold", "said": "held", "state": "pending", "taken": "0.00"}
+def test_what_ended_between_two_requests_is_of_the_same_object() -> None:
+    held = {"at": "2026-01-05T09:00:00.000001Z", "what": "hold", "state": "pending", "taken": "0.00"}
     taken = {**held, "state": "taken", "taken": "5.00"}
-    text = render_timelines({"mine": [ACCEPTED, held, OTHER], "GP1": [ACCEPTED, taken, PAID, OTHER]})
+    job = {"at": "2026-01-05T09:00:03.000001Z", "what": "job"}
+    text = render_timelines({"mine": [ACCEPTED, held, OTHER, job], "GP1": [ACCEPTED, taken, PAID, OTHER]})
     assert text.startswith("mine = GP1\n")
     assert ("(taken, taken 5.00)" in text, "pending" in text, "paid" in text) == (True, False, True)
 

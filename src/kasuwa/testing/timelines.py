@@ -1,6 +1,5 @@
 """The timelines of the references that a failing test touched, as text for its report."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,13 +8,16 @@ MAX_LINES = 60
 # Columns of a line: the time of the entry without fractions of a second, and the kind of the entry.
 TIME_CHARACTERS = 19
 KIND_WIDTH = 11
+# Fields of a hold that change when it ends.
+CHANGING_FIELDS = ("state", "taken")
 
 
 def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> str:
     """Returns the timelines by reference. References of the same object (orderRef and txnRef) share one.
 
-    Each reference was explained by a request of its own, between which the timeline may have grown and a hold may have
-    ended: a timeline that has all entries of another is of the same object, and is the one that is shown.
+    Each reference was explained by a request of its own, between which the timeline may have grown, a hold may have
+    ended and a job may be done: a timeline that has all lasting entries of another is of the same object, and is the
+    one that is shown.
     """
     found: list[tuple[list[str], list[Mapping[str, Any]]]] = []
     for reference, given in timelines.items():
@@ -23,7 +25,7 @@ def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> st
         for references, known in found:
             if has_all(known, entries) or has_all(entries, known):
                 references.append(reference)
-                if len(entries) >= len(known):
+                if has_all(entries, known):
                     known[:] = entries
                 break
         else:
@@ -38,11 +40,18 @@ def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> st
 
 
 def has_all(entries: list[Mapping[str, Any]], others: list[Mapping[str, Any]]) -> bool:
-    """Whether a timeline has all entries of another that has some, whatever has become of their holds."""
-    names = ("at", "what", "said", "debit", "credit", "amount", "number")
-    missing = Counter(tuple(str(entry.get(name)) for name in names) for entry in others)
-    missing.subtract(Counter(tuple(str(entry.get(name)) for name in names) for entry in entries))
-    return bool(others) and all(count <= 0 for count in missing.values())
+    """Whether a timeline has all lasting entries of another that has some."""
+    wanted = lasting_entries(others)
+    return bool(wanted) and wanted <= lasting_entries(entries)
+
+
+def lasting_entries(entries: list[Mapping[str, Any]]) -> set[frozenset[tuple[str, str]]]:
+    """Returns the entries that stay as they are. A job is gone once it is done, and a hold changes when it ends."""
+    return {
+        frozenset((name, str(value)) for name, value in entry.items() if name not in CHANGING_FIELDS)
+        for entry in entries
+        if entry.get("what") != "job"
+    }
 
 
 def render_lines(lines: list[str]) -> str:

@@ -42,8 +42,8 @@ class RailListings(Polling):
         feeds: Mapping[str, FeedRail],
         books: DisputeBooks,
     ) -> None:
-        self._pool = pool
         super().__init__()
+        self._pool = pool
         self._accounts = accounts
         self._feeds = feeds
         self._recorder = FeedRecorder(pool, books)
