@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-deploy audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-deploy docs audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -79,6 +79,11 @@ test-pg15: .venv/.stamp-dev
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.
 test-deploy: .venv/.stamp-dev
 	$(BIN)/python -m pytest -n 0 tests/deploy/image_checks.py tests/deploy/machine_checks.py
+
+# The documentation as a static site: guides, reference and search. OUT is the directory.
+OUT ?= build/docs
+docs: .venv/.stamp
+	$(BIN)/kasuwa docs --out $(OUT)
 
 # Writes sbom.json, the list of production dependencies, and looks for known vulnerabilities. Strict: a dependency that
 # cannot be looked up is an error.

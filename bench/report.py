@@ -26,6 +26,9 @@ INTEREST_TARGET_RATIO = 5.0
 DELIVERY_TARGET_RATIO = 1.0
 PRELOADED_TARGET_RATIO = 0.9
 PAGE_MAX_RATIO = 3.0
+CONSOLE_PAGE_MS = 100.0
+CONSOLE_PAGE_BYTES = 100_000
+SLOWEST_PAGES = 5
 RECONCILE_SECONDS = 120.0
 HALF_LOAD_MAX_RATIO = 10.0
 FIRST_START_SECONDS = 5.0
@@ -60,6 +63,7 @@ def rows(figures: Results) -> list[Row]:
         *delivery_rows(figures),
         *preloaded_load_rows(figures),
         *list_page_rows(figures),
+        *console_rows(figures),
         *interest_rows(figures),
         *reconciliation_rows(figures),
         *latency_rows(figures),
@@ -166,6 +170,26 @@ def list_page_rows(figures: Results) -> Iterator[Row]:
         what = f"a page of {figures.list_rows:,} transactions: {name}"
         reached = at_most(ratio, PAGE_MAX_RATIO, load.is_valid)
         yield Row(what, f"{cost.total_us:,.0f} us", ratio, f"at most {PAGE_MAX_RATIO:.0f} x a verify", reached, note)
+
+
+def console_rows(figures: Results) -> Iterator[Row]:
+    """Returns the slowest and the largest page of the console."""
+    pages = figures.console
+    if not pages:
+        return
+    rows = f"with {figures.list_rows:,} transactions"
+    slowest = sorted(pages, key=lambda path: pages[path].median_ms, reverse=True)[:SLOWEST_PAGES]
+    ms = pages[slowest[0]].median_ms
+    note = ", ".join(f"{path} {pages[path].median_ms:.0f} ms" for path in slowest)
+    reached = at_most(ms, CONSOLE_PAGE_MS, True)
+    what = f"the slowest of {len(pages)} pages of the console {rows}"
+    yield Row(what, f"{ms:.0f} ms", None, f"at most {CONSOLE_PAGE_MS:.0f} ms", reached, note)
+    largest = sorted(pages, key=lambda path: pages[path].size, reverse=True)[:SLOWEST_PAGES]
+    size = pages[largest[0]].size
+    note = ", ".join(f"{path} {pages[path].size / 1000:.0f} kB" for path in largest)
+    reached = at_most(size, CONSOLE_PAGE_BYTES, True)
+    bound = f"at most {CONSOLE_PAGE_BYTES / 1000:.0f} kB"
+    yield Row(f"the largest of them {rows}", f"{size / 1000:.0f} kB", None, bound, reached, note)
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

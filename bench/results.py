@@ -134,6 +134,15 @@ class DeliveryResult:
         return self.delivered > 0 and self.failed == 0
 
 
+@dataclass(frozen=True)
+class ConsoleResult:
+    """Time and size of a page of the console."""
+
+    median_ms: float
+    slowest_ms: float
+    size: int  # in bytes
+
+
 @dataclass
 class Results:
     """All figures of one run. A name in `faults` was requested and could not be measured."""
@@ -159,6 +168,7 @@ class Results:
     list_rows: int = 0
     pages: dict[str, tuple[LoadResult, CpuCost]] = field(default_factory=dict)
     page_verifications: list[CpuCost] = field(default_factory=list)  # before and after the pages, on the same server
+    console: dict[str, ConsoleResult] = field(default_factory=dict)  # by path
     reconciliations: dict[str, ReconciliationResult] = field(default_factory=dict)  # by format
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)

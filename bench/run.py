@@ -8,7 +8,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import cpu, deliver, lists, machine, owners, paced, postgres, processes, request_templates, server, wrk
+from bench import (
+    console_pages,
+    cpu,
+    deliver,
+    lists,
+    machine,
+    owners,
+    paced,
+    postgres,
+    processes,
+    request_templates,
+    server,
+    wrk,
+)
 from bench.batched_sql import measure_batched_sql
 from bench.interest import measure_interest
 from bench.kit import measure_kit
@@ -20,7 +33,7 @@ from kasuwa.db import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists", "reconcile"),
+    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists", "reconcile", "console"),
 )
 
 # The measurements that a row is compared with.
@@ -31,6 +44,7 @@ PREREQUISITES = {
     "latency": {"hot64", "hot256"},
     "preload": {"hot64"},
     "lists": {"hot64"},
+    "console": {"hot64"},
     "memory": {"hot64"},
     "cpu": {"hot64", "spread64", "verify"},
 }
@@ -222,9 +236,9 @@ def measure_server(plan: Plan, figures: Results, cluster: embedded.Cluster, dire
             try_measurement(figures, "latency", lambda: measure_latency(first))
         if plan.includes("preload"):
             try_measurement(figures, "preload", lambda: measure_preloaded(plan, first))
-    if plan.includes("lists"):
+    if plan.includes("lists") or plan.includes("console"):
         with running_system(plan, figures, cluster, directory, "lists") as third:
-            try_measurement(figures, "lists", lambda: measure_lists(plan, third))
+            try_measurement(figures, "lists and console", lambda: measure_many_rows(plan, third))
     if "full64" in figures.loads:
         with running_system(plan, figures, cluster, directory, "fresh") as second:
             second.measure_load("fresh64", request_templates.transfers([second.hot_merchant]), 64)
@@ -318,12 +332,24 @@ def measure_preloaded(plan: Plan, sut: SystemUnderTest) -> None:
     sut.measure_load("full64", request_templates.transfers([sut.hot_merchant]), 64)
 
 
-def measure_lists(plan: Plan, sut: SystemUnderTest) -> None:
-    """Measures pages of long lists, with a merchant of their own."""
+def measure_many_rows(plan: Plan, sut: SystemUnderTest) -> None:
+    """Measures lists and pages of a merchant with many transactions."""
     verifications, merchant = make_verifications(sut), make_merchant(sut.server.port, sut.dsn)
     lists.fill(sut, merchant, plan.list_rows)
+    sut.figures.list_rows = plan.list_rows
+    if plan.includes("lists"):
+        try_measurement(sut.figures, "lists", lambda: measure_lists(sut, merchant, verifications))
+    if plan.includes("console"):
+        sut.figures.console = console_pages.measure_console(sut.server.console_port, sut.dsn, merchant.mid)
+        for path, page in sut.figures.console.items():
+            say(f"{path}: median {page.median_ms:.1f} ms, slowest {page.slowest_ms:.1f} ms, {page.size:,} bytes")
+
+
+def measure_lists(
+    sut: SystemUnderTest, merchant: Merchant, verifications: Sequence[request_templates.RequestTemplate]
+) -> None:
+    """Measures pages of long lists."""
     figures = sut.figures
-    figures.list_rows = plan.list_rows
     lists.measure_pages(sut, merchant, verifications)
     for cost in figures.page_verifications:
         say(f"verify: API {cost.api_us:,.0f} us, PostgreSQL {cost.postgres_us:,.0f} us")

@@ -30,6 +30,7 @@ class Server:
     """A server that is ready."""
 
     port: int
+    console_port: int
     process: psutil.Process
     start_seconds: float
 
@@ -39,16 +40,16 @@ def running(directory: Path, dsn: str | None, workers: str = "1") -> Iterator[Se
     """Yields a server with this many API processes as soon as it is ready. Without a database address it uses its
     embedded one in the directory."""
     directory.mkdir(parents=True, exist_ok=True)
-    port = free_port()
+    port, console_port = free_port(), free_port()
     log = directory / "serve.log"
-    serve = f"-m kasuwa serve --port {port} --console-port {free_port()} --workers {workers} --data".split()
+    serve = f"-m kasuwa serve --port {port} --console-port {console_port} --workers {workers} --data".split()
     command = [sys.executable, *serve, str(directory)]
     with log.open("ab") as output:
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment(dsn), stdout=output, stderr=output, process_group=0)
     try:
         wait_ready(process, port, log)
-        yield Server(port, psutil.Process(process.pid), time.monotonic() - began)
+        yield Server(port, console_port, psutil.Process(process.pid), time.monotonic() - began)
     finally:
         stop(process)
         kill_orphaned_databases(directory)

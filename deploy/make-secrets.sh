@@ -1,32 +1,59 @@
 #!/bin/sh
-# Makes the secrets of deploy/compose.yaml in a directory, once: the key of the service, the password of the database, and
-# the address that contains it. Run it as root: each file then belongs to the one user that reads it.
+# Makes the secrets of deploy/compose.yaml in a directory, once: the key of the service, the passwords of the database, and
+# the addresses that contain them. Run it as root: each file then belongs to the one user that reads it.
+#
+# A directory of an earlier version has the password of one login. It gets those of the three, and keeps its key.
 set -eu
 
 directory=${1:?"the directory to make, such as deploy/secrets"}
-# The user of the image, as in install.sh.
+# The user of the image, as in install.sh, and that of the image of PostgreSQL.
 user=10001
+postgres=999
 
-if [ -e "$directory" ]; then
+if [ -e "$directory/owner_password" ] || { [ -e "$directory" ] && [ ! -e "$directory/database_password" ]; }; then
     echo "make-secrets.sh: $directory is there already, and is left as it is" >&2
     exit 1
 fi
 
 umask 077
 unfinished=$directory.unfinished
+rm -rf "$unfinished"
 mkdir "$unfinished"
-password=$(openssl rand -hex 32)
-openssl rand -base64 32 > "$unfinished/secret_key"
-printf '%s\n' "$password" > "$unfinished/database_password"
-printf 'postgresql://kasuwa:%s@database/kasuwa\n' "$password" > "$unfinished/database_url"
-chmod 0400 "$unfinished"/*
-chmod 0711 "$unfinished"
-if [ "$(id -u)" = 0 ]; then
-    chown "$user:$user" "$unfinished/secret_key" "$unfinished/database_url"
-fi
-mv "$unfinished" "$directory"
 
-echo "made $directory: keep a copy of secret_key away from the database and its backups"
+# make_login NAME ADDRESS: a password, and the address with the login kasuwa_NAME.
+make_login() {
+    password=$(openssl rand -hex 32)
+    printf '%s\n' "$password" > "$unfinished/$1_password"
+    printf 'postgresql://kasuwa_%s:%s@database/kasuwa\n' "$1" "$password" > "$unfinished/$2"
+}
+
+make_login owner database_owner_url
+make_login service database_url
+make_login reader database_reader_url
+if [ ! -e "$directory" ]; then
+    openssl rand -base64 32 > "$unfinished/secret_key"
+    openssl rand -hex 32 > "$unfinished/database_password"
+fi
+chmod 0400 "$unfinished"/*
+if [ "$(id -u)" = 0 ]; then
+    chown "$user:$user" "$unfinished"/database_*url
+    if [ -e "$unfinished/secret_key" ]; then chown "$user:$user" "$unfinished/secret_key"; fi
+    chown "$postgres:$postgres" "$unfinished/owner_password" "$unfinished/service_password" "$unfinished/reader_password"
+fi
+if [ -e "$directory" ]; then
+    # Containers that run keep the files that they were started with. The owner's password tells that all are there.
+    for name in database_owner_url database_url database_reader_url service_password reader_password owner_password; do
+        mv "$unfinished/$name" "$directory/$name"
+    done
+    rmdir "$unfinished"
+    echo "added the three logins to $directory: now run create-logins.sh"
+else
+    chmod 0711 "$unfinished"
+    mv "$unfinished" "$directory"
+    echo "made $directory: keep a copy of secret_key away from the database and its backups"
+fi
 if [ "$(id -u)" != 0 ]; then
-    echo "now let the service read its files: sudo chown $user:$user $directory/secret_key $directory/database_url"
+    echo "now let those who need them read the files:"
+    echo "sudo chown $user:$user $directory/secret_key $directory/database_url $directory/database_owner_url $directory/database_reader_url"
+    echo "sudo chown $postgres:$postgres $directory/owner_password $directory/service_password $directory/reader_password"
 fi

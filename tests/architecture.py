@@ -2,7 +2,8 @@
 
 import ast
 
-from tests.source_rules import COMPOSITION_ROOTS, REPOSITORY, Source, imported_modules, read_all
+from tests.source_rules import REPOSITORY, Source, imported_modules, read_all
+from tests.source_rules_imports import COMPOSITION_ROOTS
 
 PAGE = REPOSITORY / "docs" / "architecture.md"
 HEAD = """\

@@ -56,7 +56,7 @@ def to_minor_units(text: str) -> int:
 
 
 class HttpConnection:
-    """One connection, kept open between requests."""
+    """One connection, kept open between requests. It is closed with the last reference to it at the latest."""
 
     def __init__(self, host: str, port: int) -> None:
         self._connection = http.client.HTTPConnection(host, port, timeout=ANSWER_SECONDS)
@@ -91,6 +91,9 @@ class HttpConnection:
 
     def close(self) -> None:
         self._connection.close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def __enter__(self) -> "HttpConnection":
         return self

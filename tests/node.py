@@ -17,6 +17,7 @@ from tests.running import install_package
 CACHE = Path(sys.prefix) / "node"
 NODE = Path("/usr/bin/node")
 NPM = Path("/usr/bin/npm")
+COMPILER = "node_modules/typescript/bin/tsc"
 MANIFESTS = ("package.json", "package-lock.json")
 # Prevents a hanging registry or program from blocking the run; both take seconds.
 INSTALL_SECONDS = 600

@@ -27,7 +27,8 @@ from typing import Any, TypeVar
 import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
 
-from kasuwa.db import embedded
+from kasuwa.db import embedded, logins
+from kasuwa.db.shared_cluster import ensure_logins
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.invariant import ALL_MERCHANTS
 from kasuwa.ledger.invariants import INVARIANTS
@@ -156,12 +157,33 @@ def running_cluster(version: int = NEWEST) -> Iterator[embedded.Cluster]:
         pid = int((directory / "cluster" / "data" / "postmaster.pid").read_text().split()[0])
         try:
             with terminated_with_us(pid, signal.SIGQUIT, directory):
+                run_apart(ensure_logins(cluster.dsn))
                 yield cluster
         finally:
             cluster.stop(immediate=True)
 
 
+def run_apart(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine in a thread of its own: a test that drives a browser has a loop running."""
+    with ThreadPoolExecutor(max_workers=1) as apart:
+        return apart.submit(asyncio.run, work).result()
+
+
 # --- the service ------------------------------------------------------------------------------------------
+
+
+def logins_of(dsn: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings for three logins, as in production, on a database of a cluster of ours. `dsn` is its
+    owner's."""
+    owner = f"//{logins.OWNER_LOGIN}@"
+    # A pooler or a proxy in between may know one login only.
+    if owner not in dsn or "host=" not in dsn or "KASUWA_DATABASE_URL" in environment:
+        return {"KASUWA_DATABASE_URL": dsn}
+    return {
+        "KASUWA_DATABASE_URL": dsn.replace(owner, f"//{logins.APPLICATION_LOGIN}@"),
+        "KASUWA_DATABASE_OWNER_URL": dsn,
+        "KASUWA_DATABASE_READER_URL": dsn.replace(owner, f"//{logins.READER_LOGIN}@"),
+    }
 
 
 class Deployment:
@@ -176,7 +198,7 @@ class Deployment:
         self.out = directory / "serve.out"
         self.err = directory / "serve.err"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
-        ours = {"KASUWA_DATABASE_URL": dsn, "KASUWA_DATA": str(directory), "KASUWA_REQUEST_LOG": "stdout"}
+        ours = {"KASUWA_DATA": str(directory), "KASUWA_REQUEST_LOG": "stdout", **logins_of(dsn, environment)}
         # The same on every machine: the default depends on the number of cores.
         ours["KASUWA_WORKERS"] = "1"
         ours["KASUWA_METRICS_PORT"] = str(self.metrics_port)
@@ -352,8 +374,7 @@ class Deployments:
             await connection.execute(f'create database "{name}"')
             await connection.close()
 
-        with ThreadPoolExecutor(max_workers=1) as apart:
-            apart.submit(asyncio.run, create()).result()
+        run_apart(create())
         return cluster.dsn_for(name)
 
     @contextlib.contextmanager

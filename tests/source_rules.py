@@ -12,100 +12,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+from tests.source_rules_imports import BORROWED_MODULES, COMPOSITION_ROOTS, MAY_IMPORT, SLICE_IMPORTS
+
 REPOSITORY = Path(__file__).parents[1]
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 70
-
-# For each package, the packages or single modules that it may import.
-MAY_IMPORT = {
-    "core": {"core"},
-    "ledger": {"ledger", "core"},
-    "rails": {"rails", "core"},
-    "db": {"db", "core", "ledger"},
-    "methods": {
-        *("core", "ledger.chart", "rails.ports", "rails.all_rails"),
-        *("rails.account_port", "rails.identity_port", "rails.issuer_port", "rails.token_port", "rails.dispute_port"),
-    },
-    "web": {"web", "core", "db", "observe", "owners"},
-    "owners": {"owners", "observe"},
-    "work": {
-        "work",
-        "core",
-        "db",
-        "ledger.chart",
-        "ledger.invariants",
-        "rails.ports",
-        "rails.all_rails",
-        "rails.account_port",
-        "rails.issuer_port",
-        "rails.transport",
-        "rails.callbacks",
-        "rails.dispute_port",
-        "rails.feeds",
-        "rails.hints",
-        "observe",
-        "owners",
-    },
-    "pages": {"pages", "core", "db", "ledger", "methods", "observe"},
-    "console": {"console", "core", "db", "ledger", "methods", "observe", "reconciliation", "accounting"},
-    "reconciliation": {"reconciliation", "core", "db"},
-    "accounting": {"accounting", "core", "db"},
-    "evidence": {"evidence", "core", "db", "ledger.invariants", "work.close_audit", "work.closes"},
-    "observe": {"observe"},
-    "twins": {"twins"},
-    "rail_check": {"rail_check", "rails.remote", "core.billers"},
-    "settings": {"core", "processors"},
-    "processors": set(),
-    "supervisor_watch": set(),
-    "systemd_notify": set(),
-    "readiness": {"db", "observe", "settings"},
-    "ports": {"settings"},
-    "rail_settings": {"settings", "core"},
-    "secret_key": {"settings", "core.vault", "db.private_files"},
-    "close_key": {"settings", "secret_key"},
-    "verify": set(),
-    "doctor_findings": set(),
-    "server_records": {"db"},
-    "testing": {"testing", "db.embedded", "db.postgres_account"},
-}
-COMPOSITION_ROOTS = {
-    "api_methods",
-    "app",
-    "app_console",
-    "app_owners",
-    "app_rails",
-    "app_server",
-    "composition",
-    "rail_choice",
-    "prepare",
-    "supervise",
-    "doctor",
-    "doctor_rails",
-    "listen",
-    "commands",
-    "__main__",
-}
-# Slices do not import each other, but these may use the others' models, rules and wire types.
-SLICE_IMPORTS = {
-    "payment": {"disburse"},
-    "loans": {"payment", "disburse", "clients"},
-    "investments": {"payment", "disburse", "cashcode", "clients"},
-    "references": {
-        *("cashcode", "checkout", "clients", "customers", "disburse", "disputes", "investments", "invoices", "loans"),
-        *("payment", "statements", "virtualcard"),
-    },
-    "customers": {"payment"},
-    "checkout": {"payment"},
-    "disputes": {"payment"},
-    "payouts": {"disburse"},
-    "invoices": {"checkout", "customers", "payment"},
-    "tickets": {"checkout", "payment"},
-}
-
-BORROWED_MODULES = {
-    *("model", "rules", "wire", "wire_reply", "plan_model", "settlement_model", "settlements", "thrift_model"),
-    "payer_model",
-}
 
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 

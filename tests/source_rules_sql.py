@@ -13,13 +13,15 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|create|grant|lock)\b", re.IGNORECASE)
-# The operator reads across merchants in one place, which only the operator's pages may import.
-OPERATORS_READS = "console/operator_reads.py"
+# The operator reads across merchants in modules of this name, which only the operator's pages may import.
+OPERATORS_READS = "console/operator_reads"
 SQL_MODULES = (
     "db/",
     "ledger/invariants.py",
     "ledger/dispute_invariants.py",
     "ledger/sale_invariants.py",
+    "ledger/suspense_invariants.py",
+    "ledger/total_invariants.py",
     "ledger/chain_",
     "work/",
     "prepare.py",
@@ -123,16 +125,22 @@ UNIQUE_COLUMNS = frozenset(
         # Billers and their categories; accounts of one merchant; users; lanes and kinds that were grouped or made
         # distinct; the catalogue of tables and columns.
         *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
+        *("relname", "attnum"),
         # Lines and files of statements; groups of postings of one merchant.
         *("line_id", "import_id", "group_seq"),
         # Closes, in which a merchant has one head; the keys that signed them, grouped.
         *("close_number", "public_key"),
         # Disputes and settlements of one rail.
         *("dispute_id", "settlement_id"),
+        # Versions of one key.
+        "version",
         # Sources of wrong sign-ins; browsers known by their token.
         *("source", "token_hash"),
         # The last parts of the keys of tables about rails.
         *("process", "currency", "outcome", "difference_id"),
+        # The last part of the key of daily totals; sentences of invariants; endpoints of one merchant, and their
+        # deliveries.
+        *("reason", "invariant", "endpoint_id", "event_seq"),
     }
 )
 ORDER_BY = re.compile(r"\border\s+by\s+", re.IGNORECASE)

@@ -32,6 +32,12 @@ NOTICE = (
     "insert into operator_notice (merchant_id, reference, message, at) "
     "values (1, 'GP', 'the rail says otherwise', now())"
 )
+SECOND_KEK = "insert into wrapped_key (purpose, version, kek, wrapped) values ('root', 0, 'other', '')"
+UNREADABLE = "insert into key_move (purpose, version, unreadable) values ('seal', 1, 3)"
+LATE_ROTATION = """
+    insert into data_key (purpose, version, active_from, moves_from, refuses_from, retired_at)
+    select 'seal', 2, at, at, at, at from (select now() - interval '2 days' as at) t
+"""
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +72,7 @@ def test_doctor_and_audit_find_nothing_wrong_with_a_healthy_deployment(tmp_path:
             client.transfer(orderRef="one")
         healthy = run("doctor", "", **environ, KASUWA_SECRET_KEY="")
         check_done(healthy, "the secret key opens this database", "commits are durable", "no job is late")
+        assert "keys that encrypt: version 1 is 0 days old" in healthy.stdout
         assert all(line.startswith("ok") for line in healthy.stdout.splitlines())
         check_done(run("audit", "", **environ, KASUWA_SECRET_KEY=""), "the books are right")
         assert service.stop() == 0
@@ -78,6 +85,9 @@ SICKNESSES: dict[str, tuple[str, str]] = {
     "newer schema": ("insert into migration (version, name) values (9999, 'later')", "newer"),
     "late job": (LATE_JOB, "late"),
     "notice": (NOTICE, "notice"),
+    "second secret key": (SECOND_KEK, "another secret key opens this database too"),
+    "late rotation": (LATE_ROTATION, "version 2 of the data key is not rolled out"),
+    "unreadable": (UNREADABLE, "3 ciphertexts were opened by no key"),
 }
 
 

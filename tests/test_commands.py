@@ -25,6 +25,9 @@ CALLS: dict[str, Sequence[str]] = {
     "reconcile disputes": (),
     "reconcile settlements": (),
     "reconcile unclaimed": (),
+    "reconcile suspense": (),
+    "reconcile assign": ("T1", "GP0000001", "--reason", "found", "--as", "ada@kasuwa.test"),
+    "reconcile return": ("T1", "--reason", "unknown", "--as", "ada@kasuwa.test"),
     "reconcile import": (__file__, "--account", "rail:bank:NGN"),
     "reconcile feed": ("--account", "rail:card:NGN@paystack"),
     "reconcile mapping": ("--account", "rail:bank:NGN"),
@@ -42,6 +45,9 @@ CALLS: dict[str, Sequence[str]] = {
     "verify": ("no-such-file", "--key", "00" * 32),
     "listen": NOWHERE,
     "trigger": ("GP|FD|1", *NOWHERE),
+    "keys list": (),
+    "keys rotate": ("--root",),
+    "keys drop": ("1",),
     "merchant list": (),
     "merchant add": ("Ada",),
     "merchant keys": ("GP0000001",),
@@ -138,10 +144,11 @@ def test_a_mistyped_command_is_answered_with_the_right_one() -> None:
 # --- a directory without data ------------------------------------------------------------------------------------
 
 
-def test_only_serve_and_migrate_are_left_out_of_the_calls() -> None:
+def test_only_commands_without_a_database_are_left_out_of_the_calls() -> None:
     # The simulators of vendors run until they are stopped, and keep nothing (test_command_twin.py).
     named = {name for name, _ in leaf_commands() if not name.startswith("twin ")}
-    assert named == {"serve", *CALLS}
+    # The documentation needs no database (tests/documentation/test_site.py).
+    assert named == {"serve", "docs", *CALLS}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -79,10 +79,12 @@ def metadata_of(built: Path) -> Message:
 
 def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: Path) -> None:
     sources = REPOSITORY / "src"
+    # Pages of docs/ are part of the package by links.
     expected = {
-        path.relative_to(sources).as_posix()
-        for path in (sources / "kasuwa").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        Path(folder, name).relative_to(sources).as_posix()
+        for folder, _, names in os.walk(sources / "kasuwa", followlinks=True)
+        for name in names
+        if "__pycache__" not in folder
     }
     with zipfile.ZipFile(wheel_of(built)) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
@@ -286,6 +288,8 @@ def test_it_serves_from_a_clean_environment_with_data_in_the_home_directory(
         ready = json.loads(ready_file.read_text())
         assert ready["data"] == str(data)
         assert transfer(ready["url"])["txnStatus"] == "successful"
+        with urllib.request.urlopen(f"{ready['url']}/docs/guides/errors.html", timeout=30) as page:
+            assert b"Handle errors" in page.read()
         code, out, err = user.run("status", "--json")
         assert (code, err) == (0, "")
         assert json.loads(out)["url"] == ready["url"]

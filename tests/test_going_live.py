@@ -140,7 +140,7 @@ def test_every_step_of_the_page_works_as_printed(page: LivePage) -> None:
     assert "secrets" in os.listdir(page.directory)
     assert (page.directory / "secrets").stat().st_mode & 0o077 == 0
     texts = [path.read_text() for path in (page.directory / "serve.log", page.directory / "serve.err")]
-    for secret in ("secret_key", "database_password", "paystack_secret_key"):
+    for secret in ("secret_key", "owner_password", "application_password", "reader_password", "paystack_secret_key"):
         assert (page.directory / "secrets" / secret).read_text().strip() not in "".join(texts)
 
 

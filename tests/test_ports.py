@@ -134,3 +134,22 @@ def test_two_listeners_on_different_addresses_may_have_the_same_port() -> None:
 
 def test_an_address_that_is_not_ours_is_refused_in_one_line() -> None:
     assert refused(settings(host="192.0.2.1", port=0)).startswith("cannot listen on 192.0.2.1 (")
+
+
+def test_a_port_for_other_hosts_that_is_taken_is_refused(sockets: list[socket.socket]) -> None:
+    """Each API process has one, from that of the setting on."""
+    first = free_port()
+    peers = {
+        "peer_listen": f"127.0.0.1:{first}",
+        "peer_secret": "a secret that all hosts have alike",
+        "database_url": "postgresql://db/kasuwa",
+    }
+    with reserve_ports(settings(port=0, workers=2, **peers)):
+        # Held for the API processes, which share them.
+        sockets += [listen_as_a_process(first), listen_as_a_process(first + 1)]
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", first + 1))
+    assert refused(settings(port=0, workers=2, **peers)) == (
+        f"cannot listen on 127.0.0.1:{first} (Address already in use): "
+        "stop what uses it, or choose another KASUWA_PEER_LISTEN"
+    )

@@ -4,7 +4,9 @@ import pytest
 
 from kasuwa.rail_choice import collection_vendors_of
 from kasuwa.rail_settings import check_merchant_rails, configured_rails, list_purposes
-from kasuwa.settings import SettingsError, float_least_of, rail_of_purpose, rails_of_purpose, read_settings
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import float_least_of, former_settings_of, rail_of_purpose, rails_of_purpose, read_settings
+from kasuwa.vendor_rails import known_accounts_of
 
 PAYSTACK = {"KASUWA_PAYSTACK_SECRET_KEY": "sk_test_1"}
 MONNIFY = {
@@ -147,3 +149,39 @@ def test_vendors_of_payments_are_those_of_the_settings_in_their_order() -> None:
     assert [vendor.name for vendor in vendors.collect] == ["paystack"]
     assert sorted(vendors.configured) == ["paystack", "remote"]
     assert (vendors.card[0].methods, vendors.card[0].currencies) == (frozenset({"card", "ussd"}), frozenset({"NGN"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("{}", ["it must be a JSON array of objects"]),
+        ("nonsense", ["it must be a JSON array of objects"]),
+        ('[{"rail": "dojah"}]', ["entry 1: rail must be paystack or monnify or vtpass or remote"]),
+        ('[{"rail": "paystack", "wallet": "8"}]', ["secret_key is missing", "paystack has no field 'wallet'"]),
+        (
+            '[{"rail": "paystack", "secret_key": "sk_test_0"}, {"rail": "monnify", "api_key": "MK_TEST_0"}]',
+            ["entry 2: secret_key is missing"],
+        ),
+        ('[{"rail": "paystack", "secret_key": "hidden"}]', ["paystack: KASUWA_PAYSTACK_SECRET_KEY must begin with"]),
+        (
+            '[{"rail": "paystack", "secret_key": "sk_test_hidden", "base_url": "http://vendor.example"}]',
+            ["KASUWA_PAYSTACK_BASE_URL must be an https address"],
+        ),
+    ],
+)
+def test_every_fault_of_a_former_account_is_named_without_its_keys(text: str, faults: list[str]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_settings({"KASUWA_RAIL_FORMER_ACCOUNTS": text})
+    assert str(caught.value).startswith("KASUWA_RAIL_FORMER_ACCOUNTS")
+    for fault in faults:
+        assert fault in str(caught.value)
+    assert "hidden" not in str(caught.value)
+
+
+def test_former_account_is_the_settings_that_it_had() -> None:
+    text = '[{"rail": "monnify", "api_key": "MK_TEST_0", "secret_key": "s0", "wallet_account": "8016472820"}]'
+    settings = read_settings({"KASUWA_RAIL_FORMER_ACCOUNTS": text, "KASUWA_MONNIFY_API_KEY": "MK_TEST_1"})
+    [(rail, former)] = former_settings_of(settings)
+    assert (rail, former.monnify_api_key, former.monnify_wallet_account) == ("monnify", "MK_TEST_0", "8016472820")
+    known = known_accounts_of(settings)
+    assert {account for _, account in known.former}.isdisjoint(known.own.values())

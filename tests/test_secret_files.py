@@ -6,13 +6,18 @@ from pathlib import Path
 import pytest
 
 from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import MAX_SECRET_BYTES, SECRET_SETTINGS, Settings, SettingsError, invitations_of, read_settings
+from kasuwa.setting_values import MAX_SECRET_BYTES, SettingsError
+from kasuwa.settings import SECRET_SETTINGS, Settings, invitations_of, read_settings
 
 KEY = bytes(range(32))
 VALUES = {
     "secret_key": base64.b64encode(KEY).decode(),
+    "rail_former_accounts": '[{"rail": "paystack", "secret_key": "sk_live_pass-word"}]',
+    "new_secret_key": base64.b64encode(bytes(reversed(KEY))).decode(),
     "close_key": base64.b64encode(bytes(32)).decode(),
     "database_url": "postgresql://kasuwa:pass-word@db/kasuwa",
+    "database_owner_url": "postgresql://owner:pass-word@db/kasuwa",
+    "database_reader_url": "postgresql://reader:pass-word@db/kasuwa",
     "invitations": "smtp://me:pass-word@mail.example:587?from=us@example.com",
     "paystack_secret_key": "sk_live_1",
     "monnify_api_key": "MK_PROD_1",
@@ -24,6 +29,7 @@ VALUES = {
     "dojah_secret_key": "pass-word",
     "remote_secret": "a pass-word of thirty-two characters",
     "remote_old_secret": "a pass-word of thirty-two letters, once",
+    "peer_secret": "a pass-word that every host has alike",
 }
 
 

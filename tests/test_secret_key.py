@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kasuwa import secret_key
 from kasuwa.secret_key import SECRET_FILE, decode_key, make_secret, secret_key_of
-from kasuwa.settings import SettingsError, read_settings
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import read_settings
 
 REPOSITORY = Path(__file__).parents[1]
 KEY = bytes(range(32))
@@ -137,3 +139,54 @@ def test_the_name_of_a_new_key_is_synced_to_disk(tmp_path: Path, monkeypatch: py
     make_secret(tmp_path / "secret.key")
     assert (str(tmp_path), True) in synced
     assert synced[0][0].startswith(f"{tmp_path}/secret.key.")
+
+
+# --- a command that prints the key ------------------------------------------------------------------------------------
+
+
+def command_key(tmp_path: Path, command: str, **more: str) -> bytes:
+    return secret_key_of(read_settings({"KASUWA_SECRET_KEY_COMMAND": command, **more}, data=tmp_path))
+
+
+def test_a_command_gives_the_key_in_live_too(tmp_path: Path) -> None:
+    command = f"echo ' {KEY_TEXT} '"
+    assert command_key(tmp_path, command) == KEY
+    assert command_key(tmp_path, command, KASUWA_ENVIRONMENT="live") == KEY
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_is_run_without_a_shell(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    with pytest.raises(SettingsError) as error:
+        command_key(tmp_path, f"echo {KEY_TEXT} ; touch {made}")
+    assert one_line(error) == "the output of KASUWA_SECRET_KEY_COMMAND must hold 32 bytes in base64"
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("sh -c 'echo a-secret; echo a-secret >&2; exit 3'", "ended with exit code 3"),
+        ("/no/such/program", "cannot be run: No such file or directory"),
+        ("echo 'a-secret", "must be a program and its arguments, quoted as in a shell"),
+        (" ", "must be a program and its arguments, quoted as in a shell"),
+        ("echo a-secret", "must hold 32 bytes in base64"),
+        ("head -c 70000 /dev/zero", "must be 32 bytes in base64"),
+    ],
+)
+def test_a_command_that_gives_no_key_is_refused_without_its_output(tmp_path: Path, command: str, reason: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        command_key(tmp_path, command)
+    assert one_line(error).endswith(reason)
+    assert "a-secret" not in str(error.value)
+
+
+def test_a_command_that_does_not_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secret_key, "COMMAND_SECONDS", 0.2)
+    with pytest.raises(SettingsError, match="KASUWA_SECRET_KEY_COMMAND took longer than 0 s"):
+        command_key(tmp_path, "sleep 60")
+
+
+def test_a_key_and_a_command_together_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="KASUWA_SECRET_KEY and KASUWA_SECRET_KEY_COMMAND are both set"):
+        command_key(tmp_path, f"echo {KEY_TEXT}", KASUWA_SECRET_KEY=KEY_TEXT)

@@ -6,11 +6,12 @@ import pytest
 
 from kasuwa.core.account_terms import AccountTerms
 from kasuwa.processors import default_workers
+from kasuwa.setting_values import SettingsError
 from kasuwa.settings import (
     Settings,
-    SettingsError,
     account_terms_of,
     is_configured,
+    peer_terms_of,
     public_url_of,
     rail_loopback_allowed,
     rail_of_purpose,
@@ -50,7 +51,15 @@ EVERY_SETTING = {
     "trusted_proxies": "10.0.0.0/8",
     "workers": "3",
     "database_url": "postgresql://db/kasuwa",
+    "database_owner_url": "postgresql://owner@db/kasuwa",
+    "database_reader_url": "postgresql://reader@db/kasuwa",
+    "peer_listen": "10.0.0.4:7400",
+    "peer_address": "kasuwa-1.example:7500",
+    "peer_secret": "a secret that all hosts have alike",
     "secret_key": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    "secret_key_command": "/usr/local/bin/print-key --of kasuwa",
+    "new_secret_key": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    "new_secret_key_command": "/usr/local/bin/print-key --of kasuwa --next",
     "sandbox_seed": "seven",
     "sandbox_advance_seconds": "30",
     "request_log": "stdout",
@@ -114,6 +123,7 @@ EVERY_SETTING = {
     "remote_callback_addresses": "10.0.0.0/8",
     "remote_old_key_id": "key-1",
     "remote_old_secret": "o" * 32,
+    "rail_former_accounts": '[{"rail": "paystack", "secret_key": "sk_live_0"}]',
 }
 
 
@@ -397,3 +407,64 @@ def test_what_is_no_proxy_is_refused_in_one_line() -> None:
 def test_opening_the_api_to_the_network_does_not_open_console_and_metrics() -> None:
     found = read_settings({"KASUWA_HOST": "0.0.0.0"})
     assert (found.console_host, found.metrics_host) == ("127.0.0.1", "127.0.0.1")
+
+
+PEERS = {
+    "KASUWA_PEER_LISTEN": "10.0.0.1:7400",
+    "KASUWA_PEER_SECRET": "a secret that all hosts have alike",
+    "KASUWA_DATABASE_URL": "postgresql://db/kasuwa",
+    "KASUWA_WORKERS": "3",
+}
+
+
+@pytest.mark.parametrize(
+    ("listen", "address", "listens_on", "names"),
+    [
+        ("10.0.0.1:7400", "", ("10.0.0.1", 7400), ["10.0.0.1:7400", "10.0.0.1:7401", "10.0.0.1:7402"]),
+        ("0.0.0.0:7400", "db-1.example", ("0.0.0.0", 7400), ["db-1.example:7400", "db-1.example:7401"]),
+        ("0.0.0.0:7400", "203.0.113.1:9000", ("0.0.0.0", 7400), ["203.0.113.1:9000", "203.0.113.1:9001"]),
+        ("[fd00::1]:7400", "", ("fd00::1", 7400), ["[fd00::1]:7400"]),
+        ("[::]:7400", "[fd00::2]", ("::", 7400), ["[fd00::2]:7400"]),
+    ],
+)
+def test_each_api_process_has_a_port_for_other_hosts(
+    listen: str, address: str, listens_on: tuple[str, int], names: list[str]
+) -> None:
+    terms = peer_terms_of(read_settings({**PEERS, "KASUWA_PEER_LISTEN": listen, "KASUWA_PEER_ADDRESS": address}))
+    assert terms is not None
+    assert (terms.listen_host, terms.listen_port_of(0)) == listens_on
+    assert [terms.address_of(number) for number in range(len(names))] == names
+
+
+def test_hosts_listen_for_others_only_if_that_is_set() -> None:
+    assert peer_terms_of(read_settings({})) is None
+    assert peer_terms_of(read_settings({"KASUWA_PEER_SECRET": PEERS["KASUWA_PEER_SECRET"]})) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"KASUWA_PEER_SECRET": ""}, "KASUWA_PEER_LISTEN needs KASUWA_PEER_SECRET"),
+        ({"KASUWA_PEER_SECRET": "x1" * 15 + "y"}, "KASUWA_PEER_SECRET must have 32 to 256 characters"),
+        ({"KASUWA_PEER_SECRET": "xyz123" * 60}, "KASUWA_PEER_SECRET must have 32 to 256 characters"),
+        ({"KASUWA_PEER_SECRET": "changeme" * 5}, "KASUWA_PEER_SECRET must be random"),
+        ({"KASUWA_DATABASE_URL": ""}, "KASUWA_PEER_LISTEN needs KASUWA_DATABASE_URL"),
+        ({"KASUWA_PEER_LISTEN": "10.0.0.1"}, "KASUWA_PEER_LISTEN must be a host and a port"),
+        ({"KASUWA_PEER_LISTEN": ":7400"}, "KASUWA_PEER_LISTEN must be a host and a port"),
+        ({"KASUWA_PEER_LISTEN": "fd00::1:7400"}, "KASUWA_PEER_LISTEN must be a host and a port"),
+        ({"KASUWA_PEER_LISTEN": "10.0.0.1:0"}, "KASUWA_PEER_LISTEN must leave a port for each of 3 API processes"),
+        ({"KASUWA_PEER_LISTEN": "10.0.0.1:65534"}, "KASUWA_PEER_LISTEN must leave a port for each of 3 API processes"),
+        ({"KASUWA_PEER_LISTEN": "0.0.0.0:7400"}, "KASUWA_PEER_ADDRESS must say how other hosts reach this one"),
+        ({"KASUWA_PEER_LISTEN": "[::]:7400"}, "KASUWA_PEER_ADDRESS must say how other hosts reach this one"),
+        ({"KASUWA_PEER_ADDRESS": "0.0.0.0"}, "KASUWA_PEER_ADDRESS must be an address of this host"),
+        ({"KASUWA_PEER_ADDRESS": "http://a"}, "KASUWA_PEER_ADDRESS must be a host"),
+        ({"KASUWA_PEER_ADDRESS": "a:65535"}, "KASUWA_PEER_ADDRESS must leave a port for each of 3 API processes"),
+    ],
+)
+def test_settings_of_hosts_that_cannot_work_are_refused_and_no_secret_is_quoted(
+    changed: dict[str, str], message: str
+) -> None:
+    with pytest.raises(SettingsError) as error:
+        read_settings({**PEERS, **changed})
+    assert one_line(error).startswith(message)
+    assert (changed.get("KASUWA_PEER_SECRET") or PEERS["KASUWA_PEER_SECRET"]) not in one_line(error)

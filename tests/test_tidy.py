@@ -6,6 +6,7 @@ import pytest
 
 from tests import source_rules, source_rules_sql, source_rules_words
 from tests.source_rules import Source, read_all
+from tests.source_rules_imports import COMPOSITION_ROOTS, MAY_IMPORT
 
 SERVICE = read_all("src/kasuwa")
 EXACT = ("core/money.py", "core/tariff.py", "core/loan_interest.py", "core/accrual.py", "core/thrift.py")
@@ -45,7 +46,7 @@ def complaints(rule: Callable[[Source], list[str]], sources: Iterable[Source]) -
 
 def test_every_package_is_known_and_imports_only_what_it_may() -> None:
     packages = {source.package for source in SERVICE} - {"__init__"}
-    assert packages <= set(source_rules.MAY_IMPORT) | source_rules.COMPOSITION_ROOTS
+    assert packages <= set(MAY_IMPORT) | COMPOSITION_ROOTS
     assert source_rules.wrong_imports(SERVICE) == []
 
 
@@ -151,7 +152,7 @@ def test_stores_only_read_and_only_their_own_merchants_rows() -> None:
 
 def test_only_the_operators_pages_read_across_merchants_and_then_only_read() -> None:
     assert source_rules_sql.reads_across_merchants(SERVICE) == []
-    operators = [source for source in SERVICE if source.path == source_rules_sql.OPERATORS_READS]
+    operators = [source for source in SERVICE if source.path.startswith(source_rules_sql.OPERATORS_READS)]
     assert complaints(source_rules_sql.writes, operators) == []
 
 

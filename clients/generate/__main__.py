@@ -1,10 +1,10 @@
-"""Writes the generated files of all client libraries: `python -m clients.generate`."""
+"""Writes the generated files of the clients, and their calls for the documentation: `python -m clients.generate`."""
 
-from clients.generate import python, typescript
+from clients.generate import calls, python, typescript
 
 
 def main() -> None:
-    texts = {**python.render_all(), **typescript.render_all()}
+    texts = {**python.render_all(), **typescript.render_all(), **calls.render_all()}
     for stale in set(typescript.FOLDER.glob("*.ts")) - set(texts):
         stale.unlink()
     for path, text in texts.items():

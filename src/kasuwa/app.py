@@ -22,22 +22,28 @@ from kasuwa.app_rails import start_rail_tasks
 from kasuwa.app_server import make_admin_operations, make_callbacks, make_dispatch, make_request_log, make_server
 from kasuwa.composition import Services, make_closer
 from kasuwa.core.account_terms import SANDBOX_RAIL
+from kasuwa.database_logins import reader_url
 from kasuwa.db import backlog, connections, deliveries, presence
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.request_records import FLUSH_SECONDS, RequestRecorder
 from kasuwa.methods.disputes.steps import read_answer
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.observe.watchdog import watch_event_loop
 from kasuwa.rails.account_port import AccountRail
 from kasuwa.rails.feeds import FeedRail
+from kasuwa.sealed_columns import SEALED_PLACES, make_client_indexer
 from kasuwa.settings import (
     Settings,
 )
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.work.billers import CatalogueRefresher
+from kasuwa.work.daily_totals import DailyTotals
 from kasuwa.work.dispute_answers import DisputeAnswers
+from kasuwa.work.key_rotation import KeyRotation
 from kasuwa.work.key_usage import keep_recording_use
+from kasuwa.work.polling import Polling
 from kasuwa.work.rail_inbox import InboxServices, RailInbox, dispute_books
 from kasuwa.work.rail_listings import RailListings
 from kasuwa.work.steps import lanes_of
@@ -64,12 +70,17 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
     ]
     operations = make_admin_operations(services, operators)
     dispatch = make_dispatch(services, operations, shared.limits)
-    owner = await start_owner(services, dispatch, shared)
+    owner = await start_owner(services, dispatch, shared, operators)
     forwarder = None if owner is None else RequestForwarder(dispatch, owner.links, metrics)
-    server = make_server(services, dispatch, make_callbacks(services, operators), forwarder, shared.limits)
-    goodbye = None if owner is None else owner.listener.say_goodbye
+    recorder = None
+    if settings.environment == "test":
+        recorder = RequestRecorder(operators)
+        recording = Polling().repeat(recorder.flush, FLUSH_SECONDS, "the request log could not be written")
+        background.append(asyncio.create_task(recording))
+    server = make_server(services, dispatch, make_callbacks(services, operators), forwarder, shared.limits, recorder)
+    goodbye = None if owner is None else owner.say_goodbye
     await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port, goodbye)
-    await asyncio.gather(operations.close(), server.drain(), *([] if owner is None else [owner.listener.drain()]))
+    await asyncio.gather(operations.close(), server.drain(), *([] if owner is None else [owner.drain()]))
     if owner is not None:
         owner.links.close()
     cancel_all(background)
@@ -113,11 +124,11 @@ async def serve_until_stopped(
 
 async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     services = await Services.build(settings, dsn, metrics)
-    links = start_links(metrics, shared)
-    if links is not None:
-        services.forward_jobs(links)
-    await services.start()
     claims = services.use_pool(await connections.open_claim_pool(dsn))
+    owners = start_links(services, shared, claims)
+    if owners is not None:
+        services.forward_jobs(owners.links)
+    await services.start()
     worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
     stopping = make_stop_event()
     announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
@@ -132,14 +143,15 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     closer = make_closer(settings, dsn, services.clock)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     answers = DisputeAnswers(records, services.rail_choice.make_dispute_rails(), partial(read_answer, services.vault))
-    parts = (inbox, listings, answers, closer)
+    rotation = KeyRotation(dsn, claims, services.vault, SEALED_PLACES, make_client_indexer(services.vault))
+    parts = (inbox, listings, answers, closer, rotation, DailyTotals(dsn), services.endpoint_sender)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
     for part in (worker, services.webhook_sender, refresher, *parts):
         part.stop()
     await asyncio.gather(*running)
-    if links is not None:
-        links.close()
+    if owners is not None:
+        await owners.close()
     cancel_all((announcing, *background))
     await claims.close()
     await records.close()
@@ -172,7 +184,7 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
 
     services = await Services.build(settings, dsn, metrics)
     operators = services.use_pool(await connections.open_operator_pool(dsn))
-    readers = services.use_pool(await connections.open_console_pool(dsn))
+    readers = services.use_pool(await connections.open_console_pool(reader_url(settings, dsn)))
     await services.start()
     await services.catalogue_cache.refresh()
     background = [
@@ -181,8 +193,8 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
     ]
     request_log = make_request_log(settings)
     dispatch = make_dispatch(services, make_admin_operations(services, operators))
-    links = start_links(metrics, shared)
-    forwarder = None if links is None else RequestForwarder(dispatch, links, metrics)
+    owners = start_links(services, shared, operators)
+    forwarder = None if owners is None else RequestForwarder(dispatch, owners.links, metrics)
     console_services = make_console_services(services, dispatch, operators, readers, forwarder)
     application = make_console(console_services, request_log)
     announcing = asyncio.create_task(
@@ -190,8 +202,8 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
     )
     await serve_until_stopped(application, Interfaces.ASGI, settings.console_host, settings.console_port)
     request_log.flush()
-    if links is not None:
-        links.close()
+    if owners is not None:
+        await owners.close()
     cancel_all((announcing, *background))
     await services.close()
     await readers.close()

@@ -14,9 +14,11 @@ from kasuwa.console.visit import ConsoleServices
 from kasuwa.core.action import Action
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.decision import Merchant
+from kasuwa.core.keyring import UnsealError
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.reading import SnapshotReaderFactory
 from kasuwa.db.snapshot_writer import SnapshotWriter
+from kasuwa.db.webhook_endpoints import find_target
 from kasuwa.rail_settings import check_merchant_rails, list_purposes
 from kasuwa.settings import (
     console_address,
@@ -35,6 +37,20 @@ from kasuwa.work.mail import LinkSender
 from kasuwa.work.steps import rail_kinds_of
 from kasuwa.work.timeline import transaction_timeline
 from kasuwa.work.url_policy import url_fault
+
+
+async def test_endpoint(
+    services: Services, operators: Pool, merchant_id: int, endpoint_id: int, kind: str
+) -> str | None:
+    """Sends a test event to an endpoint. Returns what became of it, or None if there is no such endpoint."""
+    try:
+        target = await find_target(operators, services.vault, merchant_id, endpoint_id)
+    except UnsealError:
+        return "Nothing was sent: the secret of the endpoint does not open here. Make a new one."
+    if target is None:
+        return None
+    url, keys = target
+    return await services.webhook_sender.send_test_event(operators, merchant_id, url, kind, keys)
 
 
 def make_console_services(
@@ -57,6 +73,8 @@ def make_console_services(
         if forwarder is not None and within is None and method in owned_methods:
             asked = forwarder
         elif within is not None:
+            # A suspended merchant still sees its records: nothing can be written in a snapshot.
+            merchant = msgspec.structs.replace(merchant, suspended=False)
             replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
             asked = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
         answered = await asked.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
@@ -66,9 +84,6 @@ def make_console_services(
     def find(method: str, fields: Mapping[str, Any]) -> Action | None:
         path = table.get(f"/{method}")
         return None if path is None else find_action(path, fields)
-
-    async def ping(merchant_id: int, url: str) -> str:
-        return await services.webhook_sender.send_test_event(operators, merchant_id, url)
 
     return ConsoleServices(
         environment=settings.environment,
@@ -87,7 +102,8 @@ def make_console_services(
         read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
         run_action=act,
         find_action=find,
-        send_test_event=ping,
+        send_test_event=partial(services.webhook_sender.send_test_event, operators),
+        test_endpoint=partial(test_endpoint, services, operators),
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
         read_timeline=transaction_timeline,
         templates=make_templates(),

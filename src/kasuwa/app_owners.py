@@ -1,56 +1,126 @@
-"""What the processes of a deployment share, and the connections between them."""
+"""What the processes of a deployment share, and the connections between them and to those of other hosts."""
 
+import secrets
+import socket
 from collections.abc import Sequence
 
 import msgspec
 
+from kasuwa import __version__
 from kasuwa.api_methods import PAYER_ACTIONS
 from kasuwa.composition import Services
+from kasuwa.db.api_processes import ApiProcess
+from kasuwa.db.connection_pool import Pool
 from kasuwa.observe.metrics import Metrics, SharedCounters
+from kasuwa.owners.handshake import PeerSecret
 from kasuwa.owners.links import OwnerLinks
 from kasuwa.owners.listener import OwnerListener
+from kasuwa.owners.peer_listener import PeerListener
+from kasuwa.owners.peers import PeerHost, make_protocol
 from kasuwa.owners.sockets import OwnerSockets
+from kasuwa.settings import Settings, peer_terms_of
 from kasuwa.web.dispatch import Dispatch
 from kasuwa.web.forwarding import RequestInbox
 from kasuwa.web.routes import make_routes
 from kasuwa.web.shared_buckets import SharedLimits
 from kasuwa.work.forwarded_jobs import JobInbox
+from kasuwa.work.peer_registry import PeerRegistry
 
 
 class SharedResources(msgspec.Struct, frozen=True):
     """Resources that the processes of a deployment share. Made by the supervisor before it starts the first of them."""
 
     counters: Sequence[SharedCounters] = ()  # the metrics of all processes
-    sockets: OwnerSockets | None = None  # of the API processes, if there are several
+    sockets: OwnerSockets | None = None  # of the API processes, if there are several, or several hosts
     limits: SharedLimits | None = None  # if there are several API processes
+    host: PeerHost | None = None  # this host among others
 
 
-class Owner(msgspec.Struct):
-    """The connections of an API process that owns merchants."""
+def make_peer_host(settings: Settings) -> PeerHost | None:
+    """Returns this host among others, or None if it is to be alone."""
+    terms = peer_terms_of(settings)
+    if terms is None or settings.peer_secret is None:
+        return None
+    return PeerHost(
+        host_id=secrets.token_hex(16),
+        machine=socket.gethostname(),
+        protocol=make_protocol(__version__),
+        addresses=tuple(terms.address_of(number) for number in range(settings.workers)),
+        listen=(terms.listen_host, terms.listen_port),
+        secret=PeerSecret(settings.peer_secret),
+    )
 
-    links: OwnerLinks  # to the other API processes
-    listener: OwnerListener  # for all other processes
+
+class OwnerConnections(msgspec.Struct):
+    """The connections of a process to the API processes that own merchants."""
+
+    links: OwnerLinks
+    registry: PeerRegistry | None = None  # if there are other hosts
+    listener: OwnerListener | None = None  # of a process that owns merchants itself
+
+    def say_goodbye(self) -> None:
+        if self.listener is not None:
+            self.listener.say_goodbye()
+
+    async def drain(self) -> None:
+        """Ends the lease, and answers what other processes have sent."""
+        if self.registry is not None:
+            await self.registry.close()
+        if self.listener is not None:
+            await self.listener.drain()
+
+    async def close(self) -> None:
+        await self.drain()
+        self.links.close()
 
 
-async def start_owner(services: Services, dispatch: Dispatch, shared: SharedResources) -> Owner | None:
+async def start_owner(
+    services: Services, dispatch: Dispatch, shared: SharedResources, pool: Pool
+) -> OwnerConnections | None:
     """Makes this process an owner of merchants. Returns None if it is the only API process."""
-    links = start_links(services.metrics, shared)
-    if links is None or shared.sockets is None:
+    if shared.sockets is None:
         return None
     requests = RequestInbox(dispatch, make_routes(services.methods), services.merchant_directory, PAYER_ACTIONS)
     jobs = JobInbox(services.step_runner, services.writer)
     number = shared.sockets.number_of(services.metrics.process_name)
     assert number is not None, "an API process has a number"
-    listener = OwnerListener(shared.sockets.paths[number], {**requests.handlers, **jobs.handlers})
+    peers = None if shared.host is None else make_peer_listener(shared.host, number, services.metrics)
+    listener = OwnerListener(shared.sockets.paths[number], {**requests.handlers, **jobs.handlers}, peers)
     await listener.start()
-    return Owner(links, listener)
+    connected = start_links(services, shared, pool)
+    assert connected is not None, "there are sockets"
+    connected.listener = listener
+    return connected
 
 
-def start_links(metrics: Metrics, shared: SharedResources) -> OwnerLinks | None:
-    """Connects this process to the owners. Returns None if there is only one API process."""
-    sockets = shared.sockets
+def make_peer_listener(host: PeerHost, number: int, metrics: Metrics) -> PeerListener:
+    address, port = host.listen
+    return PeerListener((address, port + number), host.secret, host.greeting_of(host.addresses[number]), metrics)
+
+
+def start_links(services: Services, shared: SharedResources, pool: Pool) -> OwnerConnections | None:
+    """Connects this process to the owners. Returns None if there is only one API process. `pool` may write."""
+    sockets, host = shared.sockets, shared.host
     if sockets is None:
         return None
-    links = OwnerLinks(sockets.paths, sockets.number_of(metrics.process_name), metrics)
-    links.start()
-    return links
+    number = sockets.number_of(services.metrics.process_name)
+    connected = OwnerConnections(OwnerLinks(sockets.paths, number, services.metrics, host))
+    connected.links.start()
+    if host is not None:
+        own = None if number is None else describe_process(host, number)
+        connected.registry = PeerRegistry(pool, connected.links, host, own, services.clock)
+        connected.registry.start()
+    return connected
+
+
+def describe_process(host: PeerHost, number: int) -> ApiProcess:
+    """Returns the row of an API process of this host."""
+    return ApiProcess(
+        address=host.addresses[number],
+        host_id=host.host_id,
+        machine=host.machine,
+        number=number,
+        protocol=host.protocol,
+        version=__version__,
+        clock_skew_ms=0,
+    )

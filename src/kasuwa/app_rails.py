@@ -39,8 +39,7 @@ def start_rail_tasks(services: Services, pool: Pool, part: str) -> list["asyncio
     watch_calls(choice, services.metrics)
     process = f"{socket.gethostname()} {part} {os.getpid()}"
     use = partial(use_balances, choice, services.metrics if part == "worker" else None)
-    accounts = choice.accounts
-    watch = RailWatch(pool, partial(describe_health, choice, process), use, accounts.own, accounts.update)
+    watch = RailWatch(pool, partial(describe_health, choice, process), use, choice.accounts)
     loops: list[Coroutine[Any, Any, None]] = [watch.run()]
     if part != "console":
         loops += [keep_bank_lists(choice), keep_item_lists(choice)]
@@ -145,5 +144,8 @@ async def report_stranded(choice: RailChoice, pool: Pool) -> None:
             log.error("open orders not counted", **describe_error(error))
         return
     for row in orders:
-        if row.rail not in known:
-            log.error("orders wait for a rail that is not configured", rail=row.rail, lane=row.lane, orders=row.count)
+        where = {"rail": row.rail, "lane": row.lane, "orders": row.count}
+        if row.rail not in known and (row.rail, row.rail_account) not in choice.accounts.former:
+            log.error("orders wait for a rail that is not configured", **where)
+        elif choice.accounts.find(row.rail, row.rail_account) is None:
+            log.warning("orders were sent with keys that are not set", account=row.rail_account, **where)

@@ -6,12 +6,15 @@ from typing import Any
 
 from kasuwa import __version__
 from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, steps_of
+from kasuwa.app_documentation import build_documentation
 from kasuwa.composition import Services, make_closer
 from kasuwa.db import reading
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.migrate import newest_known_version
+from kasuwa.db.request_records import RequestRecorder
 from kasuwa.observe import log
-from kasuwa.pages.checkout import CheckoutPayments
+from kasuwa.pages.checkout import CheckoutPayments, PageReads
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
 from kasuwa.pages.invoice_pages import InvoicePages
 from kasuwa.pages.router import CheckoutPages
@@ -26,6 +29,7 @@ from kasuwa.settings import (
     trusted_proxies_of,
 )
 from kasuwa.web.dispatch import Dispatch, DispatchServices
+from kasuwa.web.documentation import DocumentationPages
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.openapi_documents import BuiltOnce, build_documents
 from kasuwa.web.routes import make_routes
@@ -95,14 +99,16 @@ def make_server(
     callbacks: RailCallbacks,
     forwarder: RequestForwarder | None,
     limits: SharedLimits | None = None,
+    recorder: RequestRecorder | None = None,
 ) -> Server:
     request_log = make_request_log(services.settings)
     writes = forwarder or dispatch
+    reads = PageReads(services.reader, partial(MerchantReader, services.lists))
     checkout = CheckoutPayments(
-        services.reader, services.vault, services.merchant_directory, writes, services.deployment.public_url
+        reads, services.vault, services.merchant_directory, writes, services.deployment.public_url
     )
     hosted = HostedServices(
-        reader=services.reader,
+        reads=reads,
         vault=services.vault,
         merchants=services.merchant_directory,
         writes=writes,
@@ -116,14 +122,16 @@ def make_server(
         routes=make_routes(services.methods),
         dispatch=dispatch,
         documents=BuiltOnce(partial(build_documents, services.methods, services.settings.environment)),
+        documentation=DocumentationPages(BuiltOnce(build_documentation)),
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,
-        files=StatementPages(services.reader, services.vault, services.merchant_directory),
+        files=StatementPages(services.lists, services.vault, services.merchant_directory),
         callbacks=callbacks,
         metrics=services.metrics,
         proxies=proxies,
         forwarder=forwarder,
+        record_request=None if recorder is None else recorder.add,
         details=describe_deployment(services.settings),
     )
     return Server(parts)
@@ -140,7 +148,9 @@ def make_dispatch(services: Services, operations: Any, limits: SharedLimits | No
     parts = DispatchServices(
         directory=services.merchant_directory,
         writer=services.writer,
-        reader=reading.DatabaseReaderFactory(services.reader, services.vault, services.deployment.public_url),
+        reader=reading.DatabaseReaderFactory(
+            services.reader, services.lists, services.vault, services.deployment.public_url
+        ),
         steps=services.step_runner,
         rails=services.rails,
         admin_operations=operations,

@@ -3,7 +3,8 @@
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.secret_key import decode_key, make_secret
-from kasuwa.settings import Settings, SettingsError
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import Settings
 
 CLOSE_KEY_FILE = "close.key"
 

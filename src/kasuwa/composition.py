@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -9,15 +10,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.api_methods import ISSUER_RULES, PURPOSES, methods_of, steps_of
 from kasuwa.close_key import close_key_of
+from kasuwa.core.keyring import derive
 from kasuwa.core.references import Permutation
 from kasuwa.core.routing import NO_ROUTING, RailChooser
-from kasuwa.core.vault import Vault, derive
+from kasuwa.core.vault import Vault
+from kasuwa.database_logins import reader_url
 from kasuwa.db import connections, migrate, vendor_accounts
 from kasuwa.db.batch import Deployment
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.vault_keys import KeyRefresher
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.owners.links import OwnerLinks
@@ -28,10 +32,12 @@ from kasuwa.rails.issuer_port import IssuerRail
 from kasuwa.rails.ports import CatalogueCache
 from kasuwa.readiness import watch_clock, watch_pool
 from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import Settings, SettingsError, account_terms_of, issuing_of, loopback_allowed, public_url_of
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
 from kasuwa.work.billers import PolledCatalogueCache
 from kasuwa.work.closes import CLOSES_DIRECTORY, BookCloser, CloseTerms
 from kasuwa.work.egress import EgressClient
+from kasuwa.work.endpoint_sender import EndpointSender
 from kasuwa.work.forwarded_jobs import ForwardingStepRunner
 from kasuwa.work.issuer import LedgerIssuer
 from kasuwa.work.steps import StepRunner
@@ -105,16 +111,19 @@ def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookClose
 class Services:
     """The services of one process."""
 
-    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool, lists: Pool, metrics: Metrics) -> None:
         methods = methods_of(settings.environment)
         self.metrics = metrics
         self.settings = settings
         self.dsn = dsn
         self.vault = vault
         self.reader = reader
+        self.lists = lists
         self.pools: list[Pool] = []
         self._measuring: asyncio.Task[None] | None = None
+        self._reading_keys: asyncio.Task[None] | None = None
         self.use_pool(reader)
+        self.use_pool(lists)
         self.methods = methods
         self.catalogue_cache = PolledCatalogueCache(reader)
         self.clock = DatabaseClock()
@@ -130,15 +139,24 @@ class Services:
         self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
         )
+        self.endpoint_sender = EndpointSender(
+            dsn, self.egress, vault, settings.environment, settings.hash_header, self.clock
+        )
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str, metrics: Metrics | None = None) -> "Services":
+        secret_key = secret_key_of(settings)
         connection = await connect_to_primary(dsn)
         try:
-            vault = await migrate.open_vault(connection, secret_key_of(settings))
+            vault = await migrate.open_vault(connection, secret_key)
         finally:
             await connection.close()
-        return cls(settings, dsn, vault, await connections.open_reader_pool(dsn), metrics or Metrics())
+        reader = await connections.open_reader_pool(dsn, max_size=4)
+        lists = await connections.open_list_pool(reader_url(settings, dsn))
+        services = cls(settings, dsn, vault, reader, lists, metrics or Metrics())
+        refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
+        services._reading_keys = asyncio.create_task(refresher.run())
+        return services
 
     def use_pool(self, opened: Pool) -> Pool:
         """Registers a pool of this process with /readyz and the metrics."""
@@ -159,17 +177,20 @@ class Services:
     async def start(self) -> None:
         """Starts the clock and the writer. Commands start the writer alone: they end before a clock can drift."""
         await self.clock.measure(self.reader)
-        if self.rail_choice.accounts.own:
-            self.rail_choice.accounts.update(await vendor_accounts.list_uses(self.reader))
+        if self.rail_choice.accounts.own or self.rail_choice.accounts.former:
+            uses = await vendor_accounts.list_uses(self.reader)
+            self.rail_choice.accounts.update(uses, await vendor_accounts.list_aliases(self.reader))
         self.writer.start()
         self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
 
     async def close(self) -> None:
-        if self._measuring is not None:
-            self._measuring.cancel()
+        for task in (self._measuring, self._reading_keys):
+            if task is not None:
+                task.cancel()
         await self.writer.close()
         await self.egress.close()
         await self.rail_choice.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await self.reader.close()
+                await self.lists.close()

@@ -7,22 +7,28 @@ from typing import Any
 
 import asyncpg
 
-from kasuwa.db import connections, embedded, migrate, rail_inbox
+from kasuwa.core.keyring import SEAL
+from kasuwa.database_logins import check_urls, embedded_url
+from kasuwa.db import embedded, key_versions, migrate, rail_inbox
 from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
 from kasuwa.db.primary import connect_to_primary
-from kasuwa.db.shared_cluster import has_cluster
+from kasuwa.db.shared_cluster import ensure_logins, has_cluster
 from kasuwa.doctor_findings import Finding, passed, problem
+from kasuwa.doctor_logins import examine_logins
+from kasuwa.doctor_peers import examine_peers
 from kasuwa.doctor_rails import examine_open_orders, examine_rails
 from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import Settings, SettingsError
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import Settings
 
 START = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
 
 
 def examine(settings: Settings) -> list[Finding]:
     findings = [passed(f"environment {settings.environment}")]
+    check_urls(settings)
     dsn = settings.database_url
     if dsn is None and not has_cluster(settings.data):
         return [*findings, problem(f"there is no database in {settings.data}", START)]
@@ -32,7 +38,8 @@ def examine(settings: Settings) -> list[Finding]:
         if cluster is None:
             return [*findings, *examine_stopped(settings.data)]
         findings.append(examine_disk(settings.data))
-        dsn = cluster.dsn
+        asyncio.run(ensure_logins(cluster.dsn))
+        dsn = embedded_url(cluster)
     return findings + asyncio.run(examine_database(settings, dsn)) + asyncio.run(examine_rails(settings))
 
 
@@ -77,12 +84,12 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
             findings = [
                 problem(f"PostgreSQL {version.major} is too old", f"use {migrate.MIN_POSTGRES_VERSION} or later")
             ]
-        return findings + await examine_schema(settings, connection)
+        return findings + await examine_schema(settings, dsn, connection)
     finally:
         await connection.close()
 
 
-async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
+async def examine_schema(settings: Settings, dsn: str, connection: Any) -> list[Finding]:
     version, newest = await migrate.schema_version(connection), migrate.newest_known_version()
     if version < newest:
         return [problem(f"the schema is at migration {version} of {newest}", "run `kasuwa migrate`")]
@@ -91,13 +98,15 @@ async def examine_schema(settings: Settings, connection: Any) -> list[Finding]:
     return [
         passed(f"the schema is at migration {version}"),
         await examine_vault(settings, connection),
+        *await examine_keys(settings, connection),
         await examine_durability(connection),
-        await examine_role(connection),
+        *await examine_logins(settings, dsn, connection),
         await examine_clock(connection),
         await examine_jobs(connection),
         await examine_notices(connection),
         *await examine_open_orders(settings, connection),
         await examine_unclaimed(connection),
+        *await examine_peers(settings, connection),
     ]
 
 
@@ -109,6 +118,28 @@ async def examine_vault(settings: Settings, connection: Any) -> Finding:
     return passed("the secret key opens this database")
 
 
+async def examine_keys(settings: Settings, connection: Any) -> list[Finding]:
+    """Returns the age of the data keys, a rotation that does not come to an end, and a second secret key."""
+    try:
+        secret_key = secret_key_of(settings, may_create=False)
+    except SettingsError:
+        return []
+    listed = [key for key in await key_versions.list_versions(connection) if key.purpose == SEAL]
+    ages = [f"version {key.version} is {key.age_days} days old" for key in listed if key.state == "active"]
+    findings = [passed(f"keys that encrypt: {', '.join(ages)}")]
+    unfinished = [key for key in listed if key.finished_at is None]
+    if unfinished and await connection.fetchval(key_versions.IS_ROTATION_LATE):
+        what = f"version {unfinished[0].version} of the data key is not rolled out"
+        findings.append(problem(what, "see that `kasuwa serve` and its worker run"))
+    unreadable = sum(key.unreadable for key in listed)
+    if unreadable:
+        mend = "the log names their tables: restore these rows from a backup"
+        findings.append(problem(f"{unreadable} ciphertexts were opened by no key", mend))
+    if await key_versions.has_other_keks(connection, secret_key):
+        findings.append(problem("another secret key opens this database too", "run `kasuwa keys drop --kek`"))
+    return findings
+
+
 async def examine_durability(connection: Any) -> Finding:
     off = [name for name in ("fsync", "full_page_writes") if await connection.fetchval(f"show {name}") == "off"]
     if off:
@@ -116,16 +147,6 @@ async def examine_durability(connection: Any) -> Finding:
             f"{' and '.join(off)} off: a crash can lose acknowledged money", "switch it on in postgresql.conf"
         )
     return passed("commits are durable")
-
-
-async def examine_role(connection: Any) -> Finding:
-    await connections.set_application_role(connection)
-    role = await connection.fetchval("select current_user")
-    await connection.execute("reset role")
-    if role != connections.APPLICATION_ROLE:
-        mend = f"let a superuser `create role {connections.APPLICATION_ROLE}` and grant it to us, then `kasuwa migrate`"
-        return problem("the journal is guarded by triggers alone: no role of lesser rights", mend)
-    return passed("the service runs as a role that cannot change the journal")
 
 
 async def examine_clock(connection: Any) -> Finding:

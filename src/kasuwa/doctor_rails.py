@@ -5,7 +5,7 @@ from typing import Any
 
 from kasuwa.core.money import format_minor
 from kasuwa.core.rail_needs import RAIL_VENDORS
-from kasuwa.db import rail_records
+from kasuwa.db import rail_records, vendor_accounts
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.doctor_findings import Finding, passed, problem
 from kasuwa.observe.metrics import Metrics
@@ -15,6 +15,7 @@ from kasuwa.rails.ports import EnvironmentRail, FundedRail, NoAnswer, TwoFactorR
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.routing import BankLister
 from kasuwa.settings import Settings, float_least_of, rails_of_purpose, shadow_of
+from kasuwa.vendor_rails import known_accounts_of
 
 # VTpass compares the time in a bill's identifier with its own clock, and tokens expire by the vendor's.
 MAX_SKEW_SECONDS = 60
@@ -45,6 +46,8 @@ async def examine_rails(settings: Settings) -> list[Finding]:
             skew = choice.monitors[name].clock_skew
             if skew is not None:
                 findings.append(examine_clock(name, skew))
+        for (name, account), rail in choice.former_funded().items():
+            findings.append(await examine_former(name, account, rail))
     finally:
         await choice.close()
     return findings
@@ -78,6 +81,16 @@ async def examine_vendor(settings: Settings, name: str, rail: object) -> list[Fi
         mend = notice or f"check KASUWA_{name.upper()}_BASE_URL, and that the vendor is up"
         findings.append(problem(f"{name} does not answer: {error}", mend))
     return findings
+
+
+async def examine_former(name: str, account: str, rail: FundedRail) -> Finding:
+    """Returns whether a former account still answers with its keys."""
+    try:
+        await rail.balance()
+    except (Unavailable, NoAnswer) as error:
+        what = f"{name} does not answer with the keys of the former account {account}: {error}"
+        return problem(what, "correct them in KASUWA_RAIL_FORMER_ACCOUNTS, or remove them if it has no open orders")
+    return passed(f"{name} answers with the keys of the former account {account}")
 
 
 async def examine_services(settings: Settings, client: remote.RemoteClient) -> list[Finding]:
@@ -121,13 +134,28 @@ def examine_clock(name: str, skew: float) -> Finding:
 
 
 async def examine_open_orders(settings: Settings, connection: Any) -> list[Finding]:
-    """Returns a problem for each rail that has open orders and is not configured: they are sent nowhere else."""
+    """Returns a problem for each rail, and each account with one, that has open orders and is not configured: they are
+    sent nowhere else."""
     known = {name for purpose in RAIL_VENDORS for name in configured_rails(settings, purpose)}
-    return [
+    accounts = known_accounts_of(settings)
+    accounts.update(await vendor_accounts.list_uses(connection), await vendor_accounts.list_aliases(connection))
+    orders = await rail_records.count_open_orders(connection)
+    unset = [row for row in orders if accounts.find(row.rail, row.rail_account) is None]
+    others = [
+        problem(
+            f"{row.count} orders in the queue {row.lane} were sent with account {row.rail_account} at {row.rail}, "
+            "whose keys are not set",
+            f"add them to KASUWA_RAIL_FORMER_ACCOUNTS, or run `kasuwa rail accounts --same {row.rail}` if only the key "
+            "is another",
+        )
+        for row in unset
+        if row.rail in known
+    ]
+    return others + [
         problem(
             f"{row.count} orders in the queue {row.lane} wait for {row.rail}, which is not configured",
             f"set the keys of {row.rail} again until its orders have ended",
         )
-        for row in await rail_records.count_open_orders(connection)
-        if row.rail not in known
+        for row in orders
+        if row.rail not in known and (row in unset or not row.rail_account)
     ]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kasuwa.settings import Settings
+from kasuwa.settings import Settings, peer_terms_of
 
 # The processes of a supervisor that was killed hold their port until they have answered the requests in flight.
 PORT_SECONDS = 5.0
@@ -62,7 +62,20 @@ def reserve_ports(settings: Settings) -> Iterator[Settings]:
             if holder is not None:
                 reserved.enter_context(holder)
                 chosen[listener.setting] = holder.getsockname()[1]
+        reserve_peer_ports(settings, reserved)
         yield msgspec.structs.replace(settings, **chosen)
+
+
+def reserve_peer_ports(settings: Settings, reserved: contextlib.ExitStack) -> None:
+    """Reserves the ports on which the API processes listen for other hosts."""
+    terms = peer_terms_of(settings)
+    if terms is None:
+        return
+    listener = Listener("the other hosts", terms.listen_host, "peer_listen", "KASUWA_PEER_LISTEN")
+    for number in range(settings.workers):
+        holder = claim_port(listener, terms.listen_port_of(number))
+        if holder is not None:
+            reserved.enter_context(holder)
 
 
 def refuse_shared_ports(settings: Settings, listeners: list[Listener]) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 from kasuwa.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
+from kasuwa.database_logins import OWNER_SETTING, check_rights, find_logins, may_migrate, owner_url
 from kasuwa.db import customer_links, merchants, migrate, rates, subject_access
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.vault_keys import KeyRefresher
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.rails.sandbox.biller import SandboxBiller
@@ -25,11 +27,12 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     secret_key = secret_key_of(settings)
     if settings.database_url is not None:
         await refuse_transaction_pooling(dsn)
+    applied = await migrate_as_owner(settings, dsn, secret_key)
     connection = await connect_to_primary(dsn)
     try:
-        applied = await migrate.migrate(connection, settings.environment, secret_key)
         vault = await migrate.open_vault(connection, secret_key)
-        await subject_access.seal_clients(connection, partial(seal_detail, vault))
+        refresher = KeyRefresher(connection, vault, secret_key, partial(secret_key_of, settings))
+        await subject_access.seal_clients(connection, partial(seal_detail, vault), refresher.refresh)
         await customer_links.link_customers(connection, vault.digest)
         await customer_links.index_customers(connection)
         if rail_of_purpose(settings, "bills") == "sandbox":
@@ -42,6 +45,27 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         return applied
     finally:
         await connection.close()
+
+
+async def migrate_as_owner(settings: Settings, dsn: str, secret_key: bytes) -> list[str]:
+    """Migrates with the owner's login and grants the others their rights. Returns the names of the migrations applied.
+
+    Without that login it only checks that there is nothing to do. Raises MigrationError and LoginError."""
+    connection = await connect_to_primary(owner_url(settings, dsn))
+    try:
+        if await may_migrate(settings, connection):
+            logins = await find_logins(settings, dsn, connection)
+            return await migrate.migrate(connection, settings.environment, secret_key, logins)
+        pending = await migrate.find_pending(connection, settings.environment)
+    finally:
+        await connection.close()
+    if pending:
+        raise migrate.MigrationError(
+            f"the schema lacks {len(pending)} migrations, and this login does not own it: run `kasuwa migrate` with "
+            f"{OWNER_SETTING}"
+        )
+    await check_rights(settings, dsn)
+    return []
 
 
 async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: str) -> None:

@@ -11,29 +11,25 @@ import platformdirs
 from kasuwa.core.account_terms import SANDBOX_RAIL, AccountTerms
 from kasuwa.core.addresses import Network, read_networks
 from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
+from kasuwa.core.former_accounts import read_former_accounts
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
 from kasuwa.core.money import CURRENCIES, parse_minor
+from kasuwa.core.peer_terms import PeerTerms, check_peer_secret, read_peer_terms
 from kasuwa.core.rail_needs import RAIL_FORMS, RAIL_VENDORS, REMOTE_METHODS
 from kasuwa.processors import default_workers
-
-PREFIX = "KASUWA_"
+from kasuwa.setting_values import AUTO, PREFIX, SettingsError, read_variable, read_whole_number
 
 # Settings that are, or may contain, a secret. Each can also be read from the file that KASUWA_..._FILE names, so that
 # it is in no process's environment: secrets of Docker and Kubernetes and credentials of systemd are files.
 SECRET_SETTINGS = (
+    *("database_owner_url", "database_reader_url"),
     *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
     *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
-    *("remote_secret", "remote_old_secret", "close_key"),
+    *("remote_secret", "remote_old_secret", "close_key", "rail_former_accounts", "new_secret_key", "peer_secret"),
 )
-FILE_SUFFIX = "_FILE"
-MAX_SECRET_BYTES = 65_536
 
 # The demo merchant of the test environment. Live starts with none. Contract: #authentication
 DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
-
-
-class SettingsError(Exception):
-    """A setting that cannot be used. The text says in one line which, and what it should be."""
 
 
 class Settings(msgspec.Struct, kw_only=True):
@@ -53,7 +49,15 @@ class Settings(msgspec.Struct, kw_only=True):
     data: Path = msgspec.field(default_factory=lambda: default_data_directory())
     workers: int = msgspec.field(default_factory=default_workers)  # number of API processes
     database_url: str | None = None  # None: the embedded database
+    database_owner_url: str | None = None  # the same with the login that owns the tables; None: it serves too
+    database_reader_url: str | None = None  # the same with the login that reads lists and pages; None: it serves too
+    peer_listen: str | None = None  # host:port on which API processes listen for other hosts; None: they do not
+    peer_address: str | None = None  # host or host:port by which other hosts reach them; None: peer_listen
+    peer_secret: str | None = None  # of 32 characters or more, the same on all hosts
     secret_key: str | None = None  # 32 bytes in base64
+    secret_key_command: str | None = None  # a command that prints the secret key
+    new_secret_key: str | None = None  # the key that `kasuwa keys rotate --kek` changes to
+    new_secret_key_command: str | None = None  # a command that prints it
     sandbox_seed: str | None = None  # makes references and entropy the same in every run
     sandbox_advance_seconds: int = 20  # how long one advance of a merchant's clock may take
     request_log: str = "off"  # off or stdout
@@ -81,6 +85,7 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_float_least: str = ""  # balances below which the operator gets a notice, such as NGN:500000.00,USD:100.00
     rail_balance_seconds: int = 60  # how often our balances with vendors are read
     rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
+    rail_former_accounts: str | None = None  # JSON: keys of accounts whose orders have not ended
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
     paystack_callback_addresses: str = ""  # networks that its call-backs come from; empty: everywhere
@@ -168,6 +173,20 @@ def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
         return read_networks(settings.trusted_proxies)
     except ValueError as error:
         raise SettingsError(f"KASUWA_TRUSTED_PROXIES takes addresses and networks, by commas: {error}") from None
+
+
+def peer_terms_of(settings: Settings) -> PeerTerms | None:
+    """Returns where API processes listen for other hosts, or None. Raises SettingsError if that cannot be used."""
+    try:
+        check_peer_secret(settings.peer_secret, is_needed=settings.peer_listen is not None)
+        if settings.peer_listen is None:
+            return None
+        terms = read_peer_terms(settings.peer_listen, settings.peer_address, settings.workers)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+    if settings.database_url is None:
+        raise SettingsError("KASUWA_PEER_LISTEN needs KASUWA_DATABASE_URL: hosts share a database of your own")
+    return terms
 
 
 def invitations_of(settings: Settings) -> str:
@@ -280,6 +299,23 @@ def check_rails(settings: Settings) -> None:
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
     check_remote(settings)
+    for rail, former in former_settings_of(settings):
+        try:
+            check_rails(former)
+        except SettingsError as error:
+            raise SettingsError(f"KASUWA_RAIL_FORMER_ACCOUNTS, {rail}: {error}") from None
+
+
+def former_settings_of(settings: Settings) -> list[tuple[str, Settings]]:
+    """Returns the former accounts with vendors, each as the settings that it had."""
+    try:
+        accounts = read_former_accounts(settings.rail_former_accounts or "[]")
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_RAIL_FORMER_ACCOUNTS: {error}") from None
+    return [
+        (account.rail, msgspec.structs.replace(settings, rail_former_accounts=None, **account.settings))
+        for account in accounts
+    ]
 
 
 def callback_senders_of(settings: Settings) -> dict[str, tuple[Network, ...]]:
@@ -380,9 +416,6 @@ MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
-# The value of KASUWA_WORKERS that leaves the number to the service (processors.py).
-AUTO = "auto"
-
 WHOLE_NUMBERS = {
     **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
     "workers": (1, 64),
@@ -402,9 +435,9 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     for name in Settings.__struct_fields__:
         value = given.get(name)
         if value is None:
-            value = read_variable(environ, name)
+            value = read_variable(environ, name, is_secret=name in SECRET_SETTINGS)
         if value is not None and (name, value) != ("workers", AUTO):
-            found[name] = whole_number(name, value) if name in WHOLE_NUMBERS else value
+            found[name] = read_whole_number(name, value, *WHOLE_NUMBERS[name]) if name in WHOLE_NUMBERS else value
     settings = Settings(**found)  # type: ignore[arg-type]
     settings.data = Path(settings.data).absolute()
     if settings.environment not in ("test", "live"):
@@ -427,45 +460,6 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     large_amount_of(settings)
     issuing_of(settings)
     trusted_proxies_of(settings)
+    peer_terms_of(settings)
     check_rails(settings)
     return settings
-
-
-def read_variable(environ: Mapping[str, str], name: str) -> str | None:
-    """Returns the value of KASUWA_<NAME>, for a secret else the content of the file that KASUWA_<NAME>_FILE names, or
-    None. Raises SettingsError if both are set, or a _FILE variable names a setting that is no secret."""
-    variable = PREFIX + name.upper()
-    value, path = environ.get(variable) or None, environ.get(variable + FILE_SUFFIX) or None
-    if path is None:
-        return value
-    if name not in SECRET_SETTINGS:
-        raise SettingsError(f"{variable}{FILE_SUFFIX} is not a setting: only secrets are read from files")
-    if value is not None:
-        raise SettingsError(f"{variable} and {variable}{FILE_SUFFIX} are both set: remove one of them")
-    return read_secret_file(variable + FILE_SUFFIX, Path(path))
-
-
-def read_secret_file(variable: str, path: Path) -> str:
-    """Returns the one line of a file, without the whitespace around it. Errors name the file and never quote it."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_SECRET_BYTES + 1)
-        text = content.decode().strip()
-    except OSError as error:
-        raise SettingsError(f"{variable}: {path} cannot be read: {error.strerror}") from None
-    except ValueError:
-        raise SettingsError(f"{variable}: {path} must hold one line of text") from None
-    if not text:
-        raise SettingsError(f"{variable}: {path} is empty")
-    if len(content) > MAX_SECRET_BYTES or len(text.splitlines()) != 1:
-        raise SettingsError(f"{variable}: {path} must hold one line of text")
-    return text
-
-
-def whole_number(name: str, raw: object) -> int:
-    least, most = WHOLE_NUMBERS[name]
-    text = str(raw)
-    if text.isascii() and text.isdecimal() and len(text) <= 9 and least <= int(text) <= most:
-        return int(text)
-    also = f" or {AUTO}" if name == "workers" else ""
-    raise SettingsError(f"{PREFIX}{name.upper()} must be a whole number from {least} to {most}{also}, not {text!r}")

@@ -28,6 +28,7 @@ import structlog
 
 from kasuwa import supervisor_watch
 from kasuwa.core.calendar import public_holidays
+from kasuwa.database_logins import LoginError, check_urls, embedded_url
 from kasuwa.db import embedded
 from kasuwa.db.migrate import MigrationError
 from kasuwa.db.pgbouncer import TransactionPooling
@@ -37,7 +38,8 @@ from kasuwa.db.shared_cluster import has_cluster, use_cluster
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.owners.sockets import make_sockets
-from kasuwa.settings import Settings, SettingsError, local_url
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import Settings, local_url
 from kasuwa.systemd_notify import notify_systemd
 
 if TYPE_CHECKING:
@@ -77,12 +79,14 @@ def has_database(settings: Settings) -> bool:
 
 @contextlib.contextmanager
 def open_database(settings: Settings) -> Iterator[tuple[str, embedded.Cluster | None]]:
-    """Yields the DSN of the configured database and None, or starts the embedded one and yields its DSN and cluster."""
+    """Yields the DSN of the configured database and None, or starts the embedded one and yields its DSN and cluster.
+    The DSN is that of the application's login."""
+    check_urls(settings)
     if settings.database_url is not None:
         yield settings.database_url, None
         return
     with use_cluster(settings.data) as cluster:
-        yield cluster.dsn, cluster
+        yield embedded_url(cluster), cluster
 
 
 def prepare(settings: Settings, dsn: str) -> None:
@@ -91,7 +95,7 @@ def prepare(settings: Settings, dsn: str) -> None:
 
     try:
         asyncio.run(prepare_database(settings, dsn))
-    except (MigrationError, SettingsError, TransactionPooling) as error:
+    except (LoginError, MigrationError, SettingsError, TransactionPooling) as error:
         raise ServeError(str(error)) from None
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         raise ServeError(f"the database cannot be used: {one_line(error)}") from None
@@ -181,17 +185,19 @@ class Supervisor:
             self._stop()
 
     def _make_shared(self) -> "SharedResources":
-        """Returns what the processes share: with several API processes also the sockets by which they reach each
-        other, and the rate limits."""
-        from kasuwa.app_owners import SharedResources
+        """Returns what the processes share: with several API processes or hosts also the sockets by which they reach
+        each other, and with several API processes the rate limits."""
+        from kasuwa.app_owners import SharedResources, make_peer_host
         from kasuwa.web.shared_buckets import SharedBuckets, SharedLimits
 
-        if self._settings.workers == 1:
+        workers, host = self._settings.workers, make_peer_host(self._settings)
+        if workers == 1 and host is None:
             return SharedResources(self._counters)
-        sockets = make_sockets(self._settings.workers, self._settings.data)
+        sockets = make_sockets(workers, self._settings.data)
         if sockets is None:
             logger.warning("no directory for sockets can be made: each API process decides for itself, which is slow")
-        return SharedResources(self._counters, sockets, SharedLimits(SharedBuckets(), SharedBuckets(), SharedBuckets()))
+        limits = None if workers == 1 else SharedLimits(SharedBuckets(), SharedBuckets(), SharedBuckets())
+        return SharedResources(self._counters, sockets, limits, host)
 
     def _start(self, counters: SharedCounters) -> ChildProcess:
         process = FORK.Process(target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid()))

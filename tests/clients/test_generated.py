@@ -8,7 +8,7 @@ import pytest
 
 import kasuwa
 import kasuwa_client
-from clients.generate import python
+from clients.generate import calls, python
 from clients.generate.surface import read_surface
 from kasuwa_client import errors
 
@@ -48,3 +48,8 @@ def test_every_status_of_the_contract_has_its_exception() -> None:
 def test_the_versions_of_service_and_client_are_in_step() -> None:
     client = tomllib.loads((ROOT / "clients" / "python" / "pyproject.toml").read_text())["project"]["version"]
     assert kasuwa.__version__ == client == kasuwa_client.__version__
+
+
+def test_the_calls_of_the_documentation_are_not_stale() -> None:
+    for path, text in calls.render_all().items():
+        assert path.read_text() == text, "run python -m clients.generate"

@@ -3,7 +3,9 @@
 import json
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,14 +14,15 @@ import msgspec
 from clients.generate.surface import ActionSurface, read_surface
 from clients.generate.typescript import camel_case, exact_example, example_lines
 from tests.clients.python_walk import find_action
+from tests.made_once import made_once
 from tests.merchant_client import MerchantClient, RawReply
-from tests.node import find_node, install_npm_packages, run_node
+from tests.node import CACHE, COMPILER, find_node, install_npm_packages, run_node
 from tests.running import Deployment
 
 SOURCE = Path(__file__).parents[2] / "clients" / "typescript"
 # Not part of the package: what a developer's own build leaves there.
-LEFT_OUT = shutil.ignore_patterns("node_modules", "dist", "test-dist", "*.tgz")
-COMPILER = "node_modules/typescript/bin/tsc"
+LEFT_OUT_PARTS = frozenset({"node_modules", "dist", "test-dist"})
+LEFT_OUT = shutil.ignore_patterns(*LEFT_OUT_PARTS, "*.tgz")
 
 
 def build_distribution(folder: Path) -> Path:
@@ -28,6 +31,20 @@ def build_distribution(folder: Path) -> Path:
     (folder / "node_modules").symlink_to(install_npm_packages(SOURCE))
     run_node(["build.mjs"], folder)
     return folder
+
+
+def shared_distribution() -> Path:
+    """Returns the built package as it is published: its manifest and `dist`. It is built once for these sources."""
+    parts = sorted(path for path in SOURCE.rglob("*") if path.is_file() and not LEFT_OUT_PARTS & set(path.parts))
+    digest = sha256(b"\0".join(path.read_bytes() for path in parts)).hexdigest()[:16]
+
+    def make(place: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            built = build_distribution(Path(folder, "client"))
+            shutil.copytree(built / "dist", place / "dist")
+            shutil.copy(built / "package.json", place)
+
+    return made_once(CACHE / "built" / f"kasuwa-client-{digest}", make)
 
 
 def build_package(folder: Path) -> Path:

@@ -76,12 +76,15 @@ class SampleMerchant:
             "name": "wallet:main:NGN",
             "token": "nonsense",
             "key_id": "1",
+            "list_name": "transactions",
             "verdict": "approve",
+            "kind": "wallet",
+            "endpoint_id": "2",
         }
 
     def path_of(self, path: str) -> str:
         """Returns the path of a route, filled with this merchant's objects."""
-        values = {**self.path_values, "reference": self.records.get(path.split("/")[1], "")}
+        values = {**self.path_values, "reference": self.records.get(path.split("/")[1], self.reference)}
         for name, value in values.items():
             path = path.replace("{" + name + "}", quote(value, safe=""))
         assert "{" not in path, f"{path}: say here what it shows"

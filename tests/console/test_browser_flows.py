@@ -40,7 +40,7 @@ def owner(deployment: Deployment, shop: MerchantClient, open_page: OpenPage) -> 
 def open_overview(deployment: Deployment, shop: MerchantClient, open_page: OpenPage) -> Page:
     page = open_page(storage_state=browser_state_of(deployment, "merchant:owner", shop.mid))
     page.goto(f"http://127.0.0.1:{deployment.console_port}")
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
     return page
 
 
@@ -70,11 +70,11 @@ def test_an_invited_user_sets_up_a_second_factor_and_signs_in_with_it(
     deployment.fetch("update console_user set totp_step = totp_step - 1 where email = $1", email)
     page.get_by_label("Six-digit code from your authenticator").fill(pyotp.TOTP(secret).now())
     press(page, "Continue")
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
 
 
 def test_a_new_key_is_created_and_works(owner: Page, shop: MerchantClient) -> None:
-    owner.get_by_role("link", name="Settings").click()
+    owner.get_by_role("list", name="Account").get_by_role("link", name="Settings").click()
     owner.get_by_label("Current key").select_option("works for 1 more hour")
     press(owner, "Create new key")
     key = owner.locator("[data-key]").inner_text()
@@ -108,7 +108,7 @@ def test_a_form_continues_after_step_up_authentication(
 
 def test_a_webhook_url_is_set_and_events_arrive_and_are_resent(owner: Page, shop: MerchantClient) -> None:
     with running_inbox() as inbox:
-        owner.get_by_role("link", name="Settings").click()
+        owner.get_by_role("list", name="Account").get_by_role("link", name="Settings").click()
         owner.get_by_label("URL").fill("ftp://127.0.0.1/")
         press(owner.locator("section", has_text="Webhook"), "Save")
         expect(owner.locator("#fault-url")).to_be_visible()
@@ -120,7 +120,7 @@ def test_a_webhook_url_is_set_and_events_arrive_and_are_resent(owner: Page, shop
         assert inbox.wait_for(1)[0].payload["txnRef"] == "TEST"
         sent = shop.transfer()
         assert inbox.wait_for(2)[1].payload["txnRef"] == sent["txnRef"]
-        owner.get_by_role("link", name="Events").click()
+        owner.get_by_role("link", name="Events", exact=True).click()
         owner.get_by_role("link", name="evt_").click()
         press(owner, "Resend event")
         assert inbox.wait_for(3)[2].id == inbox.requests[1].id
@@ -130,13 +130,25 @@ def test_a_payment_is_refunded_from_its_page(owner: Page, shop: MerchantClient, 
     paid = PaymentClient(shop).paid()
     owner.get_by_role("link", name="Transactions", exact=True).click()
     owner.get_by_role("link", name=paid["txnRef"]).click()
-    owner.get_by_label("Amount").fill("1000000.00")
+    amount = owner.get_by_role("textbox", name="Amount", exact=True)
+    amount.fill("1000000.00")
     press(owner, "Refund")
     expect(owner.locator(".alert, .fault").first).to_be_visible()
-    owner.get_by_label("Amount").fill("100.00")
+    amount.fill("100.00")
     owner.get_by_label("Comment").fill("one shirt came back")
     press(owner, "Refund")
+    expect(owner.get_by_role("heading", name="Refund NGN 100.00?")).to_be_visible()
+    assert faults_in_all_viewports(owner, "confirm.refund") == []
+    owner.get_by_role("link", name="Cancel").click()
+    expect(amount).to_have_value("1500.00")
+    amount.fill("100.00")
+    owner.get_by_label("Comment").fill("one shirt came back")
+    press(owner, "Refund")
+    press(owner, "Refund NGN 100.00")
     expect(owner.get_by_role("status")).to_contain_text("Refund")
+    expect(owner.locator(".status").nth(1)).to_have_text("partly refunded")
+    expect(amount).to_have_value("1400.00")
+    expect(owner.get_by_role("region", name="Refunds").get_by_role("row")).to_have_count(2)
     owner.goto(f"{address}/transactions?kind=refund")
     expect(owner.get_by_role("row").filter(has_text="100.00")).to_have_count(1)
 
@@ -186,7 +198,7 @@ def test_a_transfer_is_previewed_and_sent_and_the_clock_advanced(
     expect(owner.locator(".status").first).to_have_text("pending")
     owner.get_by_role("link", name="Sandbox").click()
     before = shop.now()
-    owner.get_by_label("Hours").fill("2")
+    owner.get_by_label("Hours", exact=True).fill("2")
     press(owner, "Advance clock")
     expect(owner.get_by_role("status")).to_contain_text("disburse")
     assert shop.now() > before
@@ -219,3 +231,57 @@ def test_navigation_and_forms_work_with_the_keyboard_alone(owner: Page) -> None:
     owner.keyboard.press("Enter")
     expect(owner.locator("#fault-accountnumber")).to_be_visible()
     expect(owner.get_by_label("Account number")).to_have_attribute("aria-invalid", "true")
+
+
+def test_the_menu_of_a_telephone_opens_the_pages(owner: Page) -> None:
+    owner.set_viewport_size({"width": 360, "height": 800})
+    link = owner.get_by_role("navigation", name="Pages").get_by_role("link", name="Customers")
+    expect(link).to_be_hidden()
+    press(owner, "Menu")
+    expect(link).to_be_visible()
+    assert faults_in_all_viewports(owner, "menu") == []
+    owner.set_viewport_size({"width": 360, "height": 800})
+    link.click()
+    expect(owner.get_by_role("heading", name="Customers", level=1)).to_be_visible()
+
+
+def test_a_list_is_filtered_saved_and_shown_with_other_columns(owner: Page, shop: MerchantClient) -> None:
+    PaymentClient(shop).paid()
+    shop.transfer(accountnumber="0000005100")
+    owner.get_by_role("link", name="Transactions", exact=True).click()
+    owner.get_by_role("combobox", name="Status").select_option("failed")
+    press(owner, "Search")
+    owner.get_by_text("Save this filter").click()
+    owner.get_by_label("Name of the filter").fill("Failed ones")
+    press(owner, "Save")
+    owner.get_by_text("Columns", exact=True).click()
+    owner.get_by_role("checkbox", name="Message").check()
+    press(owner, "Show")
+    expect(owner.get_by_role("columnheader", name="Message")).to_be_visible()
+    owner.get_by_role("link", name="Clear").click()
+    expect(owner.get_by_role("region", name="Transactions").get_by_role("row")).to_have_count(3)
+    owner.get_by_role("link", name="Failed ones").click()
+    expect(owner.get_by_role("region", name="Transactions").get_by_role("row")).to_have_count(2)
+    assert faults_in_all_viewports(owner, "transactions.saved") == []
+
+
+def test_a_pending_transfer_is_ended_and_the_clock_advanced_in_context(owner: Page, shop: MerchantClient) -> None:
+    sent = shop.transfer(accountnumber="0000000020")["txnRef"]
+    owner.get_by_role("link", name="Transactions", exact=True).click()
+    owner.get_by_role("link", name=sent).click()
+    press(owner, "Complete as failed")
+    expect(owner.locator(".status").first).to_have_text("failed")
+    before = shop.now()
+    owner.locator(".clock summary").click()
+    press(owner, "7 days")
+    expect(owner.locator(".status").first).to_have_text("failed")
+    expect(owner.locator(".clock .tag")).to_have_text("moved")
+    assert shop.now() > before
+
+
+def test_the_search_of_the_header_finds_a_customer_by_name(owner: Page, shop: MerchantClient) -> None:
+    shop.put("resources", request="customer", name="Adaeze Obiora", email="adaeze@example.com")
+    owner.get_by_label("Reference, name or e-mail").fill("adae")
+    owner.keyboard.press("Enter")
+    owner.get_by_role("link", name="Adaeze Obiora").click()
+    expect(owner.get_by_role("heading", name="Adaeze Obiora")).to_be_visible()

@@ -122,7 +122,7 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     link = page.text.partition('href="/recurrents/')[2].partition('"')[0]
     shown = owner.get(f"/recurrents/{link}")
     assert "Stop" in shown.words
-    assert owner.post(f"/recurrents/{link}/stop").http == 303
+    assert owner.post(f"/recurrents/{link}/stop", confirmed="yes").http == 303
     assert "Restart" in owner.get(f"/recurrents/{link}").words
     assert owner.post(f"/recurrents/{link}/start").http == 303
     assert owner.post(f"/recurrents/{link}/nonsense").http == 404
@@ -231,7 +231,7 @@ def test_a_card_is_created_listed_blocked_and_terminated(owner: Visitor, shop: M
     assert owner.post(f"/cards/{reference}/withdraw", amount="31.00").http == 422
     assert owner.post(f"/cards/{reference}/block").http == 303
     assert "Unblock" in owner.get(f"/cards/{reference}").words
-    assert owner.post(f"/cards/{reference}/terminate").http == 303
+    assert owner.post(f"/cards/{reference}/terminate", confirmed="yes").http == 303
     assert "terminated" in owner.get("/cards").words
 
 
@@ -254,7 +254,7 @@ def test_a_client_gets_a_loan_a_savings_account_and_a_thrift_plan(owner: Visitor
     assert owner.post(f"/loans/{loan}/approve").http == 303
     assert "Record a repayment" in owner.get(f"/loans/{loan}").words
     assert owner.post(f"/loans/{loan}/repay", amount="500.00").http == 303
-    assert owner.post(f"/loans/{loan}/reject").http == 422
+    assert owner.post(f"/loans/{loan}/reject", confirmed="yes").http == 422
     opened = owner.post("/savings/new/create", name="Rainy days", client_id=client, period="12", **interest)
     assert opened.http == 200, opened.words
     savings = key_of(owner.get("/savings").text, "savings")
@@ -275,7 +275,7 @@ def test_an_account_is_opened_and_closed(owner: Visitor, shop: MerchantClient) -
     made = owner.post("/accounts/new/open", **fields)
     assert (made.http, "Wema Bank" in made.words) == (200, True)
     assert "Close" in owner.get("/accounts/customer-17").words
-    assert owner.post("/accounts/customer-17/close").http == 303
+    assert owner.post("/accounts/customer-17/close", confirmed="yes").http == 303
     closed = owner.get("/accounts/customer-17").words
     assert "The account is closed" in closed
     [line] = shop.put("resources", inquire="accounts").body["data"]

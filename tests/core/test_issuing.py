@@ -9,7 +9,8 @@ from hypothesis import given
 from kasuwa.core.issuing import DEFAULT_ISSUING, MAGIC_RANGES, make_pan, mask_pan, read_ranges
 from kasuwa.core.money import format_grouped
 from kasuwa.core.vault import Vault
-from kasuwa.settings import SettingsError, issuing_of, read_settings
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import issuing_of, read_settings
 from tests.hypothesis_settings import NO_DEADLINE
 
 entropy = st.binary(min_size=32, max_size=32)

@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.vault import (
-    KEY_BYTES,
-    NONCE_BYTES,
-    UnsealError,
-    Vault,
-    derive,
-    is_equal_constant_time,
-    unwrap_root,
-    wrap_root,
-)
+from kasuwa.core.keyring import HEADER_BYTES, KEY_BYTES, UnsealError, derive, make_header
+from kasuwa.core.vault import NONCE_BYTES, Vault, is_equal_constant_time, unwrap_root, wrap_root
 from tests.hypothesis_settings import NO_DEADLINE
 
 ROOT = bytes(range(32))
@@ -30,8 +22,8 @@ nonces = st.binary(min_size=NONCE_BYTES, max_size=32)
 def test_what_was_sealed_opens_in_its_own_place(merchant_id: int, place: str, plain: bytes, nonce: bytes) -> None:
     sealed = VAULT.seal(merchant_id, place, plain, nonce)
     assert Vault(ROOT).unseal(merchant_id, place, sealed) == plain
-    assert sealed[:NONCE_BYTES] == nonce[:NONCE_BYTES]
-    assert len(sealed) == NONCE_BYTES + len(plain) + 16
+    assert sealed.startswith(make_header(1) + nonce[:NONCE_BYTES])
+    assert len(sealed) == HEADER_BYTES + NONCE_BYTES + len(plain) + 16
 
 
 def test_sealed_bytes_do_not_show_what_they_hold() -> None:

@@ -40,8 +40,8 @@ class Ground(NamedTuple):
 @contextmanager
 def prepared(place: Path) -> Iterator[Ground]:
     """A database for one module of tests. Its books are checked at the end."""
-    settings = Settings(data=place)
     with running_database(place / "pg") as cluster:
+        settings = Settings(data=place, database_url=cluster.dsn)
 
         async def prepare() -> Vault:
             await prepare_database(settings, cluster.dsn)

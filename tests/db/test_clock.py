@@ -150,7 +150,7 @@ def with_writer(place: Path, work: Callable[[Writer, Merchant, composition.Servi
     ahead = [0.0]
 
     async def run(dsn: str) -> None:
-        settings = Settings(data=place)
+        settings = Settings(data=place, database_url=dsn)
         await prepare(settings, dsn)
         services = await composition.Services.build(settings, dsn)
         clock = DatabaseClock(lambda: datetime.now(UTC).timestamp() + ahead[0])

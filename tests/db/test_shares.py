@@ -31,7 +31,7 @@ async def with_busy_merchant(
 ) -> None:
     """Runs three times as many slow reads of one merchant as there are connections, by statement and by snapshot."""
     readers, holder = await open_reader_pool(dsn), await connect(dsn, {})
-    reading = DatabaseReaderFactory(readers, VAULT)
+    reading = DatabaseReaderFactory(readers, readers, VAULT)
 
     async def read_snapshot() -> object:
         async with reading.for_one_reply(BUSY).snapshot() as moment:
@@ -60,11 +60,11 @@ def test_a_merchant_with_many_slow_reads_holds_half_of_the_connections(deploymen
         async with asyncio.timeout(GENEROUS_SECONDS):
             assert await reading.for_one_reply(OTHER).fetch("select 1") == [(1,)]
             assert (await reading.for_one_reply(OTHER).fetchrow("select 2"))[0] == 2
-            assert tuple(await reading.for_one_reply(OTHER).fetch_row_batched(BY_KEY, 7)) == (1, 7)
+            assert tuple(await reading.for_one_reply(OTHER).fetch_row_batched(BY_KEY, OTHER)) == (1, OTHER)
             async with reading.for_one_reply(OTHER).snapshot() as moment:
                 assert await moment.fetch("select 3") == [(3,)]
         assert not any(task.done() for task in slow)
-        assert (reading.readers.used_count, reading.readers.size) == (4, 8)
+        assert (reading.lists.used_count, reading.lists.size) == (4, 8)
 
     asyncio.run(with_busy_merchant(deployment.dsn, others_are_answered))
 
@@ -72,7 +72,7 @@ def test_a_merchant_with_many_slow_reads_holds_half_of_the_connections(deploymen
 def test_rows_by_key_are_answered_to_the_busy_merchant_too(deployment: Deployment) -> None:
     async def verify_is_answered(reading: DatabaseReaderFactory, slow: list[asyncio.Task[object]]) -> None:
         async with asyncio.timeout(GENEROUS_SECONDS):
-            assert tuple(await reading.for_one_reply(BUSY).fetch_row_batched(BY_KEY, 7)) == (1, 7)
+            assert tuple(await reading.for_one_reply(BUSY).fetch_row_batched(BY_KEY, BUSY)) == (1, BUSY)
         assert not any(task.done() for task in slow)
 
     asyncio.run(with_busy_merchant(deployment.dsn, verify_is_answered))

@@ -7,7 +7,8 @@ import asyncpg
 import pytest
 
 from kasuwa.db.connections import connect, open_reader_pool
-from kasuwa.db.reading import DatabaseReaderFactory, TornRead, snapshot
+from kasuwa.db.merchant_rows import snapshot
+from kasuwa.db.reading import DatabaseReaderFactory, TornRead
 from tests.rule_context import VAULT
 from tests.running import NEWEST, Deployment, Deployments
 
@@ -21,7 +22,7 @@ def test_a_second_statement_outside_a_snapshot_is_refused(deployment: Deployment
     async def run() -> None:
         readers = await open_reader_pool(deployment.dsn)
         try:
-            reader = DatabaseReaderFactory(readers, VAULT).for_one_reply(1)
+            reader = DatabaseReaderFactory(readers, readers, VAULT).for_one_reply(1)
             assert await reader.fetch("select 1") == [(1,)]
             with pytest.raises(TornRead):
                 await reader.fetchrow("select 2")
@@ -44,12 +45,12 @@ def test_statements_of_a_snapshot_see_one_state_and_the_next_reader_sees_the_new
         await owner.execute("create table if not exists torn (n int); truncate torn")
         await owner.execute("grant select on torn to public")
         try:
-            async with DatabaseReaderFactory(readers, VAULT).for_one_reply(1).snapshot() as moment:
+            async with DatabaseReaderFactory(readers, readers, VAULT).for_one_reply(1).snapshot() as moment:
                 assert (await moment.fetchrow("select count(*) from torn"))[0] == 0
                 await owner.execute("insert into torn values (1)")
                 assert (await moment.fetchrow("select count(*) from torn"))[0] == 0
             with contextlib.suppress(asyncpg.DivisionByZeroError):
-                async with snapshot(readers) as connection:
+                async with snapshot(readers, 1) as connection:
                     await connection.fetch("select 1 / 0")
             assert await readers.fetchval("select count(*) from torn") == 1
         finally:

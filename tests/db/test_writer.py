@@ -21,7 +21,7 @@ from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs,
 from kasuwa.db import embedded, jobs
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.connections import APPLICATION_ROLE, WRITER_SETTINGS
-from kasuwa.db.migrate import APPEND_ONLY_TABLES
+from kasuwa.db.logins import APPEND_ONLY_TABLES
 from kasuwa.ledger import chart
 from kasuwa.prepare import prepare
 from kasuwa.settings import Settings
@@ -71,6 +71,14 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 LONG_BOOKS = (
     "insert into chain_checkpoint (merchant_id, chain, seq, hash) values (0, 'posting', 1, '') returning 1",
     "insert into book_close_mark (merchant_id, seq, hash) values (0, 1, '') returning 1",
+    "insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms)"
+    " values (0, 1, 1, now(), 200, '', 1) returning 1",
+    "insert into endpoint_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms)"
+    " values (0, 2, 1, 1, now(), 200, '', 1) returning 1",
+    "with a as (insert into statement_account (name) values ('rail:bank:NGN') returning account_id)"
+    " insert into statement_import (account_id, content_hash, format, file_name, line_count, new_count, first_day,"
+    " last_day, imported_by) select account_id, '', 'mt940', 'x', 0, 0, '2020-01-01', '2020-01-31', 'x' from a"
+    " returning 1",
 )
 
 
@@ -235,7 +243,12 @@ def test_the_worker_claims_jobs_by_index_on_a_full_database(ground: Ground) -> N
 CHANGES = {"update": "update {} set {} = 0", "delete": "delete from {}", "truncate": "truncate {}"}
 
 # Tables without a merchant, and one of their columns.
-OF_NO_MERCHANT = {"exchange_rate": "buy", "book_close": "tree_size", "book_close_level": "level"}
+OF_NO_MERCHANT = {
+    "exchange_rate": "buy",
+    "book_close": "tree_size",
+    "book_close_level": "level",
+    "statement_import": "line_count",
+}
 
 
 def try_change(dsn: str, table: str, change: str, role: str) -> str:
@@ -299,7 +312,7 @@ def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submis
 
 async def with_processes(dsn: str, data: Path, count: int, work: Callable[..., Any]) -> Any:
     """Opens several writers of one database, as several processes would, with the demo merchant."""
-    settings = Settings(data=data)
+    settings = Settings(data=data, database_url=dsn)
     await prepare(settings, dsn)
     all_services = [await composition.Services.build(settings, dsn) for _ in range(count)]
     for services in all_services:

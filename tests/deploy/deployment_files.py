@@ -19,7 +19,8 @@ COMPOSE = DEPLOY / "compose.yaml"
 # All parts of the chart that are optional, switched on.
 EVERYTHING: Mapping[str, Any] = {
     "existingSecret": "kasuwa-secrets",
-    "secretSettings": ["invitations", "paystack_secret_key"],
+    "secretSettings": ["invitations", "database_reader_url", "paystack_secret_key"],
+    "migration": {"secretSettings": ["database_owner_url", "database_reader_url"]},
     "image": {"pullSecrets": [{"name": "registry"}]},
     "extraEnvironment": {"KASUWA_HASH_HEADER": "x-shop-hash", "KASUWA_LARGE_AMOUNT": "5000.00"},
     "metrics": {"serviceMonitor": True},

@@ -258,6 +258,17 @@ def test_every_default_is_in_the_schema_and_the_other_way_around() -> None:
     assert names(chart_values({})) | {"global"} == schema_names(schema)
 
 
+# Of the Secret without further ado, for the job that migrates, or for a command that an operator runs.
+ALWAYS_THERE = {"secret_key", "database_url", "database_owner_url", "new_secret_key"}
+
+
+def test_every_secret_comes_from_the_secret_and_none_from_the_environment() -> None:
+    properties = read_yaml(CHART / "values.schema.json")["properties"]
+    assert set(properties["secretSettings"]["items"]["enum"]) == set(SECRET_SETTINGS) - ALWAYS_THERE
+    refused = properties["extraEnvironment"]["propertyNames"]["not"]["enum"]
+    assert set(refused) == {f"KASUWA_{name.upper()}" for name in SECRET_SETTINGS}
+
+
 GROUPS = ("image", "console", "metrics", "service", "disruptionBudget", "networkPolicy")
 
 

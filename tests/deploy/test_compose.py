@@ -16,6 +16,11 @@ from tests.running import install_package
 FILE = read_compose()
 SERVICES: dict[str, dict[str, Any]] = FILE["services"]
 OURS = ("migrate", "kasuwa")
+# The addresses of the three logins, and their passwords.
+URLS = {"database_owner_url": "owner", "database_url": "service", "database_reader_url": "reader"}
+PASSWORDS = ("owner_password", "service_password", "reader_password")
+# The user of the image of PostgreSQL.
+POSTGRES_USER_ID = 999
 
 
 def test_the_database_is_ready_and_migrated_before_the_service_starts() -> None:
@@ -52,15 +57,16 @@ def test_every_service_that_runs_has_a_health_check() -> None:
 
 def test_every_secret_is_a_file_that_the_service_names() -> None:
     assert {name: secret["file"] for name, secret in FILE["secrets"].items()} == {
-        name: f"./secrets/{name}" for name in ("secret_key", "database_url", "database_password")
+        name: f"./secrets/{name}" for name in ("secret_key", "database_password", *URLS, *PASSWORDS)
     }
-    for service in SERVICES.values():
+    for name, service in SERVICES.items():
         named = {
             value.removeprefix("/run/secrets/")
-            for name, value in service["environment"].items()
-            if name.endswith("_FILE")
+            for setting, value in service["environment"].items()
+            if setting.endswith("_FILE")
         }
-        assert named == set(service["secrets"])
+        # Passwords of the logins are read by the script that creates them.
+        assert set(service["secrets"]) == named | (set(PASSWORDS) if name == "database" else set())
     assert "PASSWORD:" not in COMPOSE.read_text()
 
 
@@ -70,7 +76,18 @@ def test_the_database_is_not_reached_from_outside() -> None:
     assert "ports" not in SERVICES["database"]
     assert SERVICES["database"]["image"] == "postgres:18"
     # The directory that the image of PostgreSQL 18 declares as its volume.
-    assert SERVICES["database"]["volumes"] == ["database:/var/lib/postgresql"]
+    assert SERVICES["database"]["volumes"] == [
+        "database:/var/lib/postgresql",
+        "./create-logins.sh:/docker-entrypoint-initdb.d/create-logins.sh:ro",
+    ]
+    # The image runs a script that can be executed, and reads another into its own shell.
+    assert (DEPLOY / "create-logins.sh").stat().st_mode & 0o111 == 0o111
+
+
+def test_only_migrate_has_the_login_of_the_owner() -> None:
+    having = {name for name, service in SERVICES.items() if "database_owner_url" in service["secrets"]}
+    assert having == {"migrate"}
+    assert "database_password" not in SERVICES["kasuwa"]["secrets"]
 
 
 # --- make-secrets.sh ----------------------------------------------------------------------------------------------
@@ -88,13 +105,16 @@ def test_the_secrets_are_made_once_and_agree_with_each_other(tmp_path: Path) -> 
     texts = {path.name: path.read_text().strip() for path in directory.iterdir()}
     assert set(texts) == set(FILE["secrets"])
     assert len(decode_key(texts["secret_key"], "secret_key")) == 32
-    address = urlsplit(texts["database_url"])
-    assert address.password == texts["database_password"]
+    assert len(set(texts.values())) == len(texts)
     assert not any(text in made.stdout for text in texts.values())
-    # The name of the service in the compose file, and the user and database that its image makes.
-    environment = SERVICES["database"]["environment"]
-    assert (address.hostname, address.username) == ("database", environment["POSTGRES_USER"])
-    assert address.path == f"/{environment['POSTGRES_DB']}"
+    script = (DEPLOY / "create-logins.sh").read_text()
+    for name, login in URLS.items():
+        address = urlsplit(texts[name])
+        assert address.password == texts[f"{login}_password"]
+        # The name of the service in the compose file, the login that the script creates, and the image's database.
+        assert (address.hostname, address.username) == ("database", f"kasuwa_{login}")
+        assert address.path == f"/{SERVICES['database']['environment']['POSTGRES_DB']}"
+        assert f"alter role kasuwa_{login} password :'{login}'" in script
     again = make_secrets(directory)
     assert (again.returncode, again.stdout) == (1, "")
     assert {path.name: path.read_text().strip() for path in directory.iterdir()} == texts
@@ -107,6 +127,22 @@ def test_the_secrets_are_readable_by_their_user_alone(tmp_path: Path) -> None:
     user = int(read_stages()[-1].only("USER").arguments[0].partition(":")[0])
     owners = {path.name: path.stat().st_uid for path in directory.iterdir()}
     if os.geteuid() == 0:
-        assert owners == {"secret_key": user, "database_url": user, "database_password": 0}
+        expected = {"database_password": 0, **dict.fromkeys(("secret_key", *URLS), user)}
+        assert owners == {**expected, **dict.fromkeys(PASSWORDS, POSTGRES_USER_ID)}
     else:
         assert f"sudo chown {user}:{user} {directory}/secret_key {directory}/database_url" in made.stdout
+
+
+def test_secrets_of_one_login_get_three_and_keep_their_key(tmp_path: Path) -> None:
+    directory = tmp_path / "secrets"
+    directory.mkdir()
+    for name in ("secret_key", "database_url", "database_password"):
+        (directory / name).write_text(f"an earlier {name}\n")
+    made = make_secrets(directory)
+    assert (made.returncode, made.stderr) == (0, "")
+    texts = {path.name: path.read_text().strip() for path in directory.iterdir()}
+    assert set(texts) == set(FILE["secrets"])
+    kept = {name for name, text in texts.items() if text == f"an earlier {name}"}
+    assert kept == {"secret_key", "database_password"}
+    assert list(tmp_path.iterdir()) == [directory]
+    assert make_secrets(directory).returncode == 1

@@ -8,8 +8,9 @@ import pytest
 
 import kasuwa
 from kasuwa import supervise
-from kasuwa.db import embedded, migrate
-from kasuwa.settings import FILE_SUFFIX, PREFIX, SECRET_SETTINGS, Settings, read_settings
+from kasuwa.db import embedded, logins
+from kasuwa.setting_values import FILE_SUFFIX, PREFIX
+from kasuwa.settings import SECRET_SETTINGS, Settings, read_settings
 from kasuwa.web import server
 from tests.deploy.deployment_files import (
     DEPLOY,
@@ -30,6 +31,8 @@ from tests.source_rules import REPOSITORY
 KNOWN = {PREFIX + name.upper() for name in Settings.__struct_fields__}
 SECRET_NAMES = {PREFIX + name.upper() for name in SECRET_SETTINGS}
 SECRET_FILES = {name + FILE_SUFFIX for name in SECRET_NAMES}
+# What one process opens at most.
+MOST_CONNECTIONS = 34
 # A value of a form that the setting takes.
 SECRET_VALUES = {"KASUWA_PAYSTACK_SECRET_KEY_FILE": "sk_live_1"}
 SETUPS = every_setup()
@@ -116,8 +119,8 @@ def test_operating_tells_the_same_numbers() -> None:
 
 
 def longest_wait_for_a_lock() -> float:
-    assert migrate.LOCK_TIMEOUT == "500ms"
-    return migrate.MAX_TRIES * (0.5 + migrate.PAUSE_SECONDS)
+    assert logins.LOCK_TIMEOUT == "500ms"
+    return logins.MAX_TRIES * (0.5 + logins.PAUSE_SECONDS)
 
 
 def test_a_start_may_wait_for_the_locks_of_a_migration() -> None:
@@ -131,7 +134,7 @@ def test_the_database_of_compose_has_connections_for_all_processes() -> None:
     (given,) = [word for word in read_compose()["services"]["database"]["command"] if "max_connections" in word]
     parts = supervise.process_names(Settings(metrics_port=9090, workers=1))  # as the file sets it
     # Twice, because the version before may still be there.
-    assert int(given.partition("=")[2]) >= 2 * 30 * len(parts)
+    assert int(given.partition("=")[2]) >= 2 * MOST_CONNECTIONS * len(parts)
 
 
 # --- numbers that appear in several files -------------------------------------------------------------------------
@@ -175,9 +178,16 @@ def test_the_user_of_the_image_is_the_same_everywhere() -> None:
 
 
 def test_migrations_get_the_settings_of_the_service() -> None:
-    """The job opens the same database with the same key, in the same environment."""
+    """The job opens the same database with the same key, in the same environment. It alone has the owner's login."""
     names = ("KASUWA_ENVIRONMENT", "KASUWA_SECRET_KEY_FILE", "KASUWA_DATABASE_URL_FILE")
     for setups in (compose_setups(), chart_setups()):
         assert len(setups) == 2
         first, second = ([setup.environment[name] for name in names] for setup in setups)
         assert first == second
+        having = [setup.name for setup in setups if "KASUWA_DATABASE_OWNER_URL_FILE" in setup.environment]
+        assert having in (["compose migrate"], ["chart Job"])
+
+
+@pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.name)
+def test_every_way_of_deployment_has_a_login_that_only_reads(setup: Setup) -> None:
+    assert "KASUWA_DATABASE_READER_URL_FILE" in setup.environment

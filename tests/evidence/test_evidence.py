@@ -73,6 +73,8 @@ def test_the_files_say_what_the_system_has(filled: Evidence, shop: MerchantClien
     assert (own["scopes"], own["age_days"], own["is_valid"]) == (["all"], 0, True)
     kinds = {key["kind"] for key in keys}
     assert {"key-encryption key", "root secret", "close key", "api key"} <= kinds
+    [sealing] = [key for key in keys if key["kind"] == "data key" and key["purpose"] == "seal"]
+    assert (sealing["version"], sealing["state"], sealing["ciphertexts"] > 0) == (1, "active", True)
     [user] = [user for user in filled.lines("users.jsonl") if user["mid"] == shop.mid]
     assert (user["role"], user["state"], user["last_sign_in"]) == ("merchant:finance", "invited", None)
     books = filled.document("books.json")

@@ -418,11 +418,11 @@ PAYMENTS = (
 
 SECRETS = (
     Bug(
-        "the console's search finds another merchant's customer reference",
-        "console/store.py",
-        "from transaction t where t.merchant_id = $1 and t.order_ref = $2 and t.kind = 'payment'",
-        "from transaction t where t.order_ref = $2 and t.kind = 'payment'",
-        "console/test_access.py::test_a_reference_used_by_two_merchants_finds_each_their_own",
+        "the list of transactions has those of other merchants",
+        "methods/transactions/store.py",
+        'OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id = u.merchant"',
+        'OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id > 0"',
+        "console/test_merchant_pages.py::test_pages_show_nothing_of_another_merchant",
     ),
     Bug(
         "verify finds another merchant's transfer",

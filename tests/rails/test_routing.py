@@ -25,6 +25,7 @@ from kasuwa.rails.ports import (
 )
 from kasuwa.rails.routing import BALANCE_SECONDS, KnownBalances, RailSet, RoutedBank, Router
 from kasuwa.rails.sandbox.biller import SandboxBiller
+from tests.rails.banks import GTBANK
 
 DEMAND = RailDemand("bank", 5_000, "NGN", "058")
 PAID = Answer(ports.PROCESSING, "09", "")
@@ -237,7 +238,7 @@ def test_list_of_items_is_read_daily_and_outlives_a_failure() -> None:
 
 
 def order_at(rail: str, amount: int = 5_000) -> TransferOrder:
-    return TransferOrder("1 GP|FD|1|20260105X", amount, "NGN", "058", "0123456785", "Ada", "rent", rail=rail)
+    return TransferOrder("1 GP|FD|1|20260105X", amount, "NGN", GTBANK, "0123456785", "Ada", "rent", rail=rail)
 
 
 def test_known_balance_falls_by_what_was_sent_and_lasts_for_a_while() -> None:
@@ -302,7 +303,7 @@ def test_order_of_a_rail_that_is_gone_waits_and_the_log_tells_once() -> None:
 
 
 def ask(vendors: Vendors, *rails: str) -> NameAnswer:
-    return asyncio.run(vendors.bank.find_account_name(NameEnquiry("058", "0123456785", rails=rails)))
+    return asyncio.run(vendors.bank.find_account_name(NameEnquiry(GTBANK, "0123456785", rails=rails)))
 
 
 def test_lookup_goes_to_the_next_rail_if_one_cannot_be_reached() -> None:

@@ -4,11 +4,13 @@ import asyncio
 import re
 from typing import Any
 
+import msgspec
 import pytest
 
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails import ports
+from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY
 from kasuwa.rails.ports import (
     Answer,
     LookupDeclined,
@@ -20,6 +22,7 @@ from kasuwa.rails.ports import (
     UnreadableAnswer,
 )
 from kasuwa.rails.sandbox.bank import SandboxBank, person_name, response_codes
+from tests.rails.banks import GTBANK
 
 BANK = SandboxBank()
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
@@ -33,11 +36,13 @@ NEVER_FOUND = [row for row in ACCOUNTS if row["after_seconds"] == DAY]
 
 
 def order(account: str, age: float = 0, scenario: Scenario = NO_SCENARIO) -> TransferOrder:
-    return TransferOrder("GP|FD|1", 500_000, "NGN", "058", account, "Ada", "rent", age, scenario)
+    return TransferOrder("GP|FD|1", 500_000, "NGN", GTBANK, account, "Ada", "rent", age, scenario)
 
 
 def send(account: str, scenario: Scenario = NO_SCENARIO, age: float = 0) -> Answer:
-    return asyncio.run(BANK.transfer(order(account, age, scenario)))
+    """Returns the answer without the name on the account."""
+    answer = asyncio.run(BANK.transfer(order(account, age, scenario)))
+    return msgspec.structs.replace(answer, facts={})
 
 
 def ask(account: str, age: float, scenario: Scenario = NO_SCENARIO) -> Answer:
@@ -45,7 +50,7 @@ def ask(account: str, age: float, scenario: Scenario = NO_SCENARIO) -> Answer:
 
 
 def name_of(account: str, scenario: Scenario = NO_SCENARIO) -> NameAnswer:
-    return asyncio.run(BANK.find_account_name(NameEnquiry("058", account, scenario)))
+    return asyncio.run(BANK.find_account_name(NameEnquiry(GTBANK, account, scenario)))
 
 
 def by_code(row: dict[str, Any]) -> str:
@@ -211,7 +216,23 @@ def test_an_ordinary_account_always_has_the_same_name_and_others_have_others() -
     names = {name_of(f"{number:010d}").name for number in range(2_000_000_000, 2_000_000_200)}
     assert name_of(ORDINARY) == name_of(ORDINARY)
     assert len(names) > 50
-    assert person_name("058", ORDINARY) == name_of(ORDINARY).name
+    assert person_name("000013", ORDINARY) == name_of(ORDINARY).name
+
+
+def test_a_transfer_tells_the_name_on_its_account_as_an_enquiry_does() -> None:
+    for account in (ORDINARY, "0000000000", "0000005110"):
+        answer = asyncio.run(BANK.transfer(order(account)))
+        assert answer.facts == {ports.BENEFICIARY_NAME: name_of(account).name}
+    assert asyncio.run(BANK.transfer(order("0000000700"))).facts == {}, "there is no such account"
+
+
+def test_an_account_that_belongs_to_another_name_than_before_is_not_paid() -> None:
+    name = name_of(ORDINARY).name
+    assert name is not None
+    same = msgspec.structs.replace(order(ORDINARY), beneficiary_name=" ".join(reversed(name.lower().split())))
+    other = msgspec.structs.replace(order(ORDINARY), beneficiary_name="SOMEBODY ELSE")
+    assert asyncio.run(BANK.transfer(same)).status == ports.SUCCESSFUL
+    assert asyncio.run(BANK.transfer(other)) == OTHER_BENEFICIARY
 
 
 def test_a_scenario_answers_an_enquiry_too() -> None:

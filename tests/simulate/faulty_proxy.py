@@ -1,5 +1,5 @@
-"""A proxy in front of PostgreSQL that can be made to fail. Connections stay open while it forwards, delays or drops
-data.
+"""A proxy in front of PostgreSQL, or of a port, that can be made to fail. Connections stay open while it forwards,
+delays or drops data.
 
     passing      forwards both ways
     deaf         drops what the server sends: a request arrives, its answer does not
@@ -22,10 +22,10 @@ CHUNK = 65536
 class FaultyProxy:
     """A TCP address that forwards to the socket of a cluster. Its `state` may be set at any time, from any thread."""
 
-    def __init__(self, cluster: embedded.Cluster) -> None:
-        self._inside = str(socket_directory(cluster.directory) / f".s.PGSQL.{PORT}")
+    def __init__(self, cluster: embedded.Cluster | None, port: int = 0) -> None:
+        self._inside = "" if cluster is None else str(socket_directory(cluster.directory) / f".s.PGSQL.{PORT}")
         self._state = "passing"
-        self._port = 0
+        self._port = port
         self._open: set[asyncio.StreamWriter] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -44,6 +44,9 @@ class FaultyProxy:
         if state == "refusing" and self._loop is not None:
             self._loop.call_soon_threadsafe(self._cut)
 
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_unix_connection(self._inside)
+
     def _cut(self) -> None:
         for writer in self._open:
             writer.transport.abort()
@@ -52,7 +55,11 @@ class FaultyProxy:
         if self._state == "refusing":
             writer.transport.abort()
             return
-        answers, requests = await asyncio.open_unix_connection(self._inside)
+        try:
+            answers, requests = await self._connect()
+        except OSError:
+            writer.transport.abort()
+            return
         self._open |= {writer, requests}
         try:
             await asyncio.gather(self._carry(reader, requests, "mute"), self._carry(answers, writer, "deaf"))
@@ -100,3 +107,14 @@ class FaultyProxy:
         finally:
             over.set()
             thread.join(30)
+
+
+class PortProxy(FaultyProxy):
+    """A port of this machine that forwards to another one."""
+
+    def __init__(self, port: int, target: int) -> None:
+        super().__init__(None, port)
+        self._target = target
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self._target)

@@ -171,6 +171,10 @@ class Books:
             fee -= 1
         return fee
 
+    def mobile_fee(self, method: str, amount: int) -> int:
+        """Returns the fee of a collection by USSD, QR code or from a bank account, in naira."""
+        return self.card_fee(amount, "NGN", True) if method == "ussd" else min(percentage_of(amount, 50), 100_000)
+
     def inbound_fee(self, amount: int) -> int:
         """Returns the fee of a collection by bank transfer."""
         return min(percentage_of(amount, 100), 30_000)

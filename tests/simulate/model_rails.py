@@ -114,6 +114,9 @@ PAYER_CARDS = {
     "4111110000090014": PayerCard(refund=SUCCEEDS_LATER),
     "4242424242424242": PayerCard(local=False),
 }
+# Payment types that the payer completes elsewhere: by a call-back within ten minutes. They cannot be paid back.
+MOBILE = ("ussd", "qrpay")
+ACCOUNT = "account"  # debited after an OTP
 WRONG_PINS = ("0000", "9999")
 RIGHT_OTP, UNKNOWN_OTP = "123456", "999999"
 MOST_TRIES = 3
@@ -126,7 +129,7 @@ class Payment:
     """The fields of a payment that its transaction does not have. Contract: payment#validate"""
 
     key: str
-    number: str  # of the card; empty for a bank transfer
+    number: str  # of the card; the payment type for ussd, qrpay and account; empty for a bank transfer
     currency: str
     charged: int
     expires_at: datetime
@@ -138,9 +141,12 @@ class Payment:
     refunding: int = 0
     has_failed_validation: bool = False  # by three wrong OTPs; validate has its own reply for this end
 
+    disputed: int = 0  # and not won
+
     @property
     def rail(self) -> str:
-        return f"rail:{'card' if self.number else 'debit'}:{self.currency}"
+        name = "mobile" if self.number in MOBILE else "card" if self.number in PAYER_CARDS else "debit"
+        return f"rail:{name}:{self.currency}"
 
 
 class Rails(Books):
@@ -258,7 +264,7 @@ class Rails(Books):
                 self.give_up(txn)
             return refuse(203)
         payment.is_awaiting_otp = False
-        outcome = PAYER_CARDS[payment.number].charge
+        outcome = AT_ONCE if payment.number == ACCOUNT else PAYER_CARDS[payment.number].charge
         if otp == UNKNOWN_OTP and not outcome.final_after_seconds and outcome.first_status != PENDING:
             outcome = Outcome(PENDING, outcome.first_status, FIRST_REQUERY_AGE)
         txn.sent_at, txn.outcome, txn.status = self.now, outcome, outcome.first_status
@@ -290,6 +296,15 @@ class Rails(Books):
         )
         return {"status": 202, "amount": money(amount)}
 
+    def charge_elsewhere(self, key: str, method: str, amount: int) -> Reply:
+        """Begins a payment by USSD or QR code, or from a bank account, whose payer is sent an OTP."""
+        fee = self.mobile_fee(method, amount)
+        payment = Payment(key, method, "NGN", amount, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS))
+        payment.by_otp = payment.is_awaiting_otp = method == ACCOUNT
+        outcome = PENDING_UNTIL_CALLBACK if method == ACCOUNT else Outcome(PENDING, FAILED, PAYMENT_EXPIRY_SECONDS)
+        self.begin(self.new_payment(payment, amount, fee, outcome))
+        return {"status": 202, "auth_type": {"ussd": "ussd", "qrpay": "device", ACCOUNT: "OTP"}[method]}
+
     def pay_in(self, key: str, amount: int) -> Reply:
         """Receives a transfer from a payer. It is kept unapplied until the amount is complete. An excess or a late
         transfer is returned."""
@@ -317,19 +332,22 @@ class Rails(Books):
     # --- refunds -------------------------------------------------------------------------------------------------
 
     def refundable(self, payment: Payment) -> int:
-        return payment.charged - payment.refunded - payment.refunding
+        return payment.charged - payment.refunded - payment.refunding - payment.disputed
 
     def can_refund(self, payment: Payment) -> bool:
-        return self.txns[payment.key].status == SUCCESSFUL and self.refundable(payment) > 0
+        is_paid = self.txns[payment.key].status == SUCCESSFUL
+        return is_paid and payment.number not in MOBILE and self.refundable(payment) > 0
 
     def refund(self, key: str, of: str, amount: int, scenario: str) -> Reply:
         payment = self.payments[of]
         if self.txns[of].status != SUCCESSFUL:
             return refuse(104, "successful payment")
+        if payment.number in MOBILE:
+            return refuse(104, "cannot be paid back")
         if amount > self.refundable(payment):
             return refuse(104, "left to refund")
         wallet = WALLETS[payment.currency]
-        outcome = PAYER_CARDS[payment.number].refund if payment.number else AT_ONCE
+        outcome = PAYER_CARDS[payment.number].refund if payment.number in PAYER_CARDS else AT_ONCE
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else outcome
         holds, moves = {wallet: amount}, ((wallet, payment.rail, amount),)
         txn = Txn(key, "refund", amount, 0, 0, self.now, outcome, (), holds, moves, purpose=of)

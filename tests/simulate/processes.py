@@ -47,7 +47,7 @@ COUNTS = {
     "call-backs racing an answer": (20, 500),
     "seeds of rail faults": (2, 500),
     "shutdowns under load": (1, 20),
-    "sequences of the model": (40, 20_000),
+    "sequences of the model": (24, 20_000),
 }
 
 # Generous limits that only stop a test that hangs. They say nothing about speed.

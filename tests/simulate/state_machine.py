@@ -140,9 +140,12 @@ class RailMachine(RuleBasedStateMachine):
         """Compares everything at the end of a successful sequence, also transactions that ended long ago."""
         if hasattr(self, "shop"):
             if sys.exc_info()[0] is None:
-                for key in (*self.model.txns, *self.model.cards, *self.model.savings, *self.model.loans):
-                    self.compare_view(key)
+                self.compare_everything()
             self.shop.connection.close()
+
+    def compare_everything(self) -> None:
+        for key in (*self.model.txns, *self.model.cards, *self.model.savings, *self.model.loans):
+            self.compare_view(key)
 
     # --- asking and comparing ----------------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ SHORT_WAITS = st.sampled_from([1, 5, 30, 31, 120, 300, 600, 1_800, 7_200, 90_000
 DAYS = st.sampled_from([1, 3, 27, 31, 62])
 
 
-class ApiStateMachine(RailMachine):
+class AccountMachine(RailMachine):
     # --- virtual cards ------------------------------------------------------------------------------------------------
 
     @rule(

@@ -230,7 +230,7 @@ def order(context: Context, seen: LoadedRows, order_ref: str, amount: int) -> De
 
 
 async def submit_with_poison(dsn: str, data: Path, poisoned: set[int]) -> list[Any]:
-    settings = Settings(data=data)
+    settings = Settings(data=data, database_url=dsn)
     await prepare(settings, dsn)
     services = await composition.Services.build(settings, dsn)
     services.writer.start()

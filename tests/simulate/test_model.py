@@ -28,7 +28,7 @@ from tests.simulate.model_cards import Card
 from tests.simulate.model_rails import Payment
 from tests.simulate.processes import broken_invariants, fault_count
 from tests.simulate.state_machine import AuditedDeployment
-from tests.simulate.state_machine_accounts import ApiStateMachine
+from tests.simulate.state_machine_disputes import ApiStateMachine
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("model")]
 
@@ -125,7 +125,28 @@ class ForgetsTheMonthlyFee(Model):
         card.months += 1
 
 
-WRONG = (WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, ForgetsTheMonthlyFee)
+class KeepsWhatWasDisputed(Model):
+    """A wrong model that holds nothing for a dispute."""
+
+    def open_dispute(self, key: str, of: str, amount: int) -> Reply:
+        reply = super().open_dispute(key, of, amount)
+        if key in self.disputes:
+            self.held["wallet:main:NGN"] -= self.disputes[key].total
+        return reply
+
+
+class TellsOtherAmounts(Model):
+    """A wrong model whose events have the fee in their amount."""
+
+    def expected_event(self, txn: Txn) -> Reply | None:
+        expected = super().expected_event(txn)
+        return expected and {**expected, "chargedAmount": "0.01"}
+
+
+WRONG = (
+    *(WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, ForgetsTheMonthlyFee),
+    *(KeepsWhatWasDisputed, TellsOtherAmounts),
+)
 
 
 def try_all(world: AuditedDeployment, model: type[Model]) -> None:

@@ -19,6 +19,15 @@ METER: dict[str, Any] = {"paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678
 ADA = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}
 NO_INTEREST = {"interestRate": "0", "interestFrequency": "annualized"}
 
+NEW_RECEIPT = (
+    "insert into inbound_receipt (key, merchant_id, rail, rail_reference, account_number, amount, currency, txn_ref,"
+    " booked_at)"
+)
+NEW_DECISION = (
+    "insert into suspense_decision (key, merchant_id, rail, rail_reference, state, amount, currency, approval_id,"
+    " other_merchant_id, reference, message, decided_at)"
+)
+
 VIOLATIONS: dict[str, tuple[str, ...]] = {
     # --- the journal
     "a posting moves money between two accounts": (
@@ -45,6 +54,23 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "alter table account drop constraint account_floor;"
         " update account set held = posted + 1 where merchant_id = $1 and name = 'wallet:main:NGN'",
     ),
+    # --- money in suspense
+    "money that came in for nobody known is in suspense": (
+        f"{NEW_RECEIPT} values ('\\x01', $1, 'paystack', 'T1', '', 100, 'NGN', '', now())",
+        "update posting set kind = 'received for nobody known', credit = 'suspense:inbound:NGN'"
+        " where merchant_id = $1 and seq = 1",
+    ),
+    "what was decided about money in suspense is the whole of a receipt": (
+        f"{NEW_DECISION} values ('\\x01', $1, 'paystack', 'T1', 'assigned', 100, 'NGN', 0, 0, '', '', now())",
+        f"{NEW_RECEIPT} values ('\\x01', $1, 'paystack', 'T1', '', 100, 'NGN', '', now()); "
+        f"{NEW_DECISION} values ('\\x02', $1, 'paystack', 'T1', 'returning', 100, 'NGN', 0, 0, 'R1', '', now())",
+        f"{NEW_RECEIPT} values ('\\x01', $1, 'paystack', 'T1', '', 100, 'NGN', '', now()); "
+        f"{NEW_DECISION} values ('\\x02', $1, 'paystack', 'T1', 'returned', 99, 'NGN', 0, 0, 'R1', '', now())",
+    ),
+    "money in suspense that is assigned to another merchant": (
+        f"{NEW_DECISION} values ('\\x01', $1, 'paystack', 'T1', 'assigned', 100, 'NGN', 0, 7, '', '', now())",
+        f"{NEW_DECISION} values ('\\x01', $1, 'paystack', 'T1', 'received', 100, 'NGN', 0, 7, '', '', now())",
+    ),
     # --- holds, jobs, events
     "what an account holds is the sum of its pending holds": (
         "update account set held = held + 1 where merchant_id = $1 and name = 'wallet:main:NGN'",
@@ -67,6 +93,13 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "every final transaction has exactly one event": (
         "delete from event where merchant_id = $1 and seq = 1",
         "update transaction set status = 'successful' where merchant_id = $1 and status = 'pending'",
+    ),
+    "the daily totals of a merchant count every final transaction": (
+        "insert into daily_total (merchant_id, day, kind, currency, status, rail, code, reason, count, amount)"
+        " values ($1, '2020-01-01', 'transfer', 'NGN', 'successful', '', '', '', 1, 100)",
+        "delete from daily_total where merchant_id = $1; insert into daily_total_mark (merchant_id, event_seq)"
+        " select merchant_id, last_event_seq from merchant_state where merchant_id = $1"
+        " on conflict (merchant_id) do update set event_seq = excluded.event_seq",
     ),
     "what a hold gave was posted under its reference": (
         "update hold set taken = taken - 1 where merchant_id = $1 and taken > 0",

@@ -44,7 +44,7 @@ METHODS = tuple(method.name for method in methods_of("test"))
 
 # Few requests, and the same in every run: test_bad_input.py covers every field.
 SHORT = settings(
-    max_examples=40,
+    max_examples=25,
     derandomize=True,
     database=None,
     deadline=None,

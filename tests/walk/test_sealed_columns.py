@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import asyncpg
 import pytest
 
 from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
-from kasuwa.core.vault import UnsealError, Vault
+from kasuwa.core.keyring import UnsealError
+from kasuwa.core.vault import Vault
 from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT, unseal_key
-from kasuwa.db.migrate import open_vault
+from kasuwa.db.webhook_endpoints import SEAL_CONTEXT as ENDPOINT_SEAL_CONTEXT
 from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client, verify_bvn
@@ -23,16 +23,10 @@ from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices import model as invoices
 from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.virtualcard.model import pan_aad
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
+from kasuwa.sealed_columns import SEALED_PLACES
 from tests.merchant_client import MerchantClient
-from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
-from tests.methods.disputes.dispute_client import file_of, open_dispute
-from tests.methods.payment.payment_client import PaymentClient
-from tests.methods.virtualcard.card_client import CardClient
 from tests.running import NEWEST, Deployment, Deployments
-
-METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
+from tests.sealed_rows import make_two_of_each, read_vault
 
 
 class Sealed(NamedTuple):
@@ -44,6 +38,10 @@ class Sealed(NamedTuple):
 
 def at(place: Callable[[Any], str]) -> Callable[[Vault, int, Any, bytes], bytes]:
     return lambda vault, merchant_id, name, sealed: vault.unseal(merchant_id, place(name), sealed)
+
+
+def open_endpoint_secret(vault: Vault, merchant_id: int, name: Any, sealed: bytes) -> bytes:
+    return unseal_key(vault, merchant_id, sealed, name, ENDPOINT_SEAL_CONTEXT)
 
 
 PLACES = {
@@ -61,6 +59,8 @@ PLACES = {
     "signing_secret.sealed": Sealed(
         "verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name, SECRET_SEAL_CONTEXT)
     ),
+    "webhook_endpoint.sealed": Sealed("verifier", open_endpoint_secret),
+    "webhook_endpoint.previous_sealed": Sealed("previous_verifier", open_endpoint_secret),
     "idempotency_record.sealed_reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
 }
 # Columns of payments and tickets, which their own tests swap, and of clients, below.
@@ -68,41 +68,6 @@ ELSEWHERE = {
     *("payment.sealed_card", "saved_card.sealed", "console_user.totp_sealed"),
     *("ticket.code_sealed", "ticket.person_sealed"),
 }
-
-
-def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
-    for number, bvn in enumerate((BVN, OTHER_BVN)):
-        enroll(shop, bvn=bvn, phone=f"0803123456{number}")
-        create(shop, bvn="22222222241", verify=True)
-        payee: dict[str, Any] = {
-            "name": "Ada Obi",
-            "reference": f"payee-{number}",
-            "email": "ada@example.com",
-            "bvn": bvn,
-        }
-        shop.put("resources", request="personalized-accounts", **payee)
-        customer = shop.put("resources", request="customer", name="Ada Obi", email=f"ada{number}@example.com").body
-        items = [{"name": "Fabric", "amount": 500}]
-        shop.put("resources", request="invoice", customer_id=customer["data"]["customer_id"], items=items)
-        CardClient(shop)
-        bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
-        assert bill["token"]
-        shop.transfer(headers={"idempotency-key": f"key-{number}"})
-        payments = PaymentClient(shop)
-        opened = open_dispute(payments, payments.paid()["txnRef"])["data"]["dispute_id"]
-        evidence = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
-        payments.pay(action="dispute_respond", dispute_id=opened, evidence=evidence)
-    deployment.run_command("merchant", "roll-key", shop.mid)
-    for _ in range(2):
-        deployment.run_command("merchant", "roll-secret", shop.mid)
-
-
-async def read_vault(deployment: Deployment) -> Vault:
-    connection = await asyncpg.connect(deployment.dsn)
-    try:
-        return await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
-    finally:
-        await connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -149,4 +114,7 @@ def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:
         " using (table_schema, table_name) where table_type = 'BASE TABLE' and table_schema = 'public'"
         " and data_type = 'bytea' and column_name like '%sealed%'"
     )
-    assert {row[0] for row in rows} == set(PLACES) | ELSEWHERE
+    named = {row[0] for row in rows}
+    assert named == set(PLACES) | ELSEWHERE
+    # What encrypts everything anew goes through the same columns.
+    assert sorted(column.name for column in SEALED_PLACES.columns) == sorted(named)

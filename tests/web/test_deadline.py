@@ -61,7 +61,7 @@ async def ask_in_vain(deployment: Deployment, shop: MerchantClient, row: ActionR
     parts = DispatchServices(
         directory=services.merchant_directory,
         writer=services.writer,
-        reader=DatabaseReaderFactory(services.reader, services.vault),
+        reader=DatabaseReaderFactory(services.reader, services.lists, services.vault),
         steps=services.step_runner,
         rails=msgspec.structs.replace(services.rails, **rails),
         admin_operations=None,

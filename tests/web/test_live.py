@@ -24,6 +24,9 @@ def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> Non
         assert (reply.http, reply.body["status"]) == (404, 102)
         assert wire.send("GET", "/openapi.json").body == paths_document("live")
         assert wire.send("GET", "/openapi-actions.json").body == actions_document("live")
+        # The documentation is that of test too, and says what live lacks.
+        assert wire.send("GET", "/docs/guides/go-live.html").http == 200
+        assert b"Exists in the test environment only" in wire.send("GET", "/docs/reference/sandbox-clock.html").raw
         # The first merchant of an empty database has the mid that was just refused: that is forgotten in a second.
         wait_until("the merchant is known", lambda: shop.send_fields("resources", {"inquire": "wallet"}).http == 200)
         assert shop.put("resources", inquire="wallet").body["data"] == [

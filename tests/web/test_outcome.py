@@ -14,6 +14,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,8 +29,9 @@ from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
 from kasuwa.db.connections import open_operator_pool
 from kasuwa.db.jobs import Claimed
+from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.reading import DatabaseReaderFactory
-from kasuwa.pages.checkout import CheckoutPayments
+from kasuwa.pages.checkout import CheckoutPayments, PageReads
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.settings import read_settings
 from kasuwa.web.dispatch import Dispatch, DispatchServices
@@ -129,7 +131,7 @@ class LocalService:
             DispatchServices(
                 directory=services.merchant_directory,
                 writer=services.writer,
-                reader=DatabaseReaderFactory(services.reader, services.vault),
+                reader=DatabaseReaderFactory(services.reader, services.lists, services.vault),
                 steps=self,
                 rails=services.rails,
                 admin_operations=make_admin_operations(services, self._operators),
@@ -139,8 +141,9 @@ class LocalService:
         )
         self._stepper = stepper
         self._table = make_routes(services.methods)
+        reads = PageReads(services.reader, partial(MerchantReader, services.lists))
         self._visits = CheckoutPages(
-            CheckoutPayments(services.reader, services.vault, services.merchant_directory, self.dispatch, "http://pay")
+            CheckoutPayments(reads, services.vault, services.merchant_directory, self.dispatch, "http://pay")
         )
 
     def shorten_timeout(self) -> None:

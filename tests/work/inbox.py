@@ -40,6 +40,7 @@ class ReceivedRequest(NamedTuple):
 class Answer(NamedTuple):
     code: int
     headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
 
 
 OK = Answer(200)
@@ -117,9 +118,10 @@ class WebhookRequestHandler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.send_response(answer.code)
-        for name, value in (*answer.headers, ("content-length", "0")):
+        for name, value in (*answer.headers, ("content-length", str(len(answer.body)))):
             self.send_header(name, value)
         self.end_headers()
+        self.wfile.write(answer.body)
 
     def do_GET(self) -> None:
         """Records the request that a sender would make if it followed redirects."""

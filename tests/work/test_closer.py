@@ -17,7 +17,8 @@ from kasuwa.core import merkle
 from kasuwa.core.closes import Close, close_hash
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.closes import SignedClose
-from kasuwa.settings import SettingsError, read_settings
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import read_settings
 from kasuwa.verify import climb, verify_document
 from kasuwa.work.closes import BookCloser, CloseTerms, PublishError
 from tests.merchant_client import MerchantClient

@@ -201,7 +201,7 @@ def test_without_a_url_an_event_waits_in_the_log_until_it_is_asked_for(shop: Mer
     wait_for_state(shop, delivered, "delivered")
     kept = event_of(shop, silent)
     assert (kept["state"], kept["attempts"]) == ("no_endpoint", [])
-    assert resend(shop, event_id=kept["event_id"]) == {"status": 200, "message": "Sent again", "sent": 1}
+    assert resend(shop, event_id=kept["event_id"]) == {"status": 200, "message": "Sent again", "sent": 1, "more": False}
     wait_for_state(shop, silent, "delivered")
     assert [letter.payload["txnRef"] for letter in inbox.requests] == [delivered, silent]
 

@@ -56,8 +56,8 @@ def test_an_event_is_shown_with_its_payload_and_every_attempt(
     }
     assert first.pop("ms") >= 0
     assert second.pop("ms") >= 0
-    assert first == {"number": 1, "at": "2026-01-05T09:00:00.000Z", "http": 500, "error": "HTTP 500"}
-    assert second == {"number": 2, "at": "2026-01-05T09:00:05.000Z", "http": 200, "error": None}
+    assert first == {"number": 1, "at": "2026-01-05T09:00:00.000Z", "http": 500, "error": "HTTP 500", "response": ""}
+    assert second == {"number": 2, "at": "2026-01-05T09:00:05.000Z", "http": 200, "error": None, "response": ""}
 
 
 def test_the_log_is_paged_newest_first(shop: MerchantClient) -> None:
@@ -142,7 +142,12 @@ def test_a_delivered_event_is_sent_again_as_it_was(shop: MerchantClient, inbox: 
     send_events_to(shop, inbox.url)
     txn_ref = shop.transfer()["txnRef"]
     event = wait_for_state(shop, txn_ref, "delivered")
-    assert resend(shop, event_id=event["event_id"]) == {"status": 200, "message": "Sent again", "sent": 1}
+    assert resend(shop, event_id=event["event_id"]) == {
+        "status": 200,
+        "message": "Sent again",
+        "sent": 1,
+        "more": False,
+    }
     wait_for_state(shop, txn_ref, "delivered", attempts=2)
     first, second = inbox.requests
     assert (first.id, first.body) == (second.id, second.body)

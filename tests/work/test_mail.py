@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kasuwa.settings import SettingsError, read_settings
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import read_settings
 from kasuwa.work.mail import LinkSender, read_mail_server
 from tests.work.postbox import Postbox, taking_mail
 

@@ -94,9 +94,8 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = await subject_access.find_clients_by_bvn(
-            connection, merchant_id, hash_bvn(vault.digest, merchant_id, bvn)
-        )
+        hashes = [hash_bvn(digest, merchant_id, bvn) for digest in vault.index_digests]
+        found = await subject_access.find_clients_by_bvn(connection, merchant_id, hashes)
         await record_audit_entry(connection, merchant_id, "looked for clients by a BVN", ", ".join(found) or "nobody")
         return found
 

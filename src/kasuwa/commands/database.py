@@ -16,6 +16,7 @@ import typer
 from kasuwa import supervise
 from kasuwa.core.decision import AuditEntry
 from kasuwa.core.vault import Vault
+from kasuwa.database_logins import LoginError, owner_url
 from kasuwa.db import audit_trail, merchants, migrate
 from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.postgres_account import EmbeddedError
@@ -26,7 +27,8 @@ from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.ports import PortError
 from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import Settings, SettingsError, read_settings
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import Settings, read_settings
 from kasuwa.supervise import ServeError
 from kasuwa.work.closes import PublishError
 
@@ -72,7 +74,7 @@ def one_line_errors() -> Iterator[None]:
         yield
     except (ServeError, ListenError, PortError, SettingsError, migrate.MigrationError, EmbeddedError) as error:
         sys.exit(f"kasuwa: {error}")
-    except (TransactionPooling, PublishError) as error:
+    except (LoginError, TransactionPooling, PublishError) as error:
         sys.exit(f"kasuwa: {error}")
     except DatabaseUnreachable as error:
         outcome = (
@@ -109,11 +111,15 @@ def require_database(settings: Settings) -> None:
         )
 
 
-def run_with_connection(data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
-    """Runs `work` with a connection to the primary and the vault. Exits if the database has no schema."""
+def run_with_connection(
+    data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]], *, as_owner: bool = False
+) -> T:
+    """Runs `work` with a connection to the primary and the vault. Exits if the database has no schema.
+
+    The login is the application's, or with `as_owner` the one that owns the tables, if it is known."""
 
     async def run(settings: Settings, dsn: str) -> T:
-        connection = await connect_to_primary(dsn)
+        connection = await connect_to_primary(owner_url(settings, dsn) if as_owner else dsn)
         try:
             await require_schema(connection)
             vault = await migrate.open_vault(connection, secret_key_of(settings, may_create=False))

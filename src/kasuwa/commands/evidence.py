@@ -15,7 +15,8 @@ from kasuwa.core.vault import Vault
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.evidence.collect import Deployment, ScanFailed
 from kasuwa.evidence.package import MANIFEST, DirectoryTaken, Package, make_evidence
-from kasuwa.secret_key import SECRET_FILE
+from kasuwa.sealed_columns import SEALED_PLACES
+from kasuwa.secret_key import SECRET_FILE, is_secret_in_data
 from kasuwa.settings import Settings
 
 OutOption = Annotated[Path, typer.Option("--out", help="Directory to write. It must not exist, or be empty.")]
@@ -53,15 +54,23 @@ def make(out: OutOption, logs: LogsOption = None, key: KeyOption = None, data: D
 
 def deployment_of(settings: Settings, logs: list[Path], former: list[bytes]) -> Deployment:
     """Returns what the evidence is made from. Logs in the data directory are searched too."""
-    path = None if settings.secret_key is not None else settings.data / SECRET_FILE
+    path = settings.data / SECRET_FILE if is_secret_in_data(settings) else None
     own = sorted(settings.data.glob("*.log")) if settings.data.is_dir() else []
     return Deployment(
         environment=settings.environment,
         version=__version__,
         key=require_close_key(settings),
-        secret_source="KASUWA_SECRET_KEY" if path is None else "file in the data directory",
+        secret_source=secret_source_of(settings),
         secret_path=path,
         closes_directory=closes_directory_of(settings),
         logs=[*own, *logs],
+        places=SEALED_PLACES,
         former_keys=former,
     )
+
+
+def secret_source_of(settings: Settings) -> str:
+    """Returns where the key-encryption key comes from."""
+    if settings.secret_key_command is not None:
+        return "KASUWA_SECRET_KEY_COMMAND"
+    return "file in the data directory" if is_secret_in_data(settings) else "KASUWA_SECRET_KEY"

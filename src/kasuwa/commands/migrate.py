@@ -13,6 +13,7 @@ from kasuwa.commands.database import (
     run_with_database,
 )
 from kasuwa.core.vault import Vault
+from kasuwa.database_logins import owner_url
 from kasuwa.db import migrate
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.primary import connect_to_primary
@@ -52,7 +53,7 @@ def plan_migration(data: DataOption) -> str:
             )
 
     async def find(settings: Settings, dsn: str) -> list[str]:
-        connection = await connect_to_primary(dsn)
+        connection = await connect_to_primary(owner_url(settings, dsn))
         try:
             return await migrate.find_pending(connection, settings.environment)
         finally:

@@ -11,9 +11,10 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.vault import Vault
 from kasuwa.db import rail_records, vendor_accounts
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.rail_records import ShadowCount, ShadowDifference
+from kasuwa.db.rail_records import OpenOrders, ShadowCount, ShadowDifference
 from kasuwa.db.vendor_accounts import AccountUse
-from kasuwa.settings import Settings, SettingsError, shadow_of
+from kasuwa.setting_values import SettingsError
+from kasuwa.settings import Settings, shadow_of
 
 HELP = "Report on rails, and check one that speaks the rail protocol."
 command = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP)
@@ -77,27 +78,44 @@ def list_accounts(
     ] = "",
     data: DataOption = None,
 ) -> None:
-    """List when which account with a vendor was used. An order that may be another account's never counts as lost."""
+    """List when which account with a vendor was used, and how many open orders each has. An order is sent and asked
+    after with the account that it was taken with."""
 
-    from kasuwa.rail_choice import vendor_accounts_of
+    from kasuwa.vendor_rails import known_accounts_of
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[dict[str, str], list[AccountUse]]:
-        own = vendor_accounts_of(settings)
-        if same and same not in own:
-            raise SettingsError(f"the keys of {same} are not set ({' or '.join(own) or 'nothing'} is)")
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
+        accounts = known_accounts_of(settings)
+        if same and same not in accounts.own:
+            raise SettingsError(f"the keys of {same} are not set ({' or '.join(accounts.own) or 'nothing'} is)")
         if same:
+            former = [account for rail, account in accounts.former if rail == same]
             async with connection.transaction():
-                forgotten = await vendor_accounts.forget_others(connection, same, own[same])
-                after = f"{forgotten} other keys are of the same account"
+                named = await vendor_accounts.name_the_same(connection, same, accounts.own[same], former)
+                after = f"{named} other keys are of the same account"
                 await record_audit_entry(connection, OPERATOR_CHAIN_ID, "rail.same_account", same, after=after)
-        return own, await vendor_accounts.list_uses(connection)
+        uses = await vendor_accounts.list_uses(connection)
+        accounts.update(uses, await vendor_accounts.list_aliases(connection))
+        orders = await rail_records.count_open_orders(connection)
+        return [describe_use(use, accounts, orders) for use in uses]
 
-    own, uses = run_with_connection(data, work)
-    for use in uses:
-        mark = "  set now" if own.get(use.rail) == use.account else ""
-        typer.echo(f"{use.rail} {use.account}: {utc_text(use.began_at)} to {utc_text(use.last_used_at)}{mark}")
-    if not uses:
+    lines = run_with_connection(data, work)
+    for line in lines:
+        typer.echo(line)
+    if not lines:
         typer.echo("no account with a vendor was used")
+
+
+def describe_use(use: AccountUse, accounts: Any, orders: list[OpenOrders]) -> str:
+    found = accounts.find(use.rail, use.account)
+    if found is None:
+        mark = "keys not set"
+    elif found != use.account:
+        mark = f"the same as {found}"
+    else:
+        mark = "set now" if found == accounts.own.get(use.rail) else "set as a former account"
+    count = sum(row.count for row in orders if (row.rail, row.rail_account) == (use.rail, use.account))
+    times = f"{utc_text(use.began_at)} to {utc_text(use.last_used_at)}"
+    return f"{use.rail} {use.account}: {times}, {count} open orders, {mark}"
 
 
 def describe_ms(mean: int | None) -> str:

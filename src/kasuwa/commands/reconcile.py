@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands import reconcile_statements
+from kasuwa.commands import reconcile_statements, reconcile_suspense
 from kasuwa.commands.database import DataOption, run_with_connection
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
@@ -67,6 +67,9 @@ def list_unclaimed(most: MostOption = 50, data: DataOption = None) -> None:
         typer.echo(f"{utc_text(arrived_at)}  {rail} {reference}  {receipt['currency']} {amount:>14}  account {number}")
 
 
+command.command(name="suspense")(reconcile_suspense.list_suspense)
+command.command(name="assign")(reconcile_suspense.propose_assignment)
+command.command(name="return")(reconcile_suspense.propose_return)
 command.command(name="import")(reconcile_statements.import_file)
 command.command(name="feed")(reconcile_statements.import_feed)
 command.command(name="mapping")(reconcile_statements.show_mapping)

@@ -45,6 +45,8 @@ def serve(
         secret_key_of(settings)
         dsn, cluster = at_end.enter_context(supervise.open_database(settings))
         supervise.prepare(settings, dsn)
+        # The processes that serve do not know how to become the owner.
+        settings.database_owner_url = None
 
         def announce() -> None:
             made = announcement.make_announcement(settings, dsn)

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from kasuwa.console import passwords
 from kasuwa.console.step_up import verify_credentials
 from kasuwa.console.visit import Visit
-from kasuwa.core.vault import UnsealError
+from kasuwa.core.keyring import UnsealError
 from kasuwa.db import console_sessions, console_users
 
 BAD_NEW_CODE = "wrong or expired code; check that your phone's clock is right"

@@ -21,6 +21,14 @@ CONSOLE = ApiMethod(
             example={"action": "cards"},
         ),
         Read(
+            name="waiting_transfers",
+            request=wire.PageRequest,
+            reply=wire.WaitingReply,
+            read=store.list_waiting,
+            summary="Transfers that wait for approval",
+            example={"action": "waiting_transfers"},
+        ),
+        Read(
             name="checkouts",
             request=wire.PageRequest,
             reply=wire.CheckoutsReply,

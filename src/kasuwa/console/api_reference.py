@@ -6,23 +6,11 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console.access import ROLES_BY_PERMISSION, short_name
-from kasuwa.console.visit import NotFound, Visit
+from kasuwa.console.try_it import action_slug, can_make_one, fill_example, make_needed, remember_reply
+from kasuwa.console.try_it_needs import NEEDS
+from kasuwa.console.visit import NotAllowed, NotFound, Visit
 from kasuwa.core.action import Action, ApiMethod, title_of
-
-MAX_DEPTH = 4
-# Name of the component that describes errors, which every action may reply with.
-ERROR_BODY = "/ErrorBody"
-
-
-class SchemaField(msgspec.Struct):
-    name: str
-    type_text: str
-    required: bool
-    description: str
-
-
-def action_slug(action: Action) -> str:
-    return title_of(action).replace(" ", "-")
+from kasuwa.core.schema_fields import action_schemas, list_fields
 
 
 def find_documented_action(visit: Visit) -> tuple[ApiMethod, Action]:
@@ -40,22 +28,26 @@ async def show_reference(visit: Visit) -> Response:
 
 
 async def show_action(visit: Visit, status: int = 200, **values: Any) -> Response:
+    """Shows an action, with the "Try it" form. `values` replace those of the page."""
     method, action = find_documented_action(visit)
-    example = msgspec.json.format(msgspec.json.encode(dict(action.example)), indent=2).decode()
     openapi = await visit.services.read_openapi()
     operation = openapi["paths"][f"/{method.name}#{action_slug(action)}"]["put"]
     request, reply = action_schemas(openapi, operation)
+    can_try = visit.session_merchant is not None and visit.is_allowed(action)
+    if can_try and "example" not in values:
+        values["example"] = await fill_example(visit, title_in_path(method, action), action)
     shared: dict[str, Any] = {
         "method": method,
         "action": action,
         "slug": action_slug(action),
         "fields": list_fields(openapi, request),
         "reply_fields": list_fields(openapi, reply),
-        "example": example,
+        "shown_example": msgspec.json.format(msgspec.json.encode(dict(action.example)), indent=2).decode(),
         "reply": recorded_reply(operation, action),
-        "body": example,
+        "example": None,
+        "body": values["example"].text if can_try else "",
         "live_reply": None,
-        "can_try": visit.is_allowed(action),
+        "can_try": can_try,
         "allowed_roles": ", ".join(sorted(short_name(role) for role in ROLES_BY_PERMISSION[action.permission])),
         "api_url": visit.services.api_url,
     }
@@ -63,7 +55,10 @@ async def show_action(visit: Visit, status: int = 200, **values: Any) -> Respons
 
 
 async def try_action(visit: Visit) -> Response:
+    """Sends the request of the form, or makes what its example refers to and the merchant does not have yet."""
     method, action = find_documented_action(visit)
+    if visit.form_text("make"):
+        return await make_what_is_missing(visit, method, action)
     body = visit.form_text("body")
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
@@ -74,61 +69,27 @@ async def try_action(visit: Visit) -> Response:
             visit, 422, body=body, faults={"body": f"must request the action of this page, {action_slug(action)}"}
         )
     reply = await visit.run_action(method.name, fields, f"tried {method.name} {title_of(action)}")
+    if reply.is_success:
+        remember_reply(visit, title_in_path(method, action), action, fields, reply.body)
     return await show_action(visit, body=body, live_reply=reply.body)
 
 
-# --- schemas as tables --------------------------------------------------------------------------------------------
+async def make_what_is_missing(visit: Visit, method: ApiMethod, action: Action) -> Response:
+    """Makes objects with other examples, and shows the form with their references."""
+    title = title_in_path(method, action)
+    needs = NEEDS.get(title, ())
+    if not needs or not all(can_make_one(visit, need) for need in needs):
+        raise NotAllowed
+    made, problem = await make_needed(visit, needs)
+    faults = {"": problem} if problem else {}
+    return await show_action(visit, example=await fill_example(visit, title, action, made), faults=faults)
 
 
-def action_schemas(openapi: dict[str, Any], operation: dict[str, Any]) -> tuple[Any, Any]:
-    """Returns the request and reply schemas of an action. The fields of a list are those of its elements."""
-    body = operation["requestBody"]["content"]["application/json"]["schema"]
-    answers = operation["responses"]["200"]["content"]["application/json"]["schema"]["anyOf"]
-    reply = resolve_schema(openapi, next(answer for answer in answers if not answer["$ref"].endswith(ERROR_BODY)))
-    element = resolve_schema(openapi, reply["items"]) if reply.get("type") == "array" else reply
-    return resolve_schema(openapi, body), element
+def title_in_path(method: ApiMethod, action: Action) -> str:
+    return f"{method.name}-{action_slug(action)}"
 
 
 def recorded_reply(operation: dict[str, Any], action: Action) -> Any:
     """Returns the example reply of an action."""
     content = operation["responses"]["200"]["content"]["application/json"]
     return content["examples"][title_of(action)]["value"]
-
-
-def list_fields(openapi: dict[str, Any], schema: dict[str, Any], path: str = "", depth: int = 0) -> list[SchemaField]:
-    """Returns all fields by their dotted path. Fields of nested objects follow their object."""
-    found = []
-    required = set(schema.get("required", ()))
-    for name, raw in schema.get("properties", {}).items():
-        inner = resolve_schema(openapi, raw)
-        found.append(
-            SchemaField(path + name, describe_type(openapi, raw), name in required, str(inner.get("description", "")))
-        )
-        if depth < MAX_DEPTH:
-            below = resolve_schema(openapi, inner.get("items", {})) if inner.get("type") == "array" else inner
-            found += list_fields(openapi, below, f"{path}{name}.", depth + 1)
-    return found
-
-
-def resolve_schema(openapi: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Follows references, and unwraps a choice between one schema and null."""
-    if "$ref" in schema:
-        target = openapi["components"]["schemas"].get(schema["$ref"].rpartition("/")[2], {})
-        return {**resolve_schema(openapi, target), **{k: v for k, v in schema.items() if k == "description"}}
-    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
-    if len(choices) == 1:
-        return {**resolve_schema(openapi, choices[0]), **{k: v for k, v in schema.items() if k == "description"}}
-    return schema
-
-
-def describe_type(openapi: dict[str, Any], schema: dict[str, Any]) -> str:
-    inner = resolve_schema(openapi, schema)
-    if "enum" in inner:
-        return "one of " + ", ".join(str(value) for value in inner["enum"])
-    if "const" in inner:
-        return str(inner["const"])
-    if "anyOf" in inner:
-        return " or ".join(dict.fromkeys(describe_type(openapi, c) for c in inner["anyOf"] if c.get("type") != "null"))
-    if inner.get("type") == "array":
-        return f"array of {describe_type(openapi, inner.get('items', {}))}"
-    return str(inner.get("type", "any"))

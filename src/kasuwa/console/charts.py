@@ -1,54 +1,109 @@
-"""Charts as inline SVG. They can be read without color: successful transactions are solid, others hatched.
+"""Charts as inline SVG. They can be read without color: each series has a pattern of its own.
 
-Each has a title for screen readers, and the page shows the same numbers in a table.
+Every bar has its values as a label, which pointing at it or moving to it by keyboard shows below the chart
+(static/charts.js; without scripts, as a tooltip). The page shows the same numbers in a table.
 """
 
-from datetime import date
+from collections.abc import Callable, Sequence
 
 import msgspec
 from markupsafe import Markup
 
-from kasuwa.console.formatting import short_date as day_text
-
-WIDTH, HEIGHT, TOP = 640, 160, 2
-
-
-class Bar(msgspec.Struct, frozen=True):
-    day: date
-    successful: int
-    other: int
+WIDTH, HEIGHT = 640, 160
+TICKS = 4
 
 
-def draw_bar_chart(title: str, data: list[Bar]) -> Markup:
-    """Draws one stacked bar per day, scaled to the highest day.
+# The patterns of the series, once on a page with charts.
+CHART_PATTERNS = Markup(
+    '<svg class="visually-hidden" aria-hidden="true"><defs>'
+    '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern>'
+    '<pattern id="dots" width="5" height="5" patternUnits="userSpaceOnUse">'
+    '<circle class="dot" cx="2.5" cy="2.5" r="1.1"/></pattern></defs></svg>'
+)
 
-    The SVG is stretched to its container, so its texts are outside of it.
-    """
-    highest = max((bar.successful + bar.other for bar in data), default=0)
-    step = WIDTH / max(len(data), 1)
-    drawn = [draw_bar(bar, n, step, highest) for n, bar in enumerate(data)]
+
+class Series(msgspec.Struct, frozen=True):
+    """One of the stacked parts of every bar. `style` is its CSS class: solid, hatched, dotted or open."""
+
+    name: str
+    style: str
+    values: Sequence[int]
+
+
+class BarChart(msgspec.Struct, frozen=True):
+    """A chart of stacked bars. The first series is at the bottom."""
+
+    title: str
+    bar_names: Sequence[str]  # such as "12 Nov"
+    series: Sequence[Series]
+    format_value: Callable[[int], str] = "{:,}".format  # in labels of bars
+    format_tick: Callable[[int], str] = "{:,}".format  # of the axis
+
+
+def axis_maximum(highest: int) -> int:
+    """Returns the top of the axis: at least the highest value, and divisible into round steps."""
+    if highest <= TICKS:
+        return TICKS
+    power = 1
+    while power * 10 * TICKS <= highest:
+        power *= 10
+    steps = (step * power for step in (1, 2, 5, 10, 20, 50))
+    return next(step * TICKS for step in steps if step * TICKS >= highest)
+
+
+def bar_label(chart: BarChart, index: int) -> str:
+    values = [f"{chart.format_value(series.values[index])} {series.name}" for series in chart.series]
+    return f"{chart.bar_names[index]}: {', '.join(values)}"
+
+
+def draw_bar_chart(chart: BarChart) -> Markup:
+    """Draws the chart with its axes. The SVG is stretched to its container, so its texts are outside of it."""
+    totals = [sum(series.values[n] for series in chart.series) for n in range(len(chart.bar_names))]
+    top = axis_maximum(max(totals, default=0))
+    ticks = [top * n // TICKS for n in range(TICKS, -1, -1)]
+    step = WIDTH / max(len(totals), 1)
+    bars = Markup("").join(draw_bar(chart, n, step, top) for n in range(len(totals)))
+    lines = Markup("").join(
+        Markup('<line class="grid-line" x1="0" x2="{}" y1="{y:.1f}" y2="{y:.1f}"/>').format(WIDTH, y=HEIGHT * n / TICKS)
+        for n in range(TICKS)
+    )
     return Markup(
-        '<svg class="chart" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img" aria-label="{title}">'
-        '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-        '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>{bars}</svg>'
-        '<div class="ends"><span>{first}</span><span>highest day: {highest}</span><span>{last}</span></div>'
+        '<div class="bar-chart"><div class="axis-y" aria-hidden="true">{ticks}</div>'
+        '<svg class="chart bars" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="group" aria-label="{title}">'
+        "{lines}{bars}</svg>"
+        '<div class="axis-x" aria-hidden="true">{names}</div></div>'
+        '<p class="chart-values" aria-hidden="true">Point at a bar, or move with the arrow keys, to see its values.</p>'
     ).format(
+        ticks=Markup("").join(Markup("<span>{}</span>").format(chart.format_tick(tick)) for tick in ticks),
         w=WIDTH,
         h=HEIGHT,
-        title=title,
-        bars=Markup("").join(drawn),
-        first=day_text(data[0].day),
-        last=day_text(data[-1].day),
-        highest=f"{highest:,}",
+        title=chart.title,
+        lines=lines,
+        bars=bars,
+        names=Markup("").join(Markup("<span>{}</span>").format(name) for name in axis_names(chart.bar_names)),
     )
 
 
-def draw_bar(bar: Bar, index: int, step: float, highest: int) -> Markup:
-    scale = (HEIGHT - TOP) / highest if highest else 0
-    good, rest = bar.successful * scale, bar.other * scale
-    x, width = index * step + 1, max(step - 3, 2)
+def axis_names(names: Sequence[str]) -> list[str]:
+    """Returns the names below the axis: the first, the middle and the last bar."""
+    if len(names) < 3:
+        return list(names)
+    return [names[0], names[len(names) // 2], names[-1]]
+
+
+def draw_bar(chart: BarChart, index: int, step: float, top: int) -> Markup:
+    """Draws one bar as a group that can be pointed at over the whole height. The first can be reached by Tab."""
+    x, width, y = index * step, step, float(HEIGHT)
+    gap = min(width * 0.15, 3)
     rectangle = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
-    parts = [rectangle.format("good", x, HEIGHT - good, width, good)] if bar.successful else []
-    if bar.other:
-        parts.append(rectangle.format("rest", x, HEIGHT - good - rest, width, rest))
-    return Markup("").join(parts)
+    parts = []
+    for series in chart.series:
+        height = series.values[index] * HEIGHT / top
+        y -= height
+        if series.values[index]:
+            parts.append(rectangle.format(series.style, x + gap, y, width - 2 * gap, height))
+    return Markup(
+        '<g class="bar" tabindex="{}" role="img" aria-label="{label}"><title>{label}</title>'
+        '<rect class="target" x="{:.1f}" y="0" width="{:.1f}" height="{}"/>{}</g>'
+    ).format(-1 if index else 0, x, width, HEIGHT, Markup("").join(parts), label=bar_label(chart, index))

@@ -1,7 +1,11 @@
 """Record kinds of collections: payment links, plans, accounts and beneficiaries, disputes and settlements."""
 
+from typing import get_args
+
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
+from kasuwa.core.money import CURRENCIES
+from kasuwa.methods.disputes.model import DisputeState
 
 PAYLINKS = RecordKind(
     name="links",
@@ -11,7 +15,9 @@ PAYLINKS = RecordKind(
     selector="inquire",
     key_field="link_id",
     state_field="status",
-    columns=("link_id", "title", "link", "amount", "currency", "type", "status"),
+    columns=("link_id", "status", "amount", "type", "link"),
+    title_fields=("title",),
+    hidden_fields=("title",),
     list_action="paylink",
     view_action="paylink_detail",
     empty_text="A payment link is an address that anybody may open to pay you.",
@@ -23,7 +29,7 @@ PAYLINKS = RecordKind(
             (
                 FormField("title", "Title", required=True),
                 FormField("description", "Description"),
-                FormField("amount", "Amount", "Left out, the payer chooses it.", "decimal"),
+                FormField("amount", "Amount", "Leave empty to let the payer choose.", "decimal"),
                 FormField("currency", "Currency", options=("NGN", "USD", "GHS", "KES")),
                 FormField("type", "Type", options=("one_time", "recurring")),
                 FormField("frequency", "Frequency of a recurring link", options=("monthly", "weekly", "daily")),
@@ -49,12 +55,19 @@ RECURRENTS = RecordKind(
     method="resources",
     selector="inquire",
     key_field="id",
-    columns=("id", "state", "amount", "currency", "frequency", "next_charge", "paid", "email"),
+    columns=("id", "state", "amount", "frequency", "next_charge", "paid", "email"),
     list_action="recurrents",
     view_action="recurrent",
     empty_text="A recurrent payment starts with a card payment that has is_recurring.",
     update_forms=(
-        ActionForm("stop", "Stop", "recurrent", allowed_states=("active",), fixed_values=(("status", "stop"),)),
+        ActionForm(
+            "stop",
+            "Stop",
+            "recurrent",
+            allowed_states=("active",),
+            fixed_values=(("status", "stop"),),
+            consequence="the card is not charged any more until you restart it.",
+        ),
         ActionForm(
             "start",
             "Restart",
@@ -72,7 +85,7 @@ INSTALLMENTS = RecordKind(
     method="resources",
     selector="inquire",
     key_field="id",
-    columns=("id", "state", "total", "currency", "email"),
+    columns=("id", "state", "total", "email"),
     list_action="installments",
     empty_text="An installment plan starts with a card or token payment that has an installment.",
 )
@@ -83,7 +96,9 @@ BENEFICIARIES = RecordKind(
     singular="Beneficiary",
     method="console",
     key_field="ref_code",
-    columns=("ref_code", "name", "bank_code", "account_number", "created_at"),
+    columns=("ref_code", "bank_code", "account_number", "created_at"),
+    title_fields=("name",),
+    hidden_fields=("name",),
     list_action="beneficiaries",
     empty_text="A beneficiary receives a share of split payments. Use its ref_code in a payment's split.",
     create_forms=(
@@ -108,7 +123,9 @@ ACCOUNTS = RecordKind(
     selector="inquire",
     form_selector="request",
     key_field="reference",
-    columns=("reference", "accountNumber", "bankName", "accountName", "state", "dateCreated"),
+    columns=("reference", "state", "accountNumber", "bankName", "dateCreated"),
+    title_fields=("accountName",),
+    hidden_fields=("accountName",),
     list_action="accounts",
     empty_text="A personalized account is an account number for one customer: every transfer into it is a payment.",
     create_forms=(
@@ -124,7 +141,15 @@ ACCOUNTS = RecordKind(
             ),
         ),
     ),
-    update_forms=(ActionForm("close", "Close", "close_personalized_account", allowed_states=("open",)),),
+    update_forms=(
+        ActionForm(
+            "close",
+            "Close",
+            "close_personalized_account",
+            allowed_states=("open",),
+            consequence="transfers into it are sent back from now on. It cannot be opened again.",
+        ),
+    ),
 )
 
 DISPUTES = RecordKind(
@@ -133,7 +158,8 @@ DISPUTES = RecordKind(
     singular="Dispute",
     method="payment",
     key_field="dispute_id",
-    columns=("dispute_id", "txnRef", "state", "amount", "currency", "reason", "respond_by"),
+    columns=("dispute_id", "state", "amount", "reason", "txnRef", "respond_by"),
+    filters=(FormField("state", "State", options=get_args(DisputeState)), FormField("txnRef", "Payment")),
     list_action="disputes",
     view_action="dispute",
     empty_text="A dispute is opened by the payer's bank. Answer it before its deadline.",
@@ -155,10 +181,11 @@ DISPUTES = RecordKind(
         ),
         ActionForm(
             "accept",
-            "Accept: the payer is right",
+            "Accept the dispute",
             "dispute_respond",
             allowed_states=("needs_response",),
             fixed_values=(("accept", True),),
+            consequence="the amount and the dispute fee are taken from the wallet. This cannot be undone.",
         ),
     ),
 )
@@ -170,7 +197,12 @@ SETTLEMENTS = RecordKind(
     method="resources",
     selector="inquire",
     key_field="settlement_id",
-    columns=("settlement_id", "day", "currency", "gross", "fee", "vat", "refunds", "disputes", "reserve", "net"),
+    columns=("settlement_id", "state", "net", "day", "gross", "fee", "vat", "refunds", "disputes", "reserve"),
+    filters=(
+        FormField("from", "From", input_type="date"),
+        FormField("to", "To", input_type="date"),
+        FormField("currency", "Currency", options=CURRENCIES),
+    ),
     list_action="settlements",
     view_action="settlement",
     empty_text="A settlement is what collections did to the wallet on one day.",

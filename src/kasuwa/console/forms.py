@@ -1,6 +1,6 @@
 """Form definitions, and the conversion of a submitted form to an API request."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,7 +15,9 @@ class FormField(msgspec.Struct, frozen=True):
     input_mode: str = ""  # HTML inputmode
     required: bool = False
     options: tuple[str, ...] = ()  # makes it a select element
-    value_type: str = "text"  # type in the request: text, whole (number) or flag (boolean)
+    value_type: str = "text"  # type in the request: text, whole (number), flag (boolean) or words (a list)
+    people: str = ""  # clients or customers: the field takes an id of theirs, and suggests the newest by name
+    group: str = ""  # fields of the same group are shown in one row
     input_type: str = "text"  # HTML type; the value of a password field is never shown again
 
 
@@ -31,6 +33,27 @@ class ActionForm(msgspec.Struct, frozen=True):
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
     file_list: str = ""  # request field that gets the uploaded files, each with its name and its content in base64
     selector: str = ""  # request field that selects the action, if it is not that of the record kind
+    consequence: str = ""  # what the change does, if the user is asked before it is made
+    is_prefilled: bool = False  # its fields begin with the values of the record
+    reply_template: str = ""  # template that shows the reply once; empty returns to the record
+
+    def default_value(self, row: Mapping[str, Any], name: str) -> str:
+        """Returns the value with which a field of the form begins."""
+        value: Any = row if self.is_prefilled else {}
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def field_rows(fields: Iterable[FormField]) -> list[list[FormField]]:
+    """Returns the fields of a form as rows: those of one group together, all others alone."""
+    rows: list[list[FormField]] = []
+    for field in fields:
+        if field.group and rows and rows[-1][0].group == field.group:
+            rows[-1].append(field)
+        else:
+            rows.append([field])
+    return rows
 
 
 def build_request(fields: Iterable[FormField], read_text: Callable[[str], str]) -> dict[str, Any]:
@@ -57,6 +80,8 @@ def convert_value(field: FormField, text: str) -> Any:
     """Converts a text to the field's type. An invalid number stays a text, so that the action reports the error."""
     if field.value_type == "whole" and text.isascii() and text.isdecimal() and len(text) <= 15:
         return int(text)
+    if field.value_type == "words":
+        return text.replace(",", " ").split()
     return text == "yes" if field.value_type == "flag" else text
 
 

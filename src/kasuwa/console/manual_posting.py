@@ -8,6 +8,7 @@ write-off    a claim that will not be paid   income:write_off → account
              a debt nobody will claim        account → income:write_off
 reversal     a transfer or bill came back    rail → the account that paid it
              a payment was taken back        wallet → rail
+suspense     assigned, or returned by its rail (methods/payment/rules/suspense.py)
 
 A reversal is booked once for a transaction, whose own state stays final. Fees stay as they are. The merchant has an
 event about it. Contract: events#reversals
@@ -40,6 +41,7 @@ from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.transactions import SUCCESSFUL, make_delivery_jobs
 from kasuwa.ledger import chart
 from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
+from kasuwa.methods.payment.rules.suspense import SuspenseProposal, decide_suspense, need_suspense
 
 INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The debited account does not cover the amount")
 MAX_ACCOUNT_NAME_LENGTH = 120
@@ -64,6 +66,7 @@ class ProposedPosting(msgspec.Struct, frozen=True, omit_defaults=True):
     amount: int
     kind: str
     reverses: str = ""  # the transaction that its rail reversed
+    suspense: SuspenseProposal | None = None  # the money in suspense that it assigns or returns
 
 
 VerdictState = Literal["approved", "rejected"]
@@ -133,6 +136,8 @@ def posting_key(merchant_id: int, approval_id: int) -> bytes:
 def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
     key = posting_key(merchant.merchant_id, verdict.approval_id)
     accounts = (verdict.posting.debit, verdict.posting.credit) if verdict.state == "approved" else ()
+    if verdict.posting.suspense is not None:
+        return Needs(((ManualPosting, key), *need_suspense(verdict.posting.suspense, merchant.merchant_id)), accounts)
     if not verdict.posting.reverses:
         return Needs(((ManualPosting, key),), accounts)
     merchant_id, txn_ref = merchant.merchant_id, verdict.posting.reverses
@@ -151,6 +156,12 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
     if verdict.state == "rejected":
         return Decision(reply=row, rows=(row,), audit_entries=(verdict.audit_entry,))
     proposed = verdict.posting
+    if proposed.suspense is not None:
+        decided = decide_suspense(proposed.suspense, verdict.approval_id, context, seen)
+        if isinstance(decided, Decision):
+            decided.reply, decided.rows = row, (row, *decided.rows)
+            decided.audit_entries = (verdict.audit_entry,)
+        return decided
     rows: tuple[Row, ...] = (row,)
     events: tuple[Event, ...] = ()
     if proposed.reverses:

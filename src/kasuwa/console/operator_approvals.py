@@ -1,4 +1,5 @@
-"""The approvals page: manual postings, write-offs, reversals, tariffs and exchange rates need two operators.
+"""The approvals page: manual postings, write-offs, reversals, money in suspense, tariffs and exchange rates need two
+operators.
 
 One operator proposes, another approves or rejects. A posting is decided in the merchant's books by the writer, all
 other proposals in the transaction that closes the approval.
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console import operator_reads, operator_user_proposals
+from kasuwa.console import operator_reads, operator_suspense, operator_user_proposals
 from kasuwa.console.access import CAN_KEEP_BOOKS
 from kasuwa.console.events import parse_int
 from kasuwa.console.manual_posting import (
@@ -24,11 +25,13 @@ from kasuwa.console.manual_posting import (
     parse_posting,
     write_off_accounts,
 )
+from kasuwa.console.operator_reads import AccountBalance
 from kasuwa.console.team import deliver_link
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry, Decision, FieldError, Refusal
 from kasuwa.core.exchange_rates import FOREIGN, HOME, ExchangeRate, read_rate
 from kasuwa.core.merchant import MerchantSettings, check_settings
+from kasuwa.core.money import CURRENCIES
 from kasuwa.db import approvals, merchants, rates
 from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
@@ -37,15 +40,20 @@ from kasuwa.db.connection_pool import Connection
 from kasuwa.ledger import chart
 
 MAX_REASON_LENGTH = 500
+MAX_MID_LENGTH = 50
+# Accounts with balances that a form offers. Others can be typed.
+MAX_CHOICES = 60
 PROPOSAL_TITLES = {
     "posting": "Manual posting",
     "write_off": "Write-off",
     "reversal": "Reversal by a rail",
+    operator_suspense.ASSIGN: "Assignment of money in suspense",
+    operator_suspense.RETURN: "Return of money in suspense",
     "tariff": "Tariff",
     "rate": "Exchange rate",
 }
 # Kinds that move money. They are decided in the merchant's books.
-POSTING_KINDS = frozenset({"posting", "write_off", "reversal"})
+POSTING_KINDS = frozenset({"posting", "write_off", "reversal", *operator_suspense.KINDS})
 ALREADY_POSTED = "The posting was made already. Approve it to close the approval."
 # Changes of operators are proposed on the team page.
 APPROVAL_TITLES = {**PROPOSAL_TITLES, operator_user_proposals.USER_PROPOSAL_KIND: "Change of operator"}
@@ -77,8 +85,11 @@ Proposal = ProposedPosting | ProposedRate | dict[str, Any]
 
 async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Response:
     await visit.repair(approvals.close_decided_approvals)
+    mid = str(values.get("submitted", visit.query).get("mid", ""))[:MAX_MID_LENGTH]
     async with visit.snapshot() as connection:
         found, current_rates = await approvals.list_newest(connection), await rates.read_current_rates(connection)
+        names = await operator_reads.read_merchant_names(connection, {a.mid for a in found if a.mid})
+        choices = await list_choices(connection, mid)
     shared = {
         "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
         "decided": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state != "open"],
@@ -90,8 +101,24 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         "home": HOME,
         "can_decide": visit.user.role in CAN_KEEP_BOOKS,
         "open_form": visit.query.get("kind", "posting"),
+        "mid": mid,
+        "names": names,
+        "choices": choices,
+        "balance_of": {account.name: account for account in choices},
     }
     return visit.render("operator_approvals.html", status, **{**shared, **values})
+
+
+async def list_choices(connection: Connection, mid: str) -> list[AccountBalance]:
+    """Returns the accounts that the forms offer for a merchant: those with the largest balances, then those that every
+    merchant may have. Empty without a merchant."""
+    summary = await operator_reads.find_merchant(connection, mid) if mid else None
+    if summary is None:
+        return []
+    found = await operator_reads.list_account_choices(connection, summary.merchant_id, MAX_CHOICES)
+    known = {account.name for account in found}
+    common = sorted(f"{owner}:{currency}" for owner in chart.COMMON for currency in CURRENCIES)
+    return found + [AccountBalance(name, name.rpartition(":")[2], 0, 0, None) for name in common if name not in known]
 
 
 # --- proposing ----------------------------------------------------------------------------------------------------
@@ -112,6 +139,8 @@ async def submit_proposal(visit: Visit) -> Response:
     proposal = msgspec.json.encode(read).decode()
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         mid = None if kind == "rate" else submitted["mid"]
+        if kind in operator_suspense.KINDS and isinstance(read, ProposedPosting):
+            mid = await operator_suspense.find_holder(connection, read)
         approval_id = await approvals.propose(connection, mid, kind, proposal, submitted["reason"], visit.user.user_id)
         chain = await find_audit_chain(connection, mid)
         await visit.record_audit_on(
@@ -129,6 +158,8 @@ async def read_proposal(visit: Visit, kind: str, submitted: dict[str, str]) -> P
     """Parses and checks a submitted proposal. Returns it, or its field errors."""
     if kind == "rate":
         return read_proposed_rate(submitted["currency"], submitted["buy"], submitted["sell"])
+    if kind in operator_suspense.KINDS:
+        return await operator_suspense.read(visit.reader, kind, submitted["reference"], submitted["mid"])
     summary = await operator_reads.find_merchant(visit.reader, submitted["mid"])
     if summary is None:
         return (FieldError("mid", "no merchant has this mid"),)
@@ -281,6 +312,8 @@ async def decide_posting(visit: Visit, connection: Connection, found: Approval, 
             return ApprovalResult(problem=result)
         known = (result.state, result.decided_by)
     stands, decided_by = known
+    if stands == "approved" and found.kind == operator_suspense.ASSIGN:
+        await operator_suspense.credit_other(visit.services, connection, found)
     if decided_by is None:  # posted by a version that did not store who approved it
         if state != stands:
             return ApprovalResult(problem=ALREADY_POSTED)
@@ -301,6 +334,9 @@ async def submit_verdict(
     merchant = await visit.services.merchant_directory.get_by_id(
         await merchants.find_merchant_id(connection, found.mid)
     )
+    bar = await operator_suspense.explain_bar(connection, posting) if state == "approved" else None
+    if bar is not None:
+        return bar
     opens_accounts = state == "approved" and found.kind == "posting"
     if opens_accounts and await unknown_accounts(visit, merchant.merchant_id, posting):
         return "It names an account that does not exist. Reject the proposal."

@@ -1,4 +1,4 @@
-"""The page of ledger invariants: shows the last check, and runs one on demand.
+"""The page of ledger invariants: shows the last result of each, and checks them on demand.
 
 A check reads all postings of all merchants. Therefore only roles that keep the books may run it, one runs at a time in
 the whole deployment, and each query and the whole check have a timeout. `kasuwa audit` runs the same check without
@@ -9,12 +9,16 @@ import asyncio
 from datetime import UTC, datetime
 
 import asyncpg
+import msgspec
 from starlette.responses import Response
 
 from kasuwa.console.access import CAN_KEEP_BOOKS
-from kasuwa.console.visit import InvariantCheck, Visit
+from kasuwa.console.visit import Visit
+from kasuwa.db import invariant_results
 from kasuwa.db.audit_lock import audit_lock
-from kasuwa.ledger.invariants import INVARIANTS, check_invariants
+from kasuwa.db.invariant_results import InvariantResult
+from kasuwa.ledger.chain_audit import CHAIN_STATEMENTS
+from kasuwa.ledger.invariants import INVARIANTS, find_violations
 
 INVARIANT_TIMEOUT_SECONDS = 20
 CHECK_TIMEOUT_SECONDS = 60
@@ -23,15 +27,34 @@ ALREADY_RUNNING = "A check is running already. Its result will be shown here."
 TIMED_OUT = "The check was stopped because it took too long. Run `kasuwa audit` instead, which has no timeout."
 
 
+class Law(msgspec.Struct, frozen=True):
+    """An invariant as the page shows it. `result` is None if it was never checked."""
+
+    sentence: str
+    result: InvariantResult | None
+
+    @property
+    def state(self) -> str:
+        if self.result is None:
+            return "not checked"
+        return "violated" if self.result.violations else "holds"
+
+
+SENTENCES = (*(invariant.description for invariant in INVARIANTS), *CHAIN_STATEMENTS)
+
+
 async def show_invariants(visit: Visit, status: int = 200, problem: str = "") -> Response:
-    faults = {"": problem} if problem else {}
+    async with visit.snapshot() as reader:
+        results = {result.invariant: result for result in await invariant_results.list_results(reader)}
+    laws = [Law(sentence[:1].upper() + sentence[1:], results.get(sentence)) for sentence in SENTENCES]
     return visit.render(
         "operator_invariants.html",
         status,
-        invariants=[invariant.description for invariant in INVARIANTS],
-        last_check=visit.services.last_check,
+        laws=sorted(laws, key=lambda law: law.state != "violated"),
+        checked=[law for law in laws if law.result is not None],
+        violated=[law for law in laws if law.state == "violated"],
         can_run=visit.user.role in CAN_KEEP_BOOKS,
-        faults=faults,
+        faults={"": problem} if problem else {},
     )
 
 
@@ -41,10 +64,10 @@ async def run_invariant_check(visit: Visit) -> Response:
             if not is_free:
                 return await show_invariants(visit, 409, ALREADY_RUNNING)
             async with asyncio.timeout(CHECK_TIMEOUT_SECONDS):
-                violations = await check_invariants(connection, seconds=INVARIANT_TIMEOUT_SECONDS)
+                violations = await find_violations(connection, seconds=INVARIANT_TIMEOUT_SECONDS)
+            await invariant_results.record_check(connection, SENTENCES, violations, datetime.now(UTC), visit.user.email)
     except (TimeoutError, asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError):
         await visit.record_audit("checked the ledger invariants", "all merchants", after="stopped: timeout")
         return await show_invariants(visit, 503, TIMED_OUT)
-    visit.services.last_check = InvariantCheck(datetime.now(UTC), visit.user.email, violations)
     await visit.record_audit("checked the ledger invariants", "all merchants", after={"violations": len(violations)})
     return await show_invariants(visit)

@@ -5,9 +5,10 @@ import contextlib
 from starlette.responses import Response
 
 from kasuwa.console import operator_reads
-from kasuwa.console.events import MAX_SEQUENCE, parse_int
+from kasuwa.console.audit_view import make_lines
+from kasuwa.console.events import parse_int
 from kasuwa.console.operator_reads import AuditCursor
-from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import jobs
 
@@ -45,9 +46,10 @@ async def show_audit_trail(visit: Visit) -> Response:
     before = AuditCursor.decode(visit.query.get("before", ""))
     async with visit.snapshot() as reader:
         rows = await operator_reads.list_audit_entries(reader, before)
+        names = await operator_reads.read_merchant_names(reader, {row.mid for row in rows if row.mid})
     shown = rows[:PAGE_ROWS]
     next_url = ""
     if len(rows) > PAGE_ROWS:
         cursor = AuditCursor(shown[-1].at, shown[-1].merchant_id, shown[-1].seq)
         next_url = f"/operator/trail?before={cursor.encode()}"
-    return visit.render("audit_trail.html", entries=shown, next_url=next_url, is_operator_view=True)
+    return visit.render("audit_trail.html", lines=make_lines(shown, names), next_url=next_url, is_operator_view=True)

@@ -1,27 +1,36 @@
 """The operator's pages of merchants: add and suspend merchants, set limits, invite the first owner."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console import operator_reads
+from kasuwa.console import operator_reads, store
 from kasuwa.console.access import OWNER, email_fault
-from kasuwa.console.events import MAX_SEQUENCE, parse_int
+from kasuwa.console.events import parse_int
+from kasuwa.console.figures import rank_reasons, sum_by_currency
 from kasuwa.console.operator_reads import MerchantSummary
-from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.team import deliver_link, next_users_url, users_cursor
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reading import Reader
 from kasuwa.db import console_users, merchant_keys, merchants, rates
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.daily_totals import list_open_totals, read_totals
+from kasuwa.db.merchant_health import read_health
+from kasuwa.methods.resources.store import show_wallet
+from kasuwa.methods.resources.wire import WalletRequest
 
 MAX_NAME_LENGTH = 200
+# The period of a merchant's health, and the failure reasons that it shows.
+HEALTH_DAYS = 7
+HEALTH_REASONS = 3
 
 
 async def find_merchant_in_path(visit: Visit, reader: Reader) -> MerchantSummary:
@@ -67,11 +76,19 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
         users = await console_users.list_users(connection, summary.mid, users_cursor(visit), PAGE_ROWS + 1)
         has_owner = await console_users.has_joined_user_unlocked(connection, summary.mid)
         current_rates = await rates.read_current_rates(connection)
+        health = await read_health(connection, summary.merchant_id)
+        merchant = await visit.services.merchant_directory.get_by_id(summary.merchant_id)
+        today = lagos_day((await store.read_clock(connection, merchant, datetime.now(UTC))).now)
+        totals = await read_totals(connection, summary.merchant_id, today - timedelta(days=HEALTH_DAYS - 1), today)
+        open_totals = await list_open_totals(connection, summary.merchant_id)
+        wallets = await show_wallet(WalletRequest(), merchant, connection)
     settings = msgspec.json.decode(summary.settings, type=MerchantSettings)
     limits = {currency: settings.limits.get(currency, DEFAULT_LIMITS[currency]) for currency in CURRENCIES}
     shared: dict[str, Any] = {"summary": summary, "settings": settings, "members": users[:PAGE_ROWS], "limits": limits}
     shared |= {"has_owner": has_owner, "next_url": next_users_url(f"/operator/merchants/{summary.mid}", users)}
     shared |= {"current_rates": current_rates, "home": HOME, "submitted": {}}
+    shared |= {"health": health, "figures": sum_by_currency(totals.totals, open_totals).values()}
+    shared |= {"wallets": wallets.data, "reasons": rank_reasons(totals.totals, HEALTH_REASONS), "days": HEALTH_DAYS}
     shared["purposes"] = visit.services.rail_purposes
     shared["rails"] = {purpose: ", ".join(names) for purpose, names in settings.rails.items()}
     return visit.render("operator_merchant.html", status, **{**shared, **values})
@@ -79,6 +96,9 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
 
 async def toggle_suspension(visit: Visit) -> Response:
     summary = await find_merchant_in_path(visit, visit.reader)
+    if not summary.is_suspended:
+        consequence = f"All API requests of {summary.mid} are refused until you resume it. What is open goes on."
+        visit.ask_first(f"Suspend {summary.name}?", consequence, "Suspend", f"/operator/merchants/{summary.mid}")
     await change_settings(visit, summary, "changed suspension", suspended=not summary.is_suspended)
     flash = "The merchant is active again." if summary.is_suspended else "Its requests are refused from now on."
     return visit.redirect(f"/operator/merchants/{summary.mid}", flash)

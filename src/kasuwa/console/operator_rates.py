@@ -3,8 +3,8 @@
 from starlette.responses import Response
 
 from kasuwa.console.access import CAN_KEEP_BOOKS
-from kasuwa.console.events import MAX_SEQUENCE, parse_int
-from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.events import parse_int
+from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.visit import Visit
 from kasuwa.core.exchange_rates import FOREIGN, HOME
 from kasuwa.db import rates

@@ -5,6 +5,7 @@ merchants, queues, notices and the audit trail.
 """
 
 import contextlib
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ MERCHANTS = """
     where current and merchant_id < $1 and ($2 = '' or mid = $2 or strpos(lower(name), lower($2)) > 0)
     order by merchant_id desc limit $3
 """
+MERCHANT_NAMES = "select mid, name from merchant where mid = any($1::text[]) and current"
 MERCHANT = "select merchant_id, mid, name, settings::text, created_at from merchant where mid = $1 and current"
 
 
@@ -45,6 +47,11 @@ async def find_merchant(reader: Reader, mid: str) -> MerchantSummary | None:
     return None if row is None else MerchantSummary(*row)
 
 
+async def read_merchant_names(reader: Reader, mids: Iterable[str]) -> dict[str, str]:
+    """Returns the names of merchants by their mids."""
+    return dict(await reader.fetch(MERCHANT_NAMES, list(mids)))
+
+
 # --- books --------------------------------------------------------------------------------------------------------
 
 
@@ -55,10 +62,37 @@ class AccountBalance(msgspec.Struct):
     held: int
     floor: int | None
 
+    @property
+    def debit(self) -> int:
+        """The balance if it is a debit balance, else 0."""
+        return max(-self.posted, 0)
 
+    @property
+    def credit(self) -> int:
+        return max(self.posted, 0)
+
+
+# Sums of all accounts of a kind in a currency, and the first accounts of each by name.
+ACCOUNT_SUMS = """
+    select split_part(name, ':', 1) as kind, currency, count(*),
+        coalesce(sum(-posted) filter (where posted < 0), 0)::bigint,
+        coalesce(sum(posted) filter (where posted > 0), 0)::bigint, sum(held)::bigint
+    from account where merchant_id = $1 group by 1, 2 order by currency, kind
+"""
 ACCOUNTS = """
+    select name, currency, posted, held, floor from (
+        select *, row_number() over (partition by currency, split_part(name, ':', 1) order by name) as place
+        from account where merchant_id = $1) a
+    where place <= $2 order by currency, name
+"""
+ACCOUNTS_OF_KIND = """
+    select name, currency, posted, held, floor from account
+    where merchant_id = $1 and split_part(name, ':', 1) = $2 and name > $3 order by name limit $4
+"""
+# The accounts that a manual posting most likely names: those with a balance, the largest first.
+ACCOUNT_CHOICES = """
     select name, currency, posted, held, floor from account where merchant_id = $1
-    order by currency, name limit 1000
+    order by posted = 0, abs(posted) desc, name limit $2
 """
 ACCOUNT = "select name, currency, posted, held, floor from account where merchant_id = $1 and name = $2"
 STATEMENT = f"""
@@ -72,8 +106,34 @@ POSTING_GROUP = f"""
 """
 
 
-async def list_accounts(reader: Reader, merchant_id: int) -> list[AccountBalance]:
-    return [AccountBalance(*row) for row in await reader.fetch(ACCOUNTS, merchant_id)]
+class AccountSum(msgspec.Struct):
+    """The accounts of one kind and currency together."""
+
+    kind: str
+    currency: str
+    count: int
+    debit: int  # sum of the debit balances
+    credit: int  # sum of the credit balances
+    held: int
+
+
+async def list_account_sums(reader: Reader, merchant_id: int) -> list[AccountSum]:
+    return [AccountSum(*row) for row in await reader.fetch(ACCOUNT_SUMS, merchant_id)]
+
+
+async def list_first_accounts(reader: Reader, merchant_id: int, limit: int) -> list[AccountBalance]:
+    """Returns the first accounts of every kind and currency, by name."""
+    return [AccountBalance(*row) for row in await reader.fetch(ACCOUNTS, merchant_id, limit)]
+
+
+async def list_accounts_of_kind(
+    reader: Reader, merchant_id: int, kind: str, after: str, limit: int
+) -> list[AccountBalance]:
+    return [AccountBalance(*row) for row in await reader.fetch(ACCOUNTS_OF_KIND, merchant_id, kind, after, limit)]
+
+
+async def list_account_choices(reader: Reader, merchant_id: int, limit: int) -> list[AccountBalance]:
+    return [AccountBalance(*row) for row in await reader.fetch(ACCOUNT_CHOICES, merchant_id, limit)]
 
 
 async def find_account(reader: Reader, merchant_id: int, name: str) -> AccountBalance | None:

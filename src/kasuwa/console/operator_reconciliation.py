@@ -15,11 +15,12 @@ from starlette.responses import Response
 
 from kasuwa.console import operator_approvals, operator_reads
 from kasuwa.console.access import CAN_KEEP_BOOKS
-from kasuwa.console.events import MAX_SEQUENCE, parse_int
+from kasuwa.console.events import parse_int
 from kasuwa.console.manual_posting import ProposedPosting
+from kasuwa.console.store import MAX_SEQUENCE
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry
-from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads
+from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads, suspense
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.reconciliation_matching import MatchScope
 from kasuwa.db.reconciliation_reads import (
@@ -63,10 +64,12 @@ async def show_reconciliation(visit: Visit, status: int = 200, **values: Any) ->
         disputes = await rail_feeds.list_disputes(reader, SHOWN_FEED_ROWS)
         settlements = await rail_feeds.list_settlements(reader, SHOWN_FEED_ROWS)
         unclaimed = await rail_inbox.list_unclaimed(reader, SHOWN_FEED_ROWS)
+        waiting = await suspense.list_suspense(reader, SHOWN_FEED_ROWS)
     shared = {
         "accounts": accounts,
         "disputes": disputes,
         "settlements": settlements,
+        "suspense": waiting,
         "unclaimed": [(*row[:2], msgspec.json.decode(row[2]), row[3]) for row in unclaimed],
         "can_import": visit.user.role in CAN_KEEP_BOOKS,
         "submitted": {},

@@ -13,18 +13,16 @@ import argon2
 import pyotp
 import segno
 
+from kasuwa.core.sealed_places import OPERATOR_ID
 from kasuwa.core.vault import Vault, is_equal_constant_time
-from kasuwa.db.console_users import ConsoleUser
+from kasuwa.db.console_users import ConsoleUser, totp_aad
 
 T = TypeVar("T")
 
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 200
-TOTP_SEAL_CONTEXT = "console_user.totp_sealed {user_id}"
 TOTP_SECONDS = 30
 # The user's clock may be off by one step in either direction.
 ACCEPTED_STEP_OFFSETS = (0, -1, 1)
-# The console's own secrets are sealed under this merchant_id, which no merchant has.
-OPERATOR_ID = 0
 
 # Each hash takes 64 MiB and nearly 0.1 s, so two run at once, and a short queue waits for them.
 HASH_THREADS, MAX_WAITING_HASHES = 2, 16
@@ -95,11 +93,11 @@ def new_totp_secret() -> str:
 
 
 def seal_totp_secret(vault: Vault, user_id: int, secret: str) -> bytes:
-    return vault.seal(OPERATOR_ID, TOTP_SEAL_CONTEXT.format(user_id=user_id), secret.encode(), secrets.token_bytes(12))
+    return vault.seal(OPERATOR_ID, totp_aad(user_id), secret.encode(), secrets.token_bytes(12))
 
 
 def unseal_totp_secret(vault: Vault, user_id: int, sealed: bytes) -> str:
-    return vault.unseal(OPERATOR_ID, TOTP_SEAL_CONTEXT.format(user_id=user_id), sealed).decode()
+    return vault.unseal(OPERATOR_ID, totp_aad(user_id), sealed).decode()
 
 
 def matching_step(secret: str, code: str) -> int | None:

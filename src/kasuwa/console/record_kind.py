@@ -1,8 +1,11 @@
 """The form of a row of the table of record kinds (record_table.py)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
-from kasuwa.console.forms import ActionForm
+from kasuwa.console.forms import ActionForm, FormField
 
 YES_NO = ("no", "yes")
 
@@ -27,6 +30,14 @@ class RecordKind(msgspec.Struct, frozen=True):
     update_forms: tuple[ActionForm, ...] = ()
     related_lists: tuple[tuple[str, str], ...] = ()  # title and action of further lists on a record's page
     empty_text: str = ""
+    title_fields: tuple[str, ...] = ()  # reply fields that name a record; its key is shown beside them
+    filters: tuple[FormField, ...] = ()  # request fields of list_action by which the list can be filtered
+    hidden_fields: tuple[str, ...] = ()  # reply fields that its page shows elsewhere, or not at all
+
+    def title_of(self, row: Mapping[str, Any]) -> str:
+        """Returns the name of a record, or its key if it has none."""
+        named = " ".join(str(row[name]) for name in self.title_fields if row.get(name))
+        return named or str(row.get(self.key_field, ""))
 
     @property
     def action_selector(self) -> str:

@@ -3,6 +3,8 @@
 records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
+from typing import get_args
+
 from kasuwa.console.collection_records import (
     ACCOUNTS,
     BENEFICIARIES,
@@ -15,6 +17,8 @@ from kasuwa.console.collection_records import (
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
 from kasuwa.console.sale_records import CHECKOUTS, CUSTOMERS, INVOICES, TICKETS
+from kasuwa.methods.clients.wire import ClientStatus
+from kasuwa.methods.loans.wire import LoanState
 
 FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
 
@@ -35,6 +39,7 @@ TAX = (
     FormField("tax_applied", "Tax on interest", options=YES_NO, value_type="flag"),
     FormField("tax_rate", "Tax rate in percent", input_mode="decimal"),
 )
+CLIENT = FormField("client_id", "Client", "Choose by name, or enter the id.", required=True, people="clients")
 AMOUNT = FormField("amount", "Amount", input_mode="decimal", required=True)
 
 CLIENTS = RecordKind(
@@ -44,7 +49,14 @@ CLIENTS = RecordKind(
     method="clients",
     key_field="client_id",
     state_field="status",
-    columns=("client_id", "firstname", "lastname", "phone", "status", "bvn_verified"),
+    columns=("client_id", "status", "phone", "email", "bvn_verified", "dateCreated"),
+    title_fields=("firstname", "lastname"),
+    hidden_fields=("firstname", "lastname"),
+    filters=(
+        FormField("status", "Status", options=get_args(ClientStatus)),
+        FormField("email", "Whole e-mail address", input_type="email"),
+        FormField("phone", "Whole phone number", input_mode="tel"),
+    ),
     list_action="list",
     view_action="view",
     empty_text="A client is a customer who can take out loans and open savings accounts.",
@@ -85,6 +97,10 @@ LOANS = RecordKind(
     method="loans",
     key_field="loan_id",
     columns=("loan_id", "client_id", "state", "amount", "period", "disbursed_at"),
+    filters=(
+        FormField("state", "State", options=get_args(LoanState)),
+        FormField("client_id", "Client's id"),
+    ),
     list_action="list",
     view_action="view",
     related_lists=(("Statement", "statement"),),
@@ -94,7 +110,15 @@ LOANS = RecordKind(
             "request",
             "Request a loan",
             "request",
-            (FormField("client_id", "Client", required=True), AMOUNT, PERIOD, *INTEREST, *TAX),
+            (
+                FormField(
+                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
+                ),
+                AMOUNT,
+                PERIOD,
+                *INTEREST,
+                *TAX,
+            ),
         ),
     ),
     update_forms=(
@@ -106,7 +130,12 @@ LOANS = RecordKind(
             fixed_values=(("status", "approve"),),
         ),
         ActionForm(
-            "reject", "Reject", "process", allowed_states=("pending_approval",), fixed_values=(("status", "reject"),)
+            "reject",
+            "Reject",
+            "process",
+            allowed_states=("pending_approval",),
+            fixed_values=(("status", "reject"),),
+            consequence="the loan is closed and cannot be approved any more.",
         ),
         ActionForm(
             "cancel",
@@ -114,6 +143,7 @@ LOANS = RecordKind(
             "process",
             allowed_states=("pending_approval", "approved"),
             fixed_values=(("status", "cancel"),),
+            consequence="the loan is closed and cannot be approved any more.",
         ),
         ActionForm(
             "repay",
@@ -139,7 +169,10 @@ SAVINGS = RecordKind(
     singular="Savings account",
     method="investments",
     key_field="savings_id",
-    columns=("savings_id", "client_id", "name", "state", "balance", "accrued_interest", "matures_at"),
+    columns=("savings_id", "client_id", "state", "balance", "accrued_interest", "matures_at"),
+    title_fields=("name",),
+    hidden_fields=("name",),
+    filters=(FormField("client_id", "Client's id"),),
     list_action="list_savings",
     view_action="view_savings",
     empty_text="A savings account belongs to a client.",
@@ -150,7 +183,9 @@ SAVINGS = RecordKind(
             "create_savings",
             (
                 FormField("name", "Name", required=True),
-                FormField("client_id", "Client", required=True),
+                FormField(
+                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
+                ),
                 PERIOD,
                 *INTEREST,
                 *TAX,
@@ -178,7 +213,9 @@ THRIFT = RecordKind(
     singular="Thrift plan",
     method="investments",
     key_field="thrift_id",
-    columns=("thrift_id", "name", "amount", "frequency", "members", "member_required", "state", "next_date"),
+    columns=("thrift_id", "state", "amount", "frequency", "members", "member_required", "next_date"),
+    title_fields=("name",),
+    hidden_fields=("name",),
     list_action="list_plans",
     related_lists=(("Members", "subscriptions"),),
     empty_text="Members of a thrift plan pay in together and are paid out in turn.",
@@ -204,7 +241,13 @@ THRIFT = RecordKind(
             (FormField("savings_id", "Savings account", required=True),),
             allowed_states=("open",),
         ),
-        ActionForm("cancel", "Cancel the plan", "cancel_plan", allowed_states=("open",)),
+        ActionForm(
+            "cancel",
+            "Cancel the plan",
+            "cancel_plan",
+            allowed_states=("open",),
+            consequence="nobody can join it any more.",
+        ),
     ),
 )
 
@@ -215,7 +258,9 @@ CARDS = RecordKind(
     method="virtualcard",
     key_field="reference",
     state_field="status",
-    columns=("reference", "maskedpan", "balance", "currency", "status", "expiration", "created_at"),
+    columns=("reference", "name_on_card", "status", "balance", "expiration", "created_at"),
+    title_fields=("maskedpan",),
+    hidden_fields=("maskedpan", "cardpan", "cvv", "card_owner"),
     list_action="cards",
     list_method="console",
     view_action="get",
@@ -238,11 +283,44 @@ CARDS = RecordKind(
         ),
     ),
     update_forms=(
+        ActionForm(
+            "reveal",
+            "Reveal number and CVV",
+            "get",
+            allowed_states=("active", "blocked"),
+            fixed_values=(("reveal", True),),
+            reply_template="card_revealed.html",
+        ),
         ActionForm("fund", "Fund", "fund", (AMOUNT,), allowed_states=("active",)),
         ActionForm("withdraw", "Withdraw", "withdraw", (AMOUNT,), allowed_states=("active", "blocked")),
+        ActionForm(
+            "limits",
+            "Save limits",
+            "limits",
+            (
+                FormField("limits.per_transaction", "Limit per purchase", "Empty: no limit.", "decimal"),
+                FormField("limits.per_day", "Limit per day", input_mode="decimal"),
+                FormField("limits.per_month", "Limit per month", input_mode="decimal"),
+                FormField(
+                    "limits.categories",
+                    "Shop categories",
+                    "Codes of four digits with commas between them. Empty: all shops.",
+                    value_type="words",
+                ),
+            ),
+            allowed_states=("active", "blocked"),
+            fixed_values=(("limits", {}),),
+            is_prefilled=True,
+        ),
         ActionForm("block", "Block", "block", allowed_states=("active",)),
         ActionForm("unblock", "Unblock", "unblock", allowed_states=("blocked",)),
-        ActionForm("terminate", "Terminate", "terminate", allowed_states=("active", "blocked")),
+        ActionForm(
+            "terminate",
+            "Terminate",
+            "terminate",
+            allowed_states=("active", "blocked"),
+            consequence="it can never pay again, and its balance goes back to the wallet. This cannot be undone.",
+        ),
     ),
 )
 
@@ -254,7 +332,7 @@ CASHCODES = RecordKind(
     key_field="orderRef",
     columns=("orderRef", "state", "amount", "channel", "expires_at"),
     view_action="verify",
-    empty_text="Enter the orderRef that the cashcode was generated with.",
+    empty_text="Enter your reference of the cashcode.",
     create_forms=(
         ActionForm(
             "generate",
@@ -276,7 +354,15 @@ CASHCODES = RecordKind(
             ),
         ),
     ),
-    update_forms=(ActionForm("cancel", "Cancel", "cancel", allowed_states=("active",)),),
+    update_forms=(
+        ActionForm(
+            "cancel",
+            "Cancel",
+            "cancel",
+            allowed_states=("active",),
+            consequence="it can no longer be redeemed, and the amount goes back to the wallet.",
+        ),
+    ),
 )
 
 BILLS = RecordKind(
@@ -288,7 +374,7 @@ BILLS = RecordKind(
     state_field="txnStatus",
     columns=("txnRef",),
     view_action="verify",
-    empty_text="Enter the orderRef or txnRef of a bill that was paid.",
+    empty_text="Enter the reference of a bill that was paid, yours or ours.",
     create_forms=(
         ActionForm(
             "pay",

@@ -1,46 +1,119 @@
 """The pages of every kind of record in record_table.py: list, record, and the forms that create and change one."""
 
 from base64 import b64encode
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 from starlette.responses import Response
 
+from kasuwa.console.csv_text import csv_line
 from kasuwa.console.events import parse_int
+from kasuwa.console.exports import csv_response
 from kasuwa.console.forms import ActionForm, build_request, set_nested
+from kasuwa.console.lists import filled, read_filters, read_list_view
+from kasuwa.console.people import list_suggestions, read_names
+from kasuwa.console.record_extras import EXTRAS
+from kasuwa.console.record_fields import is_table
 from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.visit import ActionReply, NotFound, Visit
+from kasuwa.console.vocabulary import label
 
 PAGE_SIZE = 50
 # Largest limit that the API's list actions accept.
 MAX_LIST_LIMIT = 200
+# Rows of a table on a record's page.
+TABLE_ROWS = 60
 # Name of the file input of a form that takes a file.
 FILE_FIELD = "file"
 
 
 async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
     offset = parse_int(visit.query.get("offset", ""), 0)
-    rows: list[dict[str, Any]] = []
-    total, limit = 0, PAGE_SIZE
-    if kind.list_action:
-        reply = await visit.call_action(
-            kind.list_method or kind.method, **{kind.selector: kind.list_action, "offset": offset, "limit": PAGE_SIZE}
-        )
-        rows = reply.body.get("data", []) if reply.is_success else []
-        total = reply.body.get("total", offset + len(rows) + (len(rows) == PAGE_SIZE))
-        limit = reply.body.get("limit", PAGE_SIZE)
+    filters = read_filters(visit, [field.name for field in kind.filters])
+    page, names = ListPage([], 0, PAGE_SIZE, {}), dict[str, str]()
+    create_forms = allowed_forms(visit, kind, kind.create_forms)
+    async with visit.snapshot() as reader:
+        if kind.list_action:
+            page = await read_page(kind, visit, filters, offset, PAGE_SIZE)
+            names = await read_names(visit, reader, page.rows)
+        suggestions = await list_suggestions(visit, create_forms)
+        available = list_columns(kind, page.rows)
+        view = await read_list_view(visit, reader, kind.name, filters, kind.columns, available)
+    following = offset + page.limit
     shared: dict[str, Any] = {
         "kind": kind,
-        "rows": rows,
-        "next_url": f"/{kind.name}?offset={offset + limit}" if offset + limit < total else "",
-        "first_url": f"/{kind.name}" if offset else "",
-        "create_forms": allowed_forms(visit, kind, kind.create_forms),
-        "submitted": {},
-        "open_form": "",
+        "rows": page.rows,
+        "names": names,
+        "list": view,
+        "submitted_filters": filters,
+        "filter_faults": page.faults,
+        "next_url": view.url(offset=str(following)) if following < page.total else "",
+        "first_url": view.url() if offset else "",
+        "export_url": view.url(".csv"),
+        "create_forms": create_forms,
+        "suggestions": suggestions,
+        # A link to a form may fill in its fields.
+        "submitted": read_filters(visit, [field.name for form in create_forms for field in form.fields]),
+        "open_form": visit.query.get("form", ""),
     }
     return visit.render("records.html", status, **{**shared, **values})
+
+
+class ListPage(msgspec.Struct, frozen=True):
+    """One page of a list action."""
+
+    rows: list[dict[str, Any]]
+    total: int
+    limit: int
+    faults: dict[str, str]  # of the filters
+
+
+async def read_page(
+    kind: RecordKind, visit: Visit, filters: Mapping[str, str], offset: int, limit: int = MAX_LIST_LIMIT
+) -> ListPage:
+    request = {kind.selector: kind.list_action, "offset": offset, "limit": limit, **filled(filters)}
+    reply = await visit.run_action(kind.list_method or kind.method, request)
+    if not reply.is_success:
+        return ListPage([], 0, limit, reply.faults)
+    rows = reply.body.get("data", [])
+    total = reply.body.get("total", offset + len(rows) + (len(rows) == limit))
+    return ListPage(rows, total, reply.body.get("limit", limit), {})
+
+
+def list_columns(kind: RecordKind, rows: list[dict[str, Any]]) -> list[str]:
+    """Returns the columns that a list can show: those of its kind, and the other single values of its records."""
+    others = [name for name, value in rows[0].items() if not isinstance(value, dict | list)] if rows else []
+    return [*kind.columns, *(name for name in others if name not in kind.columns)]
+
+
+async def export_list(kind: RecordKind, visit: Visit) -> Response:
+    """Returns all records that match the filter as CSV. They are read page by page while the file is sent."""
+    return csv_response(visit, kind.name, stream_list(kind, visit))
+
+
+async def stream_list(kind: RecordKind, visit: Visit) -> AsyncIterator[str]:
+    filters, reader, offset, columns = read_filters(visit, [f.name for f in kind.filters]), visit.export_reader, 0, []
+    while True:
+        page = await read_page(kind, visit, filters, offset)
+        names = await read_names(visit, reader, page.rows)
+        if not offset:
+            columns = list_columns(kind, page.rows)
+            people = [name for name in columns if name in ("client_id", "customer_id")]
+            yield csv_line([*columns, *(name.removesuffix("_id") for name in people)])
+        for row in page.rows:
+            named = [names.get(row.get(name, ""), "") for name in people]
+            yield csv_line([*(csv_text(row.get(name)) for name in columns), *named])
+        offset += len(page.rows)
+        if not page.rows or offset >= page.total:
+            return
+
+
+def csv_text(value: Any) -> str:
+    """Returns a value of a reply as the text of a cell."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def allowed_forms(visit: Visit, kind: RecordKind, forms: tuple[ActionForm, ...]) -> list[ActionForm]:
@@ -92,31 +165,75 @@ def extract_record(kind: RecordKind, reply: ActionReply) -> dict[str, Any]:
     """Returns the record in a reply: its `data` or `card_data` if there is one, else the reply itself."""
     if kind.record_field and kind.record_field in reply.body:
         return {**reply.body[kind.record_field], kind.name: reply.body["data"]}
-    for name in ("data", "card_data"):
-        if isinstance(reply.body.get(name), dict):
-            return dict(reply.body[name])
+    if isinstance(reply.body.get("card_data"), dict):
+        return {**reply.body["card_data"], "limits": reply.body.get("limits", {})}
+    if isinstance(reply.body.get("data"), dict):
+        return dict(reply.body["data"])
     return {name: value for name, value in reply.body.items() if name not in ("status", "message")}
 
 
 async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
-    related_lists = []
-    async with visit.snapshot():
+    async with visit.snapshot() as reader:
         row = await find_record(kind, visit)
+        tables = [(name, label(name), rows) for name, rows in row.items() if is_table(rows)]
         for title, action in kind.related_lists:
             if visit.services.has_action(kind.method, action):
-                reply = await visit.call_action(
-                    kind.method, **{kind.selector: action, kind.key_field: visit.path_parameter("reference")}
-                )
-                related_lists.append((title, reply.body.get("data", []) if reply.is_success else []))
+                tables.append((action, title, await read_related(kind, visit, action)))
+        extra = await EXTRAS[kind.name](visit, row) if kind.name in EXTRAS else {}
+        names = await read_names(visit, reader, [row, extra, [rows for _, _, rows in tables]])
     state = str(row.get(kind.state_field, ""))
     forms = [
         form
         for form in allowed_forms(visit, kind, kind.update_forms)
         if not form.allowed_states or state in form.allowed_states
     ]
-    shared: dict[str, Any] = {"kind": kind, "row": row, "state": state, "related_lists": related_lists}
-    shared |= {"forms": forms, "submitted": {}, "open_form": "", "reference": visit.path_parameter("reference")}
-    return visit.render("record.html", status, **{**shared, **values})
+    shared: dict[str, Any] = {
+        "kind": kind,
+        "row": row,
+        "title": kind.title_of(row),
+        "state": state,
+        "tables": [make_table(visit, name, title, rows) for name, title, rows in tables],
+        "has_extra": kind.name in EXTRAS,
+        "names": names,
+        "forms": forms,
+        "suggestions": {},
+        "submitted": {},
+        "open_form": visit.query.get("form", ""),
+        "reference": visit.path_parameter("reference"),
+    }
+    return visit.render("record.html", status, **{**shared, **extra, **values})
+
+
+async def read_related(kind: RecordKind, visit: Visit, action: str) -> list[dict[str, Any]]:
+    request = {kind.selector: action, kind.key_field: visit.path_parameter("reference")}
+    reply = await visit.run_action(kind.method, request)
+    return reply.body.get("data", []) if reply.is_success else []
+
+
+class RecordTable(msgspec.Struct, frozen=True):
+    """A part of a list of a record, which its page shows as a table."""
+
+    title: str
+    rows: list[dict[str, Any]]
+    first: int  # number of the first row, counted from 1
+    total: int
+    next_url: str  # empty on the last part
+    first_url: str  # empty on the first part
+
+
+def make_table(visit: Visit, name: str, title: str, rows: list[dict[str, Any]]) -> RecordTable:
+    """Returns the part of a list that the query names. A long list would make the page slow on a telephone."""
+    parameter = f"{name}_from"
+    offset = min(parse_int(visit.query.get(parameter, ""), 0), max(len(rows) - 1, 0))
+    path, following = visit.request.url.path, offset + TABLE_ROWS
+    return RecordTable(
+        title=title,
+        rows=rows[offset:following],
+        first=offset + 1,
+        total=len(rows),
+        next_url=f"{path}?{parameter}={following}" if following < len(rows) else "",
+        first_url=path if offset else "",
+    )
 
 
 # --- forms --------------------------------------------------------------------------------------------------------
@@ -136,7 +253,7 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
         faults = shown_faults(form, reply)
         return await show_list(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
     return visit.render(
-        "record_created.html", kind=kind, form=form, row=extract_record(kind, reply), message=reply.message
+        "record_created.html", kind=kind, form=form, row=extract_record(kind, reply), message=reply.message, names={}
     )
 
 
@@ -157,6 +274,10 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
     )
     if form is None:
         raise NotFound
+    if form.consequence:
+        consequence = f"{kind.singular} {kind.title_of(row)}: {form.consequence}"
+        back = f"/{kind.name}/{quote(visit.path_parameter('reference'), safe='')}"
+        visit.ask_first(f"{form.label}?", consequence, form.label, back)
     copied = {name: row[name] for name in form.copied_fields}
     request = {
         form.selector or kind.action_selector: form.action,
@@ -174,6 +295,8 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         faults = shown_faults(form, reply)
         return await show_record(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
     reference = visit.path_parameter("reference")
+    if form.reply_template:
+        return visit.render(form.reply_template, kind=kind, row=extract_record(kind, reply), reference=reference)
     return visit.redirect(f"/{kind.name}/{quote(reference, safe='')}", reply.message or "Done.")
 
 

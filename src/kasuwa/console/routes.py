@@ -4,6 +4,7 @@ server.py decides access by this table alone.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import msgspec
 from starlette.responses import Response
@@ -12,24 +13,32 @@ from kasuwa.console import (
     account,
     api_reference,
     bills_page,
+    endpoint_pages,
     events,
+    exports,
     key_pages,
+    lists,
     operator_approvals,
     operator_books,
+    operator_home,
     operator_invariants,
     operator_jobs,
     operator_merchants,
     operator_rails,
     operator_rates,
     operator_reconciliation,
+    operator_search,
     operator_taxes,
     overview,
     payout_pages,
     records,
+    request_log,
     sandbox_page,
+    search,
     settings_pages,
     signing_in,
     team,
+    transaction_page,
     transactions,
     transfers,
 )
@@ -48,6 +57,7 @@ from kasuwa.console.access import (
     PASSWORD_ONLY,
     AccessRule,
 )
+from kasuwa.console.navigation import NavigationGroup, group_pages
 from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.record_table import RECORD_KINDS
 from kasuwa.console.records import bind_kind
@@ -88,24 +98,41 @@ ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
     ConsolePage("GET", "/transactions", transactions.show_transactions, ALL_MERCHANT_ROLES, "Transactions"),
+    ConsolePage("GET", "/search", search.search_everything, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
-    ConsolePage("GET", "/transactions/{ref}", transactions.show_transaction, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/transactions/{ref}/{transaction_form}", transactions.submit_form, CAN_MOVE_MONEY),
+    ConsolePage("GET", "/transactions/{ref}", transaction_page.show_transaction, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", "/transactions/{ref}/{transaction_form}", transaction_page.submit_form, CAN_MOVE_MONEY),
     ConsolePage("GET", "/transfers", transfers.show_transfers, CAN_MOVE_MONEY, "Transfers"),
     ConsolePage("POST", "/transfers/preview", transfers.preview_transfer, CAN_MOVE_MONEY),
     ConsolePage("POST", "/transfers/send", transfers.send_transfer, CAN_MOVE_MONEY),
     ConsolePage("POST", "/transfers/bulk/preview", transfers.preview_bulk, CAN_MOVE_MONEY),
     ConsolePage("POST", "/transfers/bulk/send", transfers.send_bulk, CAN_MOVE_MONEY),
+    ConsolePage("GET", "/transfers/waiting.csv", exports.export_waiting, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transfers/waiting", payout_pages.show_waiting, ALL_MERCHANT_ROLES, "Waiting transfers"),
     ConsolePage("POST", "/transfers/waiting/{ref}/{verdict}", payout_pages.decide_transfer, CAN_MOVE_MONEY),
+)
+
+# Webhook endpoints of a merchant.
+ONE_ENDPOINT = "/settings/endpoints/{endpoint_id}"
+ENDPOINT_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/settings/endpoints", endpoint_pages.show_endpoints, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", "/settings/endpoints", endpoint_pages.add_endpoint, CAN_INTEGRATE, needs_step_up=True),
+    ConsolePage("POST", f"{ONE_ENDPOINT}/save", endpoint_pages.change_endpoint, CAN_INTEGRATE, needs_step_up=True),
+    ConsolePage("POST", f"{ONE_ENDPOINT}/remove", endpoint_pages.remove_endpoint, CAN_INTEGRATE, needs_step_up=True),
+    ConsolePage("POST", f"{ONE_ENDPOINT}/secret", endpoint_pages.roll_secret, CAN_INTEGRATE, needs_step_up=True),
+    ConsolePage("POST", f"{ONE_ENDPOINT}/test", endpoint_pages.send_test_event, CAN_INTEGRATE),
+    ConsolePage("POST", f"{ONE_ENDPOINT}/resend", endpoint_pages.resend_failed, CAN_INTEGRATE),
 )
 
 # Events, settings and sandbox of a merchant.
 INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/events", events.show_events, ALL_MERCHANT_ROLES, "Events"),
+    ConsolePage("GET", "/events/verify", events.show_verification, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", "/events/resend", events.resend_failed_events, CAN_INTEGRATE),
     ConsolePage("GET", "/events/{seq}", events.show_event, ALL_MERCHANT_ROLES),
     ConsolePage("POST", "/events/{seq}/resend", events.resend_event, CAN_INTEGRATE),
     ConsolePage("GET", "/settings", settings_pages.show_settings, ALL_MERCHANT_ROLES, "Settings"),
+    ConsolePage("GET", "/settings/trail.csv", exports.export_audit_trail, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/settings/trail", settings_pages.show_audit_trail, ALL_MERCHANT_ROLES),
     ConsolePage("POST", "/settings/key", settings_pages.roll_key, CAN_INTEGRATE, needs_step_up=True),
     ConsolePage("GET", "/settings/keys", key_pages.show_keys, ALL_MERCHANT_ROLES),
@@ -117,8 +144,10 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/settings/payouts", payout_pages.set_policy, IS_OWNER, needs_step_up=True),
     ConsolePage("POST", "/settings/webhook", settings_pages.set_webhook, CAN_INTEGRATE, needs_step_up=True),
     ConsolePage("POST", "/settings/webhook/test", settings_pages.send_test_event, CAN_INTEGRATE),
+    *ENDPOINT_PAGES,
     ConsolePage("POST", "/settings/logo", settings_pages.set_logo, CAN_INTEGRATE),
     ConsolePage("POST", "/settings/wire", settings_pages.set_api_options, CAN_INTEGRATE),
+    ConsolePage("GET", "/requests", request_log.show_requests, ALL_MERCHANT_ROLES, "Request log", is_test_only=True),
     ConsolePage("GET", "/sandbox", sandbox_page.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
     ConsolePage("POST", "/sandbox/{action}", sandbox_page.run_sandbox_action, CAN_INTEGRATE, is_test_only=True),
 )
@@ -151,6 +180,8 @@ RECONCILIATION_PAGES: tuple[ConsolePage, ...] = (
 )
 
 OPERATOR_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", "/operator/home", operator_home.show_home, ALL_OPERATOR_ROLES, "Home"),
+    ConsolePage("GET", "/operator/search", operator_search.show_search, ALL_OPERATOR_ROLES, "Search"),
     ConsolePage("GET", "/operator/merchants", operator_merchants.show_merchants, ALL_OPERATOR_ROLES, "Merchants"),
     ConsolePage("POST", "/operator/merchants", operator_merchants.add_merchant, CAN_ADMINISTER, needs_step_up=True),
     ConsolePage("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, ALL_OPERATOR_ROLES),
@@ -169,6 +200,10 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
         needs_step_up=True,
     ),
     ConsolePage("GET", "/operator/merchants/{mid}/books", operator_books.show_books, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/merchants/{mid}/books/{kind}", operator_books.show_kind, ALL_OPERATOR_ROLES),
+    ConsolePage(
+        "GET", "/operator/merchants/{mid}/records/{reference}", operator_search.show_record, ALL_OPERATOR_ROLES
+    ),
     ConsolePage("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/approvals", operator_approvals.show_approvals, ALL_OPERATOR_ROLES, "Approvals"),
@@ -216,8 +251,12 @@ def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
     show, make = CUSTOM_RECORD_VIEWS.get(
         kind.name, (bind_kind(records.show_list, kind), bind_kind(records.create_record, kind))
     )
+    export = ConsolePage(
+        "GET", f"{path}.csv", bind_kind(records.export_list, kind), ALL_MERCHANT_ROLES, required_action=required_action
+    )
     return (
         ConsolePage("GET", path, show, ALL_MERCHANT_ROLES, kind.label, required_action),
+        *((export,) if kind.list_action else ()),
         ConsolePage(
             "GET",
             f"{path}/find",
@@ -245,7 +284,18 @@ def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
 
 
 RECORD_PAGES = tuple(page for kind in RECORD_KINDS for page in record_pages(kind))
-PAGES = (*ACCOUNT_PAGES, *MONEY_PAGES, *RECORD_PAGES, *INTEGRATION_PAGES, *OPERATOR_PAGES, *SHARED_PAGES)
+
+# Saved filters and columns of every list.
+LIST_NAMES = ("transactions", *(kind.name for kind in RECORD_KINDS))
+LIST_PAGES = tuple(
+    ConsolePage("POST", f"/lists/{{list_name}}/{name}", partial(handler, names=LIST_NAMES), ALL_MERCHANT_ROLES)
+    for name, handler in (
+        ("save", lists.save_filter),
+        ("delete", lists.delete_filter),
+        ("columns", lists.choose_columns),
+    )
+)
+PAGES = (*ACCOUNT_PAGES, *MONEY_PAGES, *LIST_PAGES, *RECORD_PAGES, *INTEGRATION_PAGES, *OPERATOR_PAGES, *SHARED_PAGES)
 
 
 def list_deployed_pages(services: ConsoleServices) -> tuple[ConsolePage, ...]:
@@ -258,14 +308,15 @@ def list_deployed_pages(services: ConsoleServices) -> tuple[ConsolePage, ...]:
     )
 
 
-def build_navigation(visit: Visit, pages: Sequence[ConsolePage]) -> list[tuple[str, str]]:
-    """Returns path and label of the listed pages that the user may open. Empty without a session."""
+def build_navigation(visit: Visit, pages: Sequence[ConsolePage]) -> list[NavigationGroup]:
+    """Returns the listed pages that the user may open, in groups. Empty without a session."""
     session = visit.session
     if session is None or not session.is_authenticated:
         return []
     role = session.user.role
-    return [
-        (page.path, page.nav_label)
+    labels = {
+        page.path: page.nav_label
         for page in pages
         if page.nav_label and isinstance(page.access, frozenset) and role in page.access
-    ]
+    }
+    return group_pages(labels, is_operator=session.user.mid is None)

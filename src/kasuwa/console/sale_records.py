@@ -1,8 +1,11 @@
 """Record kinds of what a merchant sells: customers, invoices, links that sell tickets, and checkouts."""
 
+from typing import get_args
+
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
 from kasuwa.core.money import CURRENCIES
+from kasuwa.methods.invoices.wire import InvoiceStatus
 
 # Lines of the forms. The API takes more.
 INVOICE_ITEMS = 5
@@ -13,9 +16,13 @@ def item_fields(number: int) -> tuple[FormField, ...]:
     """Returns the fields of one item of an invoice."""
     place = f"items.{number - 1}"
     return (
-        FormField(f"{place}.description", f"Item {number}", required=number == 1),
-        FormField(f"{place}.quantity", f"Quantity of item {number}", input_mode="numeric", value_type="whole"),
-        FormField(f"{place}.amount", f"Price of one of item {number}", input_mode="decimal", required=number == 1),
+        FormField(f"{place}.description", f"Item {number}", required=number == 1, group=place),
+        FormField(
+            f"{place}.quantity", f"Quantity of item {number}", input_mode="numeric", value_type="whole", group=place
+        ),
+        FormField(
+            f"{place}.amount", f"Price of item {number}", input_mode="decimal", required=number == 1, group=place
+        ),
     )
 
 
@@ -23,14 +30,17 @@ def kind_fields(number: int) -> tuple[FormField, ...]:
     """Returns the fields of one kind of ticket."""
     place = f"ticket_data.{number - 1}"
     return (
-        FormField(f"{place}.name", f"Kind {number}", required=number == 1),
-        FormField(f"{place}.amount", f"Price of kind {number}", input_mode="decimal", required=number == 1),
+        FormField(f"{place}.name", f"Kind {number}", required=number == 1, group=place),
+        FormField(
+            f"{place}.amount", f"Price of kind {number}", input_mode="decimal", required=number == 1, group=place
+        ),
         FormField(
             f"{place}.quantity",
             f"How many of kind {number}",
-            "Left out, there is no limit.",
+            "Leave empty for no limit.",
             "numeric",
             value_type="whole",
+            group=place,
         ),
     )
 
@@ -47,6 +57,8 @@ INVOICE_FIELDS = (
     FormField("note", "Note to the customer"),
 )
 
+CUSTOMER = FormField("customer_id", "Customer", "Choose by name, or enter the id.", required=True, people="customers")
+
 CUSTOMERS = RecordKind(
     name="customers",
     label="Customers",
@@ -54,7 +66,10 @@ CUSTOMERS = RecordKind(
     method="resources",
     selector="inquire",
     key_field="customer_id",
-    columns=("customer_id", "name", "email", "phone", "created_at"),
+    columns=("customer_id", "email", "phone", "created_at"),
+    title_fields=("name",),
+    hidden_fields=("name",),
+    filters=(FormField("search", "Name, e-mail or phone", input_type="search"),),
     list_action="customer",
     view_action="customer_detail",
     empty_text="A customer is a person who pays you. Payments with the same e-mail address belong to the customer.",
@@ -83,7 +98,13 @@ INVOICES = RecordKind(
     selector="inquire",
     key_field="invoice_id",
     state_field="status",
-    columns=("number", "invoice_id", "customer_id", "status", "total", "paid", "outstanding", "currency", "date_due"),
+    columns=("invoice_id", "customer_id", "status", "total", "paid", "outstanding", "date_due"),
+    title_fields=("number",),
+    hidden_fields=("number",),
+    filters=(
+        FormField("status", "Status", options=get_args(InvoiceStatus)),
+        FormField("customer_id", "Customer's id"),
+    ),
     list_action="invoice",
     view_action="invoice",
     empty_text="An invoice has a page on which its customer sees and pays it. Add a customer first.",
@@ -92,17 +113,27 @@ INVOICES = RecordKind(
             "create",
             "Make an invoice",
             "invoice",
-            (FormField("customer_id", "Customer", "The customer's id.", required=True), *INVOICE_FIELDS),
+            (
+                FormField(
+                    "customer_id",
+                    "Customer",
+                    required=True,
+                    people="customers",
+                    hint="Choose by name, or enter the id.",
+                ),
+                *INVOICE_FIELDS,
+            ),
             selector="request",
         ),
     ),
     update_forms=(
         ActionForm(
             "void",
-            "Void: it can no longer be paid",
+            "Void the invoice",
             "invoice",
             allowed_states=("unpaid", "overdue"),
             fixed_values=(("status", "void"),),
+            consequence="it can no longer be paid. This cannot be undone.",
         ),
     ),
 )
@@ -115,7 +146,9 @@ TICKETS = RecordKind(
     selector="inquire",
     key_field="link_id",
     state_field="status",
-    columns=("link_id", "title", "link", "currency", "status"),
+    columns=("link_id", "status", "link"),
+    title_fields=("title",),
+    hidden_fields=("title",),
     list_action="ticket",
     view_action="ticket",
     record_field="sale",
@@ -158,7 +191,7 @@ CHECKOUTS = RecordKind(
     singular="Checkout",
     method="console",
     key_field="txnRef",
-    columns=("txnRef", "state", "amount", "currency", "source", "customer_txnref", "created_at"),
+    columns=("txnRef", "state", "amount", "source", "customer_txnref", "created_at"),
     list_action="checkouts",
     view_action="checkout",
     empty_text="A checkout is a page on which one payer pays one amount, for a link, tickets or an invoice.",

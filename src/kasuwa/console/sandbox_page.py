@@ -5,7 +5,9 @@ from typing import Any
 from starlette.responses import Response
 
 from kasuwa.console.forms import FormField, build_request
+from kasuwa.console.values import time_text
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.console.vocabulary import label
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reference_tables import load_reference_data
 
@@ -95,7 +97,31 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
             FormField("accountnumber", "Account number", input_mode="numeric", required=True),
         ),
     ),
+    (
+        "dispute",
+        "Dispute a payment",
+        "The payer's bank disputes a successful payment, or a part of it.",
+        (
+            FormField("txnRef", "Payment", required=True),
+            FormField("amount", "Amount", input_mode="decimal"),
+            FormField("reason", "Reason", required=True),
+            FormField("hours", "Hours to respond", input_mode="numeric", value_type="whole"),
+        ),
+    ),
+    (
+        "dispute_outcome",
+        "Decide a dispute",
+        "The payer's bank decides for you or for the payer.",
+        (
+            FormField("dispute_id", "Dispute", required=True),
+            FormField("outcome", "Outcome", options=("won", "lost")),
+        ),
+    ),
     ("reset", "Reset", "Starts with new, empty books. The old ones are archived.", ()),
+)
+RESET_CONSEQUENCE = (
+    "All transactions, balances and records of this merchant are archived, and it starts again with new, empty books. "
+    "Key, webhook and users stay. This cannot be undone."
 )
 
 
@@ -114,10 +140,12 @@ async def run_sandbox_action(visit: Visit) -> Response:
         raise NotFound
     submitted = {field.name: visit.form_text(field.name) for field in fields}
     request = {"action": action, **build_request(fields, visit.form_text)}
+    if action == "reset":
+        visit.ask_first("Reset this merchant?", RESET_CONSEQUENCE, "Reset", visit.next_path or "/sandbox")
     reply = await visit.run_action("sandbox", request, f"used the sandbox: {action}")
     if not reply.is_success:
         return await show_sandbox(visit, 422, faults=reply.faults, submitted=submitted, open_form=action)
-    return visit.redirect("/sandbox", summarize_result(action, reply.body))
+    return visit.redirect(visit.next_path or "/sandbox", summarize_result(action, reply.body))
 
 
 def summarize_result(action: str, body: dict[str, Any]) -> str:
@@ -125,6 +153,9 @@ def summarize_result(action: str, body: dict[str, Any]) -> str:
     if action == "advance":
         ran = ", ".join(f"{count} × {kind}" for kind, count in body["ran"].items())
         more = f" More jobs are due: advance until {body['until']} to continue." if body.get("more") else ""
-        return f"Business time is now {body['now']}. Jobs run: {ran or 'none'}.{more}"
-    values = ", ".join(f"{name}: {value}" for name, value in body.items() if name not in ("status", "message"))
+        return f"Business time is now {time_text(body['now'])}. Jobs run: {ran or 'none'}.{more}"
+    if action == "reset":
+        return "The merchant starts with new, empty books."
+    shown = ((label(name), value) for name, value in body.items() if name not in ("status", "message"))
+    values = ", ".join(f"{name}: {value}" for name, value in shown if not isinstance(value, dict | list))
     return ". ".join(part for part in (body.get("message", ""), values) if part)

@@ -30,7 +30,8 @@ from kasuwa.console.forwarded import ForwardedClient
 from kasuwa.console.passwords import HashPoolFull, dummy_hash
 from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
-from kasuwa.console.visit import ConsoleServices, NotAllowed, NotFound, StepUpRequired, Visit
+from kasuwa.console.store import read_clock
+from kasuwa.console.visit import ConfirmationRequired, ConsoleServices, NotAllowed, NotFound, StepUpRequired, Visit
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, ConsoleSession
@@ -200,6 +201,8 @@ def make_endpoint(
             return set_form_seed(visit, early.response)
         except StepUpRequired:
             return step_up.show_step_up(visit)
+        except ConfirmationRequired as asked:
+            return step_up.show_confirmation(visit, asked)
         except HashPoolFull:
             return busy_response(visit)
         except NotAllowed:
@@ -265,6 +268,8 @@ async def load_session(visit: Visit) -> str | None:
         if session.user.mid is not None:
             merchant_id = await merchants.find_merchant_id(connection, session.user.mid)
             visit.session_merchant = await visit.services.merchant_directory.get_by_id(merchant_id)
+            if not visit.services.is_live:
+                visit.clock = await read_clock(connection, visit.session_merchant, datetime.now(UTC))
         return await console_sessions.rotate(connection, session) if is_due_for_rotation(session) else None
 
 
@@ -291,7 +296,7 @@ def check_access(visit: Visit, page: ConsolePage) -> None:
     assert not isinstance(page.access, SessionRequirement)
     if session.user.role not in page.access:
         if page.path == "/" and session.user.mid is None:
-            raise EarlyResponse(visit.redirect("/operator/merchants"))
+            raise EarlyResponse(visit.redirect("/operator/home"))
         raise EarlyResponse(forbidden_response(visit))
     if visit.services.is_live and session.user.totp_sealed is None and page.path not in ENROLLMENT_PATHS:
         raise EarlyResponse(visit.redirect("/account/second-factor"))

@@ -8,12 +8,15 @@ from starlette.responses import Response
 
 from kasuwa.console import store
 from kasuwa.console.access import OWNER
-from kasuwa.console.events import MAX_SEQUENCE, parse_int
-from kasuwa.console.store import PAGE_ROWS
+from kasuwa.console.audit_view import make_lines
+from kasuwa.console.events import parse_int
+from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.visit import Visit
+from kasuwa.core.event_payloads import TEST_EVENT
 from kasuwa.core.events import standard_secret
 from kasuwa.core.merchant import MerchantSettings, read_logo
 from kasuwa.core.reading import Reader
+from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.db import merchant_keys, merchants
 from kasuwa.db.audit_trail import AuditRecord
 
@@ -84,8 +87,11 @@ async def send_test_event(visit: Visit) -> Response:
     settings = await read_merchant_settings(visit.reader, visit)
     if not settings.webhook_url:
         return await show_settings(visit, 422, faults={"url": "save a URL first"})
-    result = await visit.services.send_test_event(visit.merchant.merchant_id, settings.webhook_url)
-    return visit.redirect("/settings", result)
+    kind = visit.form_text("kind") or TEST_EVENT
+    if kind not in SAMPLE_KINDS:
+        return await show_settings(visit, 422, faults={"kind": "choose one of the options"})
+    result = await visit.services.send_test_event(visit.merchant.merchant_id, settings.webhook_url, kind)
+    return visit.redirect("/events" if visit.form_text("from") == "events" else "/settings", result)
 
 
 async def set_api_options(visit: Visit) -> Response:
@@ -135,4 +141,4 @@ async def show_audit_trail(visit: Visit) -> Response:
         rows = [AuditRecord(*row) for row in await store.list_audit_entries(reader, visit.merchant, before)]
     shown = rows[:PAGE_ROWS]
     next_url = f"/settings/trail?before={shown[-1].seq}" if len(rows) > PAGE_ROWS else ""
-    return visit.render("audit_trail.html", entries=shown, next_url=next_url, is_operator_view=False)
+    return visit.render("audit_trail.html", lines=make_lines(shown), next_url=next_url, is_operator_view=False)

@@ -149,7 +149,7 @@ async def sign_out(visit: Visit) -> Response:
 
 async def show_link(visit: Visit) -> Response:
     """Shows the form of a link. A GET does not redeem it, because mail programs open links in advance."""
-    async with visit.snapshot() as connection:
+    async with visit.session_connection() as connection:
         found = await console_users.read_link(connection, visit.path_parameter("token"))
     if found is None:
         return visit.render("link_invalid.html", 404)

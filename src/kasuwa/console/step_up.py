@@ -2,7 +2,8 @@
 
 Users with a second factor give a code, others their password. It holds for STEP_UP_LIFETIME. The page that asks carries
 the fields of the interrupted form, which continues once the credentials are verified. Users who have neither (demo
-links of a test environment) are not asked. Also holds the audit entries of refused sign-ins.
+links of a test environment) are not asked. Also holds the page that asks before a change that cannot be undone, which
+carries the form in the same way, and the audit entries of refused sign-ins.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from kasuwa.console import passwords
-from kasuwa.console.visit import Visit
+from kasuwa.console.visit import CONFIRMED_FIELD, ConfirmationRequired, Visit
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db import audit_trail, console_sessions, console_throttle, console_users
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
@@ -49,12 +50,29 @@ def is_step_up_recent(visit: Visit) -> bool:
 
 def show_step_up(visit: Visit, status: int = 401, faults: Mapping[str, str] = {}) -> Response:
     """Returns the page that asks for the credential. It carries the fields of the interrupted form."""
-    carried = [(name, value) for name, value in form_items(visit) if name not in SECRET_FIELDS]
-    query = visit.request.url.query
-    action = visit.request.url.path + (f"?{query}" if query else "")
+    carried, action = carried_fields(visit), form_address(visit)
     return visit.render(
         "step_up.html", status, field=step_up_field(visit.user), carried=carried, action=action, faults=faults
     )
+
+
+def show_confirmation(visit: Visit, asked: ConfirmationRequired) -> Response:
+    """Returns the page that asks before a change. Nothing has been done yet. It carries the fields of the form."""
+    return visit.render(
+        "confirm.html",
+        asked=asked,
+        carried=[*carried_fields(visit), (CONFIRMED_FIELD, "yes")],
+        action=form_address(visit),
+    )
+
+
+def carried_fields(visit: Visit) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in form_items(visit) if name not in SECRET_FIELDS]
+
+
+def form_address(visit: Visit) -> str:
+    query = visit.request.url.query
+    return visit.request.url.path + (f"?{query}" if query else "")
 
 
 def form_items(visit: Visit) -> list[tuple[str, str]]:

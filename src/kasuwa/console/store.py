@@ -4,10 +4,8 @@ Lists use keyset pagination: each page continues after the last row of the one b
 list is read as fast as the first.
 """
 
-import contextlib
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -23,58 +21,30 @@ from kasuwa.console.wire import (
     CheckoutRequest,
     CheckoutsReply,
     PageRequest,
+    WaitingLine,
+    WaitingReply,
 )
-from kasuwa.core.calendar import LAGOS, NEVER, utc_text
+from kasuwa.core.calendar import LAGOS, utc_text
 from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL
 from kasuwa.core.checkouts import Checkout, CheckoutDetail, checkout_key, checkout_url
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
-from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, Transaction, transaction_key
+from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
+from kasuwa.methods.virtualcard.model import CARDHOLDER_DECODER
 
 PAGE_ROWS = 50
+MAX_SEQUENCE = 2**62
 EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
-
-
-class Cursor(NamedTuple):
-    """Position of the last row of a page. The next page continues after it. In URLs as base64."""
-
-    at: datetime
-    seq: int
-    key: bytes
-
-    def encode(self) -> str:
-        text = f"{self.at.isoformat()} {self.seq} ".encode() + self.key
-        return urlsafe_b64encode(text).decode().rstrip("=")
-
-    @classmethod
-    def decode(cls, text: str) -> "Cursor | None":
-        """Returns the cursor in a URL parameter, or None if it is not valid."""
-        with contextlib.suppress(ValueError):
-            at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
-            timestamp, number = datetime.fromisoformat(at.decode()), int(seq)
-            return cls(timestamp, number, key) if timestamp.tzinfo is not None and 0 <= number <= MAX_SEQ else None
-        return None
 
 
 # Largest bigint of PostgreSQL. Cursors come from URLs, so they may contain any number.
 MAX_SEQ = 2**63 - 1
-FIRST_PAGE = Cursor(NEVER, 0, b"")
-
-
-class TransactionFilter(msgspec.Struct, frozen=True):
-    """Filter of the transaction list. An empty text does not filter."""
-
-    kind: str = ""
-    status: str = ""
-    since: datetime = EARLIEST
-    until: datetime = NEVER  # exclusive
-    search: str = ""  # a whole txnRef, orderRef or customer reference; the other filters are then ignored
 
 
 class TransactionLine(msgspec.Struct):
@@ -92,10 +62,6 @@ class TransactionLine(msgspec.Struct):
     created_at: datetime
     seq: int
 
-    @property
-    def cursor(self) -> Cursor:
-        return Cursor(self.created_at, self.seq, self.key)
-
 
 # A failed transaction has no charges, although its row keeps those that were planned.
 LINE_COLUMNS = """
@@ -112,63 +78,21 @@ KINDS_CTE = """
         select (select min(t.kind) from transaction t where t.merchant_id = $1 and t.kind > k.kind) from k
         where k.kind is not null)
 """
-KINDS_OF = f"{KINDS_CTE} select kind from k where kind is not null order by kind"
 
-# Reads the newest rows of each kind from its index, then the newest of those. There must be a single upper bound, the
-# cursor or the end date: with two, the index would be scanned from the looser one.
+# Reads the newest rows of each kind from its index, then the newest of those.
 NEWEST_TRANSACTIONS = f"""
     {KINDS_CTE} select l.* from k cross join lateral (
-        select {LINE_COLUMNS} from transaction t
-        where t.merchant_id = $1 and t.kind = k.kind and ($3 = '' or t.status = $3)
-          and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
-        order by t.created_at desc, t.seq desc, t.key desc limit $8) l
-    where k.kind is not null and ($2 = '' or k.kind = $2)
-    order by l.created_at desc, l.seq desc, l.key desc limit $8
-"""
-# Every open transaction has a job. There are few, so that no range of time needs to be scanned.
-OPEN_TRANSACTIONS = f"""
-    select distinct {LINE_COLUMNS} from scheduled_job j join transaction t on t.key = j.subject
-        and t.merchant_id = j.merchant_id
-    where j.merchant_id = $1 and ($2 = '' or t.kind = $2) and t.status = $3
-      and t.created_at >= $4 and (t.created_at, t.seq, t.key) < ($5, $6, $7)
-    order by t.created_at desc, t.seq desc, t.key desc limit $8
-"""
-MATCHING_TRANSACTIONS = f"""
-    select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.txn_ref = $2
-    union select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.order_ref = $2 and t.kind = 'payment'
-    union select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.key = any($3)
-    order by created_at desc, seq desc, key desc limit $4
+        select {LINE_COLUMNS} from transaction t where t.merchant_id = $1 and t.kind = k.kind
+        order by t.created_at desc, t.seq desc, t.key desc limit $2) l
+    where k.kind is not null order by l.created_at desc, l.seq desc, l.key desc limit $2
 """
 TRANSACTION = (
     f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
 )
 
 
-async def list_transactions(
-    reader: Reader,
-    merchant: Merchant,
-    filters: TransactionFilter,
-    after: Cursor = FIRST_PAGE,
-    limit: int = PAGE_ROWS + 1,
-) -> list[TransactionLine]:
-    """Returns matching transactions after the cursor, newest first."""
-    if filters.search:
-        keys = [transaction_key(merchant.merchant_id, kind, filters.search) for kind in MERCHANT_REFERENCED_KINDS]
-        return [
-            TransactionLine(*row)
-            for row in await reader.fetch(MATCHING_TRANSACTIONS, merchant.merchant_id, filters.search, keys, limit)
-        ]
-    upper_bound = min(after, Cursor(filters.until, 0, b""))
-    parameters = (filters.kind, filters.status, filters.since, upper_bound.at, upper_bound.seq, upper_bound.key, limit)
-    if filters.status in ("pending", "processing"):
-        return [
-            TransactionLine(*row) for row in await reader.fetch(OPEN_TRANSACTIONS, merchant.merchant_id, *parameters)
-        ]
-    return [TransactionLine(*row) for row in await reader.fetch(NEWEST_TRANSACTIONS, merchant.merchant_id, *parameters)]
-
-
-async def list_kinds(reader: Reader, merchant: Merchant) -> list[str]:
-    return [row[0] for row in await reader.fetch(KINDS_OF, merchant.merchant_id)]
+async def list_newest_transactions(reader: Reader, merchant: Merchant, limit: int) -> list[TransactionLine]:
+    return [TransactionLine(*row) for row in await reader.fetch(NEWEST_TRANSACTIONS, merchant.merchant_id, limit)]
 
 
 async def find_transaction(reader: Reader, merchant: Merchant, txn_ref: str) -> Transaction | None:
@@ -209,53 +133,9 @@ async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> l
     return [Posting(*row) for row in await reader.fetch(POSTINGS_OF, merchant.merchant_id, reference)]
 
 
-# --- overview -----------------------------------------------------------------------------------------------------
+# --- business time ------------------------------------------------------------------------------------------------
 
-
-class DailyTotal(msgspec.Struct, frozen=True):
-    """Number and sum of the transactions of one Lagos day, currency and status."""
-
-    day: date
-    currency: str
-    status: str
-    count: int
-    amount: int  # in minor units
-    keys: list[bytes] | None = None  # of open transactions; None for final ones
-
-
-TOTAL_COLUMNS = """
-    t.currency, t.status, count(*), sum(t.amount)::bigint,
-    array_agg(t.key) filter (where t.status not in ('successful', 'failed'))
-"""
-# Each kind and day is one range of the index. The days are parameters: if they were computed from each row, the planner
-# could not know that they are few, and would sort a million rows by them.
-TOTALS_BETWEEN = f"""
-    {KINDS_CTE} select d.day, l.* from k cross join unnest($2::date[], $3::timestamptz[], $4::timestamptz[])
-        as d (day, since, until)
-    cross join lateral (
-        select {TOTAL_COLUMNS} from transaction t
-        where t.merchant_id = $1 and t.kind = k.kind and t.created_at >= d.since and t.created_at < d.until
-        group by t.currency, t.status) l
-    where k.kind is not null
-"""
-TOTALS_OF_KEYS = f"""
-    select (t.created_at at time zone 'Africa/Lagos')::date, {TOTAL_COLUMNS} from transaction t
-    where t.merchant_id = $1 and t.key = any($2) group by 1, t.currency, t.status
-"""
 CLOCK = "select clock_offset_us, clock_fixed_at from merchant_state where merchant_id = $1"
-
-
-async def list_daily_totals(
-    reader: Reader, merchant: Merchant, ranges: list[tuple[date, datetime, datetime]]
-) -> list[DailyTotal]:
-    """Returns the totals of days, each given with its start and end (exclusive)."""
-    days, starts, ends = zip(*ranges, strict=True)
-    return [DailyTotal(*row) for row in await reader.fetch(TOTALS_BETWEEN, merchant.merchant_id, days, starts, ends)]
-
-
-async def list_totals_of_keys(reader: Reader, merchant: Merchant, keys: list[bytes]) -> list[DailyTotal]:
-    """Returns the totals of the transactions with these keys."""
-    return [DailyTotal(*row) for row in await reader.fetch(TOTALS_OF_KEYS, merchant.merchant_id, keys)]
 
 
 class BusinessClock(msgspec.Struct):
@@ -273,14 +153,15 @@ async def read_clock(reader: Reader, merchant: Merchant, real_time: datetime) ->
 
 # --- events -------------------------------------------------------------------------------------------------------
 
-EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq < $2 order by e.seq desc limit $3"
+EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq = any($2::bigint[]) order by e.seq desc"
 EVENT = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq = $2"
 EVENT_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $2"
 ENDPOINT = "select failing_since, off_at from endpoint where merchant_id = $1"
 
 
-async def list_events(reader: Reader, merchant: Merchant, before: int, limit: int = PAGE_ROWS + 1) -> list[EventLine]:
-    return [event_line(row) for row in await reader.fetch(EVENTS, merchant.merchant_id, before, limit)]
+async def list_events_of(reader: Reader, merchant: Merchant, sequences: list[int]) -> list[EventLine]:
+    """Returns the events with these numbers, newest first."""
+    return [event_line(row) for row in await reader.fetch(EVENTS, merchant.merchant_id, sequences)]
 
 
 async def find_event(reader: Reader, merchant: Merchant, seq: int) -> EventLine | None:
@@ -301,7 +182,8 @@ async def find_endpoint_failure(reader: Reader, merchant: Merchant) -> Any:
 # --- cards --------------------------------------------------------------------------------------------------------
 
 CARDS = """
-    select c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state, c.expiration, c.created_at
+    select c.reference, c.mask, c.detail, coalesce(a.posted - a.held, 0), c.currency, c.state, c.expiration,
+        c.created_at
     from virtual_card c left join account a
         on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
     where c.merchant_id = $1 order by c.created_at desc, c.seq desc offset $2 limit $3
@@ -318,13 +200,14 @@ async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyRead
         CardLine(
             reference=reference,
             maskedpan=mask,
+            name_on_card=CARDHOLDER_DECODER.decode(detail).name,
             balance=format_minor(balance),
             currency=currency,
             status=state,
             expiration=expiration,
             created_at=utc_text(at),
         )
-        for reference, mask, balance, currency, state, expiration, at in rows
+        for reference, mask, detail, balance, currency, state, expiration, at in rows
     ]
     return CardsReply(data=lines, total=total, offset=offset, limit=limit)
 
@@ -336,7 +219,6 @@ CHECKOUTS = f"""
     select {CHECKOUT_COLUMNS} from checkout where merchant_id = $1
     order by created_at desc, seq desc offset $2 limit $3
 """
-CHECKOUT_COUNT = "select count(*) from checkout where merchant_id = $1"
 ONE_CHECKOUT = f"select {CHECKOUT_COLUMNS} from checkout where merchant_id = $1 and key = $2"
 ATTEMPTS = """
     select t.txn_ref, p.method, t.status, p.charged, t.message, t.created_at
@@ -355,7 +237,9 @@ def checkout_fields(checkout: Checkout, detail: CheckoutDetail) -> dict[str, Any
         "currency": checkout.currency,
         "title": detail.title,
         "source": checkout.source,
-        "source_id": checkout.source_id,
+        "link_id": checkout.source_id if checkout.source == "link" else None,
+        "ticket_sale": checkout.source_id if checkout.source == "ticket" else None,
+        "invoice_id": checkout.source_id if checkout.source == "invoice" else None,
         "customer_txnref": checkout.customer_txnref,
         "attempts": checkout.attempts,
         "created_at": utc_text(checkout.created_at),
@@ -367,10 +251,11 @@ def checkout_fields(checkout: Checkout, detail: CheckoutDetail) -> dict[str, Any
 async def list_checkouts(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> CheckoutsReply:
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
     async with reader.snapshot() as connection:
-        rows = [Checkout(*row) for row in await connection.fetch(CHECKOUTS, merchant.merchant_id, offset, limit)]
-        [[total]] = await connection.fetch(CHECKOUT_COUNT, merchant.merchant_id)
+        # One more than is shown tells whether others follow: counting a million would take longer than the page.
+        found = await connection.fetch(CHECKOUTS, merchant.merchant_id, offset, limit + 1)
+    rows = [Checkout(*row) for row in found[:limit]]
     lines = [CheckoutLine(**checkout_fields(row, CHECKOUT_DETAIL.decode(row.detail))) for row in rows]
-    return CheckoutsReply(data=lines, total=total, offset=offset, limit=limit)
+    return CheckoutsReply(data=lines, total=offset + len(found), offset=offset, limit=limit)
 
 
 async def show_checkout(request: CheckoutRequest, merchant: Merchant, reader: ActionReader) -> CheckoutReply | Refusal:
@@ -457,6 +342,17 @@ async def list_waiting_transfers(reader: Reader, merchant: Merchant) -> list[Wai
         line = (txn_ref, batch_ref, amount, created_at, expires_at, *account, decoded.maker.label, decoded.reasons)
         lines.append(WaitingTransfer(*line))
     return lines
+
+
+async def list_waiting(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> WaitingReply:
+    """Returns the references of the transfers that wait for approval, newest first."""
+    async with reader.snapshot() as connection:
+        waiting = await list_waiting_transfers(connection, merchant)
+    lines = [
+        WaitingLine(txn_ref=one.txn_ref, requested_by=one.requested_by, created_at=utc_text(one.created_at))
+        for one in reversed(waiting)
+    ]
+    return WaitingReply(data=lines)
 
 
 SETTINGS = "select settings from merchant where merchant_id = $1"

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from kasuwa.console.forms import FormField
+from kasuwa.console.payment_view import PaymentView
+from kasuwa.console.values import group_thousands
 from kasuwa.console.visit import Visit
 from kasuwa.core.money import format_minor
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
@@ -22,13 +24,26 @@ class TransactionForm(msgspec.Struct, frozen=True):
     action: str
     reference_field: str  # request field that takes the transaction's txnRef
     fields: tuple[FormField, ...] = ()
+    has_preview: bool = False  # the action has a dry run, which is made before the user confirms
 
     def build_request(self, row: Transaction, read_text: Callable[[str], str]) -> Mapping[str, Any]:
         values = {field.name: read_text(field.name) for field in self.fields}
         return {"action": self.action, self.reference_field: row.txn_ref} | {n: v for n, v in values.items() if v}
 
-    def default_value(self, row: Transaction, name: str) -> str:
-        return format_minor(row.amount) if name == "amount" else ""
+    def default_value(self, payment: PaymentView, name: str) -> str:
+        return format_minor(payment.remaining) if name == "amount" else ""
+
+    def confirmation(self, row: Transaction, request: Mapping[str, Any]) -> tuple[str, str, str]:
+        """Returns the question, the consequence and the label of the button with which the user confirms."""
+        amount = f"{row.currency} {group_thousands(format_amount(str(request.get('amount', ''))))}"
+        consequence = f"{amount} of the payment {row.txn_ref} goes back to the payer. A refund cannot be undone."
+        return f"{self.label} {amount}?", consequence, f"{self.label} {amount}"
+
+
+def format_amount(text: str) -> str:
+    """Returns a valid amount with two decimals."""
+    whole, _, cents = text.partition(".")
+    return f"{whole}.{cents:0<2}"
 
 
 TRANSACTION_FORMS = (
@@ -41,15 +56,18 @@ TRANSACTION_FORMS = (
         action="refund",
         reference_field="txnRef",
         fields=(
-            FormField("amount", "Amount", "At most the amount that was charged.", "decimal", required=True),
+            FormField("amount", "Amount", "", "decimal", required=True),
             FormField("comment", "Comment", "Stored with the refund."),
         ),
+        has_preview=True,
     ),
 )
 
 
-def list_available_forms(visit: Visit, row: Transaction) -> list[TransactionForm]:
+def list_available_forms(visit: Visit, row: Transaction, payment: PaymentView | None) -> list[TransactionForm]:
     """Returns the forms that fit the transaction and are allowed for the user's role."""
+    if payment is None or not payment.can_be_refunded:
+        return []
     matching = [
         form for form in TRANSACTION_FORMS if (form.transaction_kind, form.transaction_status) == (row.kind, row.status)
     ]

@@ -1,38 +1,63 @@
-"""The pages of transactions: list with filters and search, CSV export, and one transaction with its timeline."""
+"""The list of a merchant's transactions: filters, search, columns, saved filters and CSV export.
+
+The list is that of the API (`resources` action `transactions`), so that it is read by the same indexes. A search text
+is taken as a part of a reference, as an e-mail address, or as the name of customers, whose payments are then listed
+too.
+"""
 
 from collections.abc import AsyncIterator
-from datetime import date, datetime, time, timedelta
-from urllib.parse import quote, urlencode
+from datetime import date
+from typing import Any
+from urllib.parse import quote
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from kasuwa.console import store
 from kasuwa.console.csv_text import csv_line
-from kasuwa.console.store import FIRST_PAGE, PAGE_ROWS, Cursor, TransactionFilter, TransactionLine
-from kasuwa.console.transaction_forms import list_available_forms
-from kasuwa.console.visit import NotFound, Visit
-from kasuwa.core.calendar import LAGOS, NEVER, utc_text
-from kasuwa.core.money import format_minor
-from kasuwa.core.transactions import FAILED
+from kasuwa.console.exports import csv_response
+from kasuwa.console.lists import filled, read_filters, read_list_view
+from kasuwa.console.people import NO_COUNTERPARTY, Counterparty, FoundPeople, find_people, read_counterparties
+from kasuwa.console.visit import Visit
+from kasuwa.console.vocabulary import method_text
+from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
+from kasuwa.core.transactions import TRANSACTION_KINDS
+from kasuwa.methods.transactions.wire import MAX_LIMIT
 
+PAGE_SIZE = 50
 STATUSES = ("successful", "failed", "pending", "processing")
-# An export is read in batches of this many rows, so that it holds no snapshot while it is sent.
-EXPORT_BATCH_SIZE = 1_000
-CSV_HEADER = ("created", "kind", "txnRef", "orderRef", "currency", "amount", "charges", "status", "message")
-FILTER_PARAMETERS = ("q", "kind", "status", "from", "to")
+METHODS = ("card", "token", "account", "bank_transfer", "ussd", "phone", "qrpay", "mobile_money")
+CSV_HEADER = (
+    *("created", "kind", "txnRef", "orderRef", "currency", "amount", "charges", "status", "message"),
+    *("method", "customer", "email", "instrument", "refunded"),
+)
+FILTERS = ("q", "kind", "status", "method", "currency", "customer", "min_amount", "max_amount", "from", "to")
+# A part of a reference has at least so many characters.
+SHORTEST_PART = 3
+
+# Columns of the list, with their labels.
+COLUMNS = {
+    "amount": "Amount",
+    "status": "Status",
+    "customer": "Customer",
+    "method": "Paid with or to",
+    "kind": "Kind",
+    "reference": "Reference",
+    "created": "Created",
+    "order_ref": "Your reference",
+    "email": "E-mail",
+    "charges": "Fee and tax",
+    "completed": "Completed",
+    "message": "Message",
+}
+DEFAULT_COLUMNS = ("amount", "status", "customer", "method", "kind", "reference", "created")
 
 
-def read_filter(visit: Visit) -> tuple[TransactionFilter, dict[str, str]]:
-    """Returns the filter in the query, and error texts by parameter."""
-    parameters = {name: visit.query.get(name, "").strip()[:100] for name in FILTER_PARAMETERS}
-    faults: dict[str, str] = {}
-    since, until = (parse_date(parameters[name], name, faults) for name in ("from", "to"))
-    status = parameters["status"] if parameters["status"] in STATUSES else ""
-    bounds = (
-        store.EARLIEST if since is None else datetime.combine(since, time(), LAGOS),
-        NEVER if until is None else datetime.combine(until + timedelta(days=1), time(), LAGOS),
-    )
-    return TransactionFilter(parameters["kind"], status, *bounds, parameters["q"]), faults
+def build_request(parameters: dict[str, str], faults: dict[str, str]) -> dict[str, Any]:
+    """Returns the filters of the API's list without the search text. Leaves out invalid dates and adds their errors."""
+    request: dict[str, Any] = {name: value for name, value in filled(parameters).items() if name != "q"}
+    for name in ("from", "to"):
+        if parse_date(parameters[name], name, faults) is None:
+            request.pop(name, None)
+    return {"inquire": "transactions", **request}
 
 
 def parse_date(text: str, name: str, faults: dict[str, str]) -> date | None:
@@ -47,105 +72,111 @@ def parse_date(text: str, name: str, faults: dict[str, str]) -> date | None:
     return found
 
 
-def filtered_url(visit: Visit, path: str = "/transactions", **changed: str) -> str:
-    """Returns a URL with the filter of this page, and the changed parameters."""
-    parameters = {name: visit.query.get(name, "") for name in FILTER_PARAMETERS} | changed
-    filled = {name: value for name, value in parameters.items() if value}
-    return f"{path}?{urlencode(filled)}" if filled else path
+def search_requests(request: dict[str, Any], text: str, people: FoundPeople) -> list[dict[str, Any]]:
+    """Returns the requests that together list what a search text finds: by reference, address and customer."""
+    if not text:
+        return [request]
+    found = [{**request, "reference": text}] if len(text) >= SHORTEST_PART else []
+    if "@" in text:
+        found.append({**request, "customer": text})
+    else:
+        found += [{**request, "customer": customer["customer_id"]} for customer in people.customers]
+    return found
+
+
+class FoundTransactions:
+    """A page of the list. `lines` are as the API shows them, the newest first."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.next_cursor: str | None = None
+        self.faults: dict[str, str] = {}
+
+    def add(self, body: dict[str, Any], is_only: bool) -> None:
+        known = {line["txnRef"] for line in self.lines}
+        self.lines += [line for line in body["data"] if line["txnRef"] not in known]
+        # Several lists that are shown as one cannot be continued: each customer's own list can.
+        self.next_cursor = body["next_cursor"] if is_only else self.next_cursor
+
+
+async def find_transactions(visit: Visit, requests: list[dict[str, Any]], cursor: str) -> FoundTransactions:
+    """Returns one page of what the requests find. Must be called while the page's snapshot is open."""
+    found = FoundTransactions()
+    for request in requests:
+        paged = {"limit": PAGE_SIZE, **({"cursor": cursor} if cursor else {})}
+        reply = await visit.call_action("resources", **request, **paged)
+        if reply.is_success:
+            found.add(reply.body, len(requests) == 1)
+        elif not cursor:
+            found.faults |= reply.faults
+    if len(requests) > 1:
+        found.lines.sort(key=lambda line: str(line["dateCreated"]), reverse=True)
+    del found.lines[PAGE_SIZE:]
+    return found
 
 
 async def show_transactions(visit: Visit) -> Response:
-    filters, faults = read_filter(visit)
-    after = Cursor.decode(visit.query.get("after", "")) or FIRST_PAGE
+    parameters, faults = read_filters(visit, FILTERS), dict[str, str]()
+    request, cursor = build_request(parameters, faults), visit.query.get("after", "")[:200]
     async with visit.snapshot() as reader:
-        lines = await store.list_transactions(reader, visit.merchant, filters, after)
-        kinds = await store.list_kinds(reader, visit.merchant)
-    if len(lines) == 1 and filters.search:
-        return visit.redirect(f"/transactions/{quote(lines[0].txn_ref, safe='')}")
-    shown = lines[:PAGE_ROWS]
-    next_url = filtered_url(visit, after=shown[-1].cursor.encode()) if len(lines) > PAGE_ROWS else ""
+        people = await find_people(visit, parameters["q"])
+        found = await find_transactions(visit, search_requests(request, parameters["q"], people), cursor)
+        parties = await read_counterparties(visit.merchant.merchant_id, reader, found.lines)
+        view = await read_list_view(visit, reader, "transactions", parameters, DEFAULT_COLUMNS, tuple(COLUMNS))
+    if len(found.lines) == 1 and parameters["q"] and not people.customers:
+        return visit.redirect(f"/transactions/{quote(found.lines[0]['txnRef'], safe='')}")
     return visit.render(
         "transactions.html",
-        lines=shown,
-        kinds=kinds,
+        list=view,
+        labels=COLUMNS,
+        lines=[(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in found.lines],
+        people=people,
+        kinds=TRANSACTION_KINDS,
         statuses=STATUSES,
-        submitted={name: visit.query.get(name, "") for name in FILTER_PARAMETERS},
-        faults=faults,
-        next_url=next_url,
-        first_url=filtered_url(visit) if after is not FIRST_PAGE else "",
-        export_url=filtered_url(visit, "/transactions.csv"),
-        is_filtered=any(visit.query.get(name) for name in FILTER_PARAMETERS),
+        methods=[(method, method_text(method)) for method in METHODS],
+        currencies=CURRENCIES,
+        submitted=parameters,
+        faults={**found.faults, **faults},
+        next_url=view.url(after=found.next_cursor) if found.next_cursor else "",
+        first_url=view.url() if cursor else "",
+        export_url=view.url(".csv"),
     )
+
+
+# --- export -------------------------------------------------------------------------------------------------------
 
 
 async def export_transactions(visit: Visit) -> Response:
-    filters, _ = read_filter(visit)
-    name = f"transactions-{visit.merchant.mid}.csv"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(stream_csv(visit, filters), media_type="text/csv; charset=utf-8", headers=headers)
+    parameters = read_filters(visit, FILTERS)
+    return csv_response(visit, "transactions", stream_csv(visit, parameters))
 
 
-async def stream_csv(visit: Visit, filters: TransactionFilter) -> AsyncIterator[str]:
+async def stream_csv(visit: Visit, parameters: dict[str, str]) -> AsyncIterator[str]:
+    """Yields the lines of the file. It is read page by page, so that it holds no snapshot while it is sent."""
     yield csv_line(CSV_HEADER)
-    reader, after = visit.export_reader, FIRST_PAGE
-    while True:
-        batch = await store.list_transactions(reader, visit.merchant, filters, after, EXPORT_BATCH_SIZE)
-        yield "".join(csv_line(csv_cells(line)) for line in batch)
-        if len(batch) < EXPORT_BATCH_SIZE or filters.search:
-            return
-        after = batch[-1].cursor
+    reader, request, seen = visit.export_reader, build_request(parameters, {}), set[str]()
+    people = await find_people(visit, parameters["q"])
+    requests = search_requests(request, parameters["q"], people)
+    for paged in requests:
+        cursor: str | None = ""
+        while cursor is not None:
+            position = {"cursor": cursor} if cursor else {}
+            reply = await visit.call_action("resources", **paged, limit=MAX_LIMIT, **position)
+            if not reply.is_success:
+                break
+            lines = [line for line in reply.body["data"] if line["txnRef"] not in seen]
+            if len(requests) > 1:
+                seen |= {line["txnRef"] for line in lines}
+            parties = await read_counterparties(visit.merchant.merchant_id, reader, lines)
+            rows = [csv_cells(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in lines]
+            yield "".join(csv_line(row) for row in rows)
+            cursor = reply.body["next_cursor"]
 
 
-def csv_cells(line: TransactionLine) -> tuple[str, ...]:
+def csv_cells(line: dict[str, Any], party: Counterparty) -> tuple[str, ...]:
+    charges = sum(parse_minor(line[name]) or 0 for name in ("fee", "vat", "duty"))
     return (
-        utc_text(line.created_at),
-        line.kind,
-        line.txn_ref,
-        line.order_ref,
-        line.currency,
-        format_minor(line.amount),
-        format_minor(line.charges),
-        line.status,
-        line.message,
+        *(line["dateCreated"], line["kind"], line["txnRef"], line["orderRef"], line["currency"], line["amount"]),
+        *(format_minor(charges), line["txnStatus"], line["message"], line["method"] or ""),
+        *(party.name, party.email, party.instrument, party.badge),
     )
-
-
-# --- one transaction ----------------------------------------------------------------------------------------------
-
-
-async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, str] | None = None) -> Response:
-    merchant = visit.merchant
-    async with visit.snapshot() as reader:
-        row = await store.find_transaction(reader, merchant, visit.path_parameter("ref"))
-        if row is None:
-            raise NotFound
-        timeline = await visit.services.read_timeline(reader, row)
-        postings = await store.list_postings(reader, merchant, row.txn_ref)
-        event = await store.find_event_of(reader, merchant, row.txn_ref)
-    return visit.render(
-        "transaction.html",
-        status,
-        row=row,
-        is_charged=row.status != FAILED,
-        timeline=timeline,
-        postings=postings,
-        event=event,
-        forms=list_available_forms(visit, row),
-        faults=faults or {},
-        submitted=dict(visit.form),
-    )
-
-
-async def submit_form(visit: Visit) -> Response:
-    """Runs the form in the path, such as a refund. Raises NotFound if it is not available."""
-    row = await store.find_transaction(visit.reader, visit.merchant, visit.path_parameter("ref"))
-    if row is None:
-        raise NotFound
-    name = visit.path_parameter("transaction_form")
-    form = next((form for form in list_available_forms(visit, row) if form.name == name), None)
-    if form is None:
-        raise NotFound
-    reply = await visit.run_action(form.method, form.build_request(row, visit.form_text), form.label.lower())
-    if not reply.is_success:
-        return await show_transaction(visit, 422, reply.faults)
-    return visit.redirect(f"/transactions/{quote(row.txn_ref, safe='')}", reply.message or "Done.")

@@ -5,7 +5,7 @@ A page that is read with GET reads the database in one snapshot. Visit raises To
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -15,11 +15,12 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from kasuwa.console.access import ROLES_BY_PERMISSION
+from kasuwa.console.access import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import DEVICE, FLASH, CookieSettings
-from kasuwa.console.daily_totals import TotalsCache
+from kasuwa.console.navigation import NavigationGroup, find_current_page
 from kasuwa.console.rendering import RenderedPage
+from kasuwa.console.store import BusinessClock
 from kasuwa.core.action import PAY, VIEW, Action, ApiMethod, MemoryRead, Read, Write, permission_needed, title_of
 from kasuwa.core.addresses import Network
 from kasuwa.core.audit_notes import ActionNote
@@ -33,27 +34,23 @@ from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.console_sessions import ConsoleSession
 from kasuwa.db.console_users import ConsoleUser
+from kasuwa.db.merchant_rows import ALL_MERCHANTS, MerchantReader, snapshot
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress
-from kasuwa.db.reading import TornRead, snapshot
+from kasuwa.db.reading import TornRead
 from kasuwa.db.writer import Writer
 
 MAX_FLASH_LENGTH = 300
 MAX_TOKEN_LENGTH = 100
+MAX_NEXT_LENGTH = 2_000
+# Form field with which the page that asks first confirms.
+CONFIRMED_FIELD = "confirmed"
 
 # Sends a sign-in link to an email address. Returns the text that the page shows, which does not contain the link.
 DeliverLink = Callable[[str, str], Awaitable[str]]
 RunAction = Callable[
     [Merchant, str, Mapping[str, Any], ActionNote | None, Connection | None], Awaitable[dict[str, Any]]
 ]
-
-
-class InvariantCheck(msgspec.Struct, frozen=True):
-    """Result of a check of the ledger invariants."""
-
-    at: datetime  # end of the check
-    by: str  # email of the operator who ran it
-    violations: list[str]  # empty if every invariant holds
 
 
 class ConsoleServices(msgspec.Struct, kw_only=True):
@@ -84,8 +81,10 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     run_action: RunAction
     # Returns the action that a method and a request body select, or None.
     find_action: Callable[[str, Mapping[str, Any]], Action | None]
-    # Sends a signed test event to a URL. Returns the text that the page shows.
-    send_test_event: Callable[[int, str], Awaitable[str]]
+    # Sends a signed sample event of a kind to a URL. Returns the text that the page shows.
+    send_test_event: Callable[[int, str, str], Awaitable[str]]
+    # The same for one of the further endpoints of a merchant, signed with its own secret. None if there is none.
+    test_endpoint: Callable[[int, int, str], Awaitable[str | None]]
     # Returns what is wrong with a webhook URL, or None.
     url_fault: Callable[[str], str | None]
     # Returns the timeline of a transaction, as the sandbox action `explain` does.
@@ -97,10 +96,8 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     cooling_off: timedelta
     # Payments of at least this much, in kobo, need step-up authentication.
     large_amount_minor: int
-    # Daily totals of the overview page, by merchant.
-    totals_cache: TotalsCache = msgspec.field(default_factory=dict)
-    # Shown on the page of ledger invariants. None until the first check of this process.
-    last_check: InvariantCheck | None = None
+    # References in the last reply to each example of the API reference that a user tried: by user, example and name.
+    last_calls: dict[int, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
 
     @property
     def is_live(self) -> bool:
@@ -119,6 +116,16 @@ class StepUpRequired(Exception):
     """Raised if the user must authenticate again before the request is carried out."""
 
 
+class ConfirmationRequired(Exception):
+    """Raised if the user must confirm before the request is carried out."""
+
+    def __init__(self, question: str, consequence: str, label: str, back: str) -> None:
+        self.question = question
+        self.consequence = consequence  # what the change does, and whether it can be undone
+        self.label = label  # of the button that confirms
+        self.back = back  # path of the page to return to
+
+
 class NotAllowed(Exception):
     """Raised if the user's role lacks the permission that an action needs."""
 
@@ -132,14 +139,16 @@ class Visit(msgspec.Struct):
 
     request: Request
     services: ConsoleServices
-    nav_links: list[tuple[str, str]]  # (path, label) of the pages that the user may open
+    nav_links: list[NavigationGroup]  # the pages that the user may open
     session: ConsoleSession | None = None  # None without a valid session cookie
     session_merchant: Merchant | None = None  # None for operators
     csrf_token: str = ""
     form: Mapping[str, Any] = {}  # empty for GET
     progress: RequestProgress = msgspec.field(default_factory=RequestProgress)
     has_stepped_up: bool = False  # the user authenticated again a short while ago
+    clock: BusinessClock | None = None  # the merchant's business time, in the test environment
     has_read: bool = False  # the page has used its one read
+    is_export: bool = False  # it is read in batches, outside of a snapshot
     open_snapshot: Connection | None = None  # while snapshot() is entered
 
     @property
@@ -189,6 +198,17 @@ class Visit(msgspec.Struct):
         files = [value for value in values if isinstance(value, UploadFile) and value.filename]
         return [((file.filename or "")[-200:], await file.read()) for file in files]
 
+    @property
+    def next_path(self) -> str:
+        """Returns the path of this server that the form's `next` names, or nothing."""
+        path = self.form_text("next")[:MAX_NEXT_LENGTH]
+        return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else ""
+
+    def ask_first(self, question: str, consequence: str, label: str, back: str) -> None:
+        """Raises ConfirmationRequired, unless the form was confirmed. `back` is the path of the form's page."""
+        if self.form_text(CONFIRMED_FIELD) != "yes":
+            raise ConfirmationRequired(question, consequence, label, back)
+
     # --- reading ------------------------------------------------------------------------------------------
 
     @property
@@ -203,18 +223,33 @@ class Visit(msgspec.Struct):
         POST may open another to show its result.
         """
         self._read_once("a snapshot")
-        async with snapshot(self.services.read_pool) as connection:
+        async with snapshot(self.services.read_pool, self.shown_merchant) as connection:
             self.open_snapshot = connection
             try:
                 yield connection
             finally:
                 self.open_snapshot = None
 
+    @contextlib.asynccontextmanager
+    async def session_connection(self) -> AsyncIterator[Connection]:
+        """Opens the connection by which a page reads links and sessions, which the reader's login cannot see."""
+        self._read_once("a link")
+        async with self.services.operator_pool.acquire() as connection:
+            yield connection
+
     @property
-    def reader(self) -> Pool:
+    def shown_merchant(self) -> int | None:
+        """Returns the merchant whose rows the visit may see. An operator sees those of all merchants."""
+        if self.session_merchant is not None:
+            return self.session_merchant.merchant_id
+        assert self.user.mid is None, "a merchant's user sees the rows of a merchant"
+        return ALL_MERCHANTS
+
+    @property
+    def reader(self) -> MerchantReader:
         """Returns the read pool, for form handlers that check what is stored. Raises TornRead on a GET."""
         self._check_form("reader")
-        return self.services.read_pool
+        return MerchantReader(self.services.read_pool, self.shown_merchant)
 
     @property
     def operator_pool(self) -> Pool:
@@ -223,10 +258,13 @@ class Visit(msgspec.Struct):
         return self.services.operator_pool
 
     @property
-    def export_reader(self) -> Pool:
-        """Returns the read pool for exports. They are read in batches, because they would hold a snapshot too long."""
+    def export_reader(self) -> MerchantReader:
+        """Returns the read pool for exports. They are read in batches, because they would hold a snapshot too long.
+
+        Actions that the page calls afterwards read outside of a snapshot too."""
         self._read_once("an export")
-        return self.services.read_pool
+        self.is_export = True
+        return MerchantReader(self.services.read_pool, self.shown_merchant)
 
     async def repair(self, work: Callable[[Connection], Awaitable[None]]) -> None:
         """Runs `work` to complete an interrupted operation. Must be called before the page opens its snapshot."""
@@ -239,7 +277,7 @@ class Visit(msgspec.Struct):
             raise TornRead(f"{self.request.url.path} uses {what}: a page must be read in one snapshot")
 
     def _read_once(self, what: str) -> None:
-        if self.has_read and not self.is_form:
+        if self.has_read and not self.is_form and not self.is_export:
             raise TornRead(f"{self.request.url.path} also reads {what}: a page must be read in one snapshot")
         self.has_read = True
 
@@ -255,6 +293,11 @@ class Visit(msgspec.Struct):
             "environment": self.services.environment,
             "navigation": self.nav_links,
             "current_path": self.request.url.path,
+            "current_address": self.request.url.path + (f"?{self.request.url.query}" if self.request.url.query else ""),
+            "current_page": find_current_page(self.nav_links, self.request.url.path),
+            "clock": self.clock,
+            "can_move_money": self.session is not None and self.user.role in CAN_MOVE_MONEY,
+            "can_integrate": self.session is not None and self.user.role in CAN_INTEGRATE,
             "csrf": self.csrf_token,
             "flash": None if flash is None else unquote(flash)[:MAX_FLASH_LENGTH],
             "faults": {},
@@ -308,6 +351,13 @@ class Visit(msgspec.Struct):
                 entry = note(Decision(reply=reply.body))
                 await audit_trail.append_entry(connection, self.merchant.merchant_id, entry)
         return reply
+
+    async def preview_action(self, method: str, fields: Mapping[str, Any]) -> "ActionReply":
+        """Makes the dry run of an action: it changes nothing, and is not recorded in the audit trail."""
+        action, request = self.services.find_action(method, fields), {**fields, "dry_run": True}
+        if action is None or not self.is_allowed(action, fields):
+            raise NotAllowed
+        return ActionReply(await self.services.run_action(self.merchant, method, request, None, None))
 
     async def _run_view_action(self, action: Action, method: str, fields: Mapping[str, Any]) -> "ActionReply":
         """Runs an action that changes nothing. It reads in the page's open snapshot, if it reads the database."""

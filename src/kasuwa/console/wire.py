@@ -16,6 +16,7 @@ class PageRequest(msgspec.Struct, kw_only=True):
 class CardLine(msgspec.Struct, kw_only=True):
     reference: str
     maskedpan: str
+    name_on_card: str
     balance: str
     currency: str
     status: str
@@ -47,6 +48,17 @@ class BeneficiariesReply(msgspec.Struct, kw_only=True):
     limit: int
 
 
+class WaitingLine(msgspec.Struct, kw_only=True):
+    txn_ref: str = field(name="txnRef")
+    requested_by: str
+    created_at: str
+
+
+class WaitingReply(msgspec.Struct, kw_only=True):
+    status: Literal[200] = 200
+    data: list[WaitingLine]
+
+
 class CheckoutLine(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     state: str
@@ -54,7 +66,9 @@ class CheckoutLine(msgspec.Struct, kw_only=True):
     currency: str
     title: str
     source: str
-    source_id: str
+    link_id: str | None
+    ticket_sale: str | None
+    invoice_id: str | None
     customer_txnref: str
     attempts: int
     created_at: str

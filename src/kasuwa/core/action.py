@@ -85,7 +85,10 @@ class PreencodedReply(msgspec.Struct, frozen=True):
 
 
 def preencode_reply(reply: Any) -> PreencodedReply:
-    plain = msgspec.json.encode(reply)
+    return preencode_bytes(msgspec.json.encode(reply))
+
+
+def preencode_bytes(plain: bytes) -> PreencodedReply:
     return PreencodedReply(plain, gzip.compress(plain, mtime=0))
 
 
@@ -220,9 +223,11 @@ class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
 
 
 class AdminOperations(Protocol):
-    """The operations of an AdminCommand. All but `resend` exist in the test environment only."""
+    """The operations of an AdminCommand. All but those that resend events exist in the test environment only."""
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None: ...
+
+    async def resend_failed(self, merchant: Merchant, since: datetime, limit: int) -> int | None: ...
 
     async def new_merchant(
         self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str

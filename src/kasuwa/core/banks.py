@@ -11,6 +11,8 @@ import msgspec
 from kasuwa.core.decision import Merchant
 from kasuwa.core.reference_tables import load_reference_data
 
+NIP_DIGITS = 6
+
 
 class Bank(msgspec.Struct, frozen=True):
     cbn_code: str | None
@@ -43,6 +45,16 @@ def banks_by_code() -> dict[str, Bank]:
 def bank_names() -> dict[str, str]:
     """Returns the reply of the `banks` resource: names by 6-digit and by 3-digit code. Contract: resources#banks"""
     return {code: bank.name for code, bank in sorted(banks_by_code().items()) if len(code) in (3, 6)}
+
+
+def bank_of_code(code: str) -> Bank:
+    """Returns the bank of an order by its code, also one that was closed since, or that is not known any more."""
+    found = banks_by_code().get(code)
+    known = (bank for bank in all_banks() if code in (bank.nip_code, bank.cbn_code))
+    unknown = Bank(
+        None if len(code) == NIP_DIGITS else code, code if len(code) == NIP_DIGITS else None, "", None, "", ""
+    )
+    return found or next(known, unknown)
 
 
 def normalize_bank_name(name: str) -> str:

@@ -21,6 +21,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Event, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.event_payloads import build_event
+from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, PurposeEffects
 from kasuwa.core.references import job_key, movement_reference, row_key
@@ -28,7 +29,6 @@ from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.splits import SplitShare
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, Transaction, encode_text, make_job
-from kasuwa.core.vault import derive
 
 OPEN, PAID, EXPIRED = "open", "paid", "expired"
 

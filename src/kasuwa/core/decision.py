@@ -22,13 +22,14 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.exchange_rates import ExchangeRate
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
+from kasuwa.core.keyring import derive
 from kasuwa.core.loan_interest import LendingSettings
 from kasuwa.core.payouts import PayoutRules
 from kasuwa.core.reserve import NO_RESERVE, ReserveTerms
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.tariff import Tariff
-from kasuwa.core.vault import Vault, derive
+from kasuwa.core.vault import Vault
 
 
 class Row(msgspec.Struct):
@@ -112,6 +113,11 @@ class Context(msgspec.Struct):
 
         `among` are those that may take it, if the rule knows that not all of them do."""
         return self.rail_chooser.choose(demand, among or self.merchant.rails.get(demand.purpose, ()), avoided)
+
+    def find_rail_account(self, rail: str, kept: str = "") -> str:
+        """Returns our account with a rail that a new order is sent with, or "" if the rail has none. It is `kept`, the
+        account that keeps a saved card, if its keys are set."""
+        return self.rail_chooser.find_account(rail, kept)
 
     def has_untried_rail(self, purpose: str, attempt: int, among: tuple[str, ...] = ()) -> bool:
         """Whether an order that was moved at every attempt so far has a rail left that it was not given to."""
@@ -238,6 +244,7 @@ class Job(Row):
         "rail",
         "is_rail_fixed",
         "is_queried_first",
+        "rail_account",
     )
 
     kind: str
@@ -256,6 +263,7 @@ class Job(Row):
     # A process that died may have sent its order, so the rail is queried before it is sent again. The database sets it
     # at the second claim, for good.
     is_queried_first: bool = False
+    rail_account: str = ""  # our account with the rail that its order goes to (core/routing.py)
 
     @property
     def is_open(self) -> bool:

@@ -31,13 +31,12 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     "The environment that sent the event. Ignore events of the test environment in production."
     kind: str
     "The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."
+    currency: str
+    "Currency of the amount, as its ISO 4217 code."
 
 
 class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
     """The fields of every event of a transaction."""
-
-    currency: str
-    "Currency of the amount, as its ISO 4217 code."
 
 
 class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -292,8 +291,6 @@ class InvoiceEvent(EventPayload, kw_only=True, omit_defaults=True):
     """
 
     kind: Literal["invoice"]
-    currency: str
-    "Currency of the amounts, as its ISO 4217 code."
     invoice_id: str
     "The invoice."
     number: str
@@ -362,5 +359,6 @@ def build_test_event(environment: Any) -> EndpointTestEvent:
         charged_amount="0.00",
         payment_method="test",
         endpoint=environment,
+        currency="NGN",
         kind=TEST_EVENT,
     )

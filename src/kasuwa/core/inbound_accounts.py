@@ -11,10 +11,11 @@ import msgspec
 
 from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.core.banks import MAGIC_PREFIX, Bank, nuban_check_digit
-from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Row
+from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.keyring import derive
 from kasuwa.core.references import row_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.core.vault import derive
 
 # Kind of their entries in the token index, and the first words of the entries' references.
 ACCOUNT = "account"
@@ -64,7 +65,7 @@ class PersonalizedAccountRow(Row):
     table: ClassVar[str] = "personalized_account"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("account_number", "bank_code", "bank_name", "account_name", "email", "bvn_sealed"),
-        *("state", "rail", "rail_reference", "facts", "message", "closed_at"),
+        *("state", "rail", "rail_reference", "facts", "message", "closed_at", "rail_account"),
     )
 
     reference: str
@@ -81,6 +82,7 @@ class PersonalizedAccountRow(Row):
     facts: str = "{}"  # the rail's identifiers of the account, as JSON
     message: str = ""  # the rail's words, if it did not open or close the account
     closed_at: datetime | None = None
+    rail_account: str = ""  # our account with the rail
 
     @property
     def is_open(self) -> bool:
@@ -97,6 +99,7 @@ class ArrivedReceipt(msgspec.Struct, frozen=True):
     amount: int
     currency: str
     sender_name: str = ""
+    rail_account: str = ""  # our account with the rail that reported it
 
 
 class InboundReceipt(Row):
@@ -111,6 +114,7 @@ class InboundReceipt(Row):
     currency: str
     txn_ref: str  # of the payment; empty if the money is in suspense
     booked_at: datetime
+    rail_account: str = ""  # our account with the rail that reported it
 
     @property
     def is_open(self) -> bool:
@@ -123,3 +127,12 @@ def receipt_key(merchant_id: int, rail: str, rail_reference: str) -> bytes:
 
 def personalized_key(merchant_id: int, reference: str) -> bytes:
     return row_key(merchant_id, PersonalizedAccountRow.table, reference)
+
+
+# --- money in suspense: refusals that operators read, and never a merchant ------------------------------------------
+
+NOT_IN_SUSPENSE = Refusal(INVALID_REQUEST, "This money is not in suspense. Reject the proposal.")
+MOVED_ON = Refusal(
+    INSUFFICIENT_FUNDS, "This money is not in suspense any more: a manual posting has moved it. Reject the proposal."
+)
+ALREADY_DECIDED = Refusal(INVALID_REQUEST, "This money was assigned or returned already. Reject the proposal.")

@@ -1,4 +1,4 @@
-"""The interface between web/server.py, which serves pages and files, and pages/, which makes them."""
+"""The interfaces between web/, which serves pages and files, and pages/ and documentation/, which make them."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -31,4 +31,14 @@ class StreamedPage(msgspec.Struct, frozen=True):
 class Files(Protocol):
     async def serve(self, verb: str, path: str) -> Page | StreamedPage:
         """Returns the file for a path below /statements/ that somebody opened."""
+        ...
+
+
+class Documentation(Protocol):
+    """The files of the documentation, named by their path below /docs."""
+
+    def has(self, address: str) -> bool: ...
+
+    def read(self, address: str) -> bytes:
+        """Returns the content of a file. Raises KeyError if there is no such file."""
         ...

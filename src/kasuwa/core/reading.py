@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
+from kasuwa.core.keyring import Digest
+
 Item = TypeVar("Item")
 Line = TypeVar("Line")
 
@@ -39,7 +41,8 @@ class ActionReader(ReplyReader, Protocol):
         ...
 
     def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]:
-        """Fetches one row by key in a query shared with concurrent callers (db/gather.py)."""
+        """Fetches one row by key in a query shared with concurrent callers (db/reading.py). The row has its position
+        and its merchant first."""
         ...
 
     def fetch_page_batched(self, query: str, *key: Any) -> Awaitable[Any]:
@@ -54,8 +57,22 @@ class ActionReader(ReplyReader, Protocol):
         ...
 
     def digest(self, data: bytes) -> bytes:
-        """Returns the keyed hash by which sealed values are searched."""
+        """Returns the keyed hash by which tokens and customers are searched."""
         ...
+
+    @property
+    def index_digests(self) -> tuple[Digest, ...]:
+        """The keyed hashes by which clients are searched: a client has one of them (Vault.index_digests)."""
+        ...
+
+
+def merchant_read(*columns: str) -> str:
+    """Returns the SQL expression of the merchant whose rows a batched statement has read, which the reader compares.
+
+    `columns` name the merchants of the rows. The expression is null if they differ. If there are no rows, it is the
+    merchant that asked, `u.merchant`."""
+    least, greatest = f"least({', '.join(columns)})", f"greatest({', '.join(columns)})"
+    return f"case when {least} = {greatest} then {least} when {greatest} is null then u.merchant end"
 
 
 class ReaderFactory(Protocol):

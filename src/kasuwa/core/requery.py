@@ -134,12 +134,13 @@ def schedule_requery(
     of find_next_rail: the order is sent there at once if it was not given to that rail before.
     """
     rail = job.rail if rail is None else rail
-    is_moved = rail != job.rail and answer.is_unsent
+    account = find_next_account(job, rail, answer, context, kinds)
+    is_moved = (rail, account) != (job.rail, job.rail_account) and answer.is_unsent
     trail = row.trail
     if len(trail) < MAX_TRAIL_LENGTH:
         step = "asked" if job.kind == kinds.query else "sent"
         trail = extend_trail(trail, context.now, step, answer.message)
-    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail, rail=rail)
+    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail, rail=rail, rail_account=account)
     # An unavailable rail that refuses a query says nothing about the order sent before.
     refused = is_moved or (answer.status == UNAVAILABLE and job.kind == kinds.send)
     kind = kinds.send if refused else kinds.query
@@ -149,8 +150,18 @@ def schedule_requery(
         due = context.now + AT_ONCE if is_untried else next_requery_at(context.now, age)
     fixed = job.is_rail_fixed or job.claims > 1 or not answer.is_unsent
     return kept, msgspec.structs.replace(
-        job, kind=kind, attempt=job.attempt + 1, due=due, rail=rail, is_rail_fixed=fixed
+        job, kind=kind, attempt=job.attempt + 1, due=due, rail=rail, is_rail_fixed=fixed, rail_account=account
     )
+
+
+def find_next_account(job: Job, rail: str, answer: RailAnswer, context: Context, kinds: RequeryJobKinds) -> str:
+    """Returns our account with the rail of find_next_rail. An order of which certainly nothing has left is given the
+    one that the settings have now, unless it has no second choice, as a refund has none. One of an earlier version
+    keeps none: it is not known which one has it."""
+    is_free = kinds.purpose and job.rail_account and can_change_rail(job, job, answer, kinds.send)
+    if rail != job.rail or is_free:
+        return context.find_rail_account(rail) if job.rail or answer.is_unsent else ""
+    return job.rail_account
 
 
 def next_requery_at(now: datetime, age: float) -> datetime:

@@ -7,6 +7,9 @@ and refunds go to that rail. An order may change its rail only while it is certa
     the same holds for every earlier answer   otherwise `Job.is_rail_fixed` is set
     no process died with the order            a job that was claimed twice may have been sent by the first process
 
+Our account with the rail (`rail_account`) is chosen and written with it, and stays for as long: an order is queried,
+refunded and reconciled with the account that it was sent with, also after the keys in the settings have changed.
+
 The database keeps the last two as well: a trigger of `scheduled_job` sets `is_rail_fixed` at the second claim, and
 refuses another rail from then on (docs/decisions/0040). Another one sets `is_queried_first`: the order is sent again
 only after its rail was queried, however often the job is rescheduled meanwhile (rails.ports.send_or_query).
@@ -24,6 +27,14 @@ class RailDemand(msgspec.Struct, frozen=True):
     amount: int = 0
     currency: str = "NGN"
     target: str = ""  # the code of the bank, or the paycode of the bill
+
+
+class AccountAlias(msgspec.Struct, frozen=True):
+    """Two keys of one account with a vendor: hashes, as orders have them."""
+
+    rail: str
+    account: str
+    same_as: str
 
 
 class RailPurpose(msgspec.Struct, frozen=True):
@@ -52,6 +63,11 @@ class RailChooser(Protocol):
         """Returns the first rail of a purpose, whatever its state, or "" if it has none."""
         ...
 
+    def find_account(self, rail: str, kept: str = "") -> str:
+        """Returns our account with a rail, a hash: `kept` if its keys are set, else the one that the settings have for
+        new orders. "" if the rail has no accounts."""
+        ...
+
 
 class NoRouting:
     """Chooses no rail: orders go to the only one there is. For tests of rules."""
@@ -64,6 +80,9 @@ class NoRouting:
 
     def choose_first(self, purpose: str) -> str:
         return ""
+
+    def find_account(self, rail: str, kept: str = "") -> str:
+        return kept
 
 
 NO_ROUTING = NoRouting()

@@ -32,7 +32,15 @@ class Transaction(Row):
     """A transaction. Its key is made of kind and order reference, so a repeated reference finds the first one."""
 
     table: ClassVar[str] = "transaction"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("status", "code", "message", "trail", "final_at", "rail")
+    mutable_columns: ClassVar[tuple[str, ...]] = (
+        "status",
+        "code",
+        "message",
+        "trail",
+        "final_at",
+        "rail",
+        "rail_account",
+    )
 
     kind: str
     txn_ref: str
@@ -52,6 +60,7 @@ class Transaction(Row):
     created_at: datetime
     final_at: datetime | None
     rail: str = ""  # the rail that it goes to; "" if it needs none, or was written before rails were
+    rail_account: str = ""  # our account with the rail that it is sent with (core/routing.py)
 
     @property
     def is_final(self) -> bool:
@@ -82,6 +91,7 @@ class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
     digest: bytes = b""  # of the request, to recognize a repeated order reference with other content
     detail: Any = None  # stored as JSON
     rail: str = ""  # of Context.choose_rail
+    rail_account: str | None = None  # None: the one that the settings have now
 
 
 def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
@@ -109,6 +119,7 @@ def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
         created_at=context.now,
         final_at=None,
         rail=new.rail,
+        rail_account=context.find_rail_account(new.rail) if new.rail_account is None else new.rail_account,
     )
 
 
@@ -241,7 +252,7 @@ def make_delivery_jobs(context: Context, row: Row, event: Event, scenario: Scena
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
     """Returns a job that calls the rail of a transaction, due now."""
     job = make_job(context, kind, lane, row, row.txn_ref, context.now, work)
-    job.rail = row.rail
+    job.rail, job.rail_account = row.rail, row.rail_account
     return job
 
 

@@ -1,77 +1,165 @@
 """Encryption and keyed hashing of secrets at rest (AES-256-GCM, BLAKE2b).
 
 The key-encryption key comes from settings and is never stored in the database. It unwraps the root secret, which the
-first migration made and the database stores wrapped. Every working key is derived from the root, one per merchant and
-purpose: the key that verifies API keys cannot decrypt. Rotating the key-encryption key rewraps 32 bytes. The place of a
-sealed field (merchant, table, column, row) is its associated data, so a ciphertext moved elsewhere does not decrypt.
+first migration made, and the data keys of later versions; the database stores all of them wrapped. Working keys are
+derived, one per merchant and purpose: the key that verifies API keys cannot decrypt. The place of a sealed field
+(merchant, table, column, row) is its associated data, so a ciphertext moved elsewhere does not decrypt.
+
+Keys that encrypt, and the key of the hashes that find clients, have versions and can be replaced (keyring.py). The
+others are derived from the root for good, because what they made cannot be made again: verifiers of API keys, digests
+of requests, hashes of tokens, digits of cards, and the order of references (docs/decisions/0061).
 """
 
 import copy
 import hmac
-from functools import lru_cache
+from collections.abc import Callable
 from hashlib import blake2b
 
+import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-KEY_BYTES = 32
+from kasuwa.core.keyring import (
+    FIRST_VERSION,
+    HEADER_BYTES,
+    INDEX,
+    KEY_BYTES,
+    SEAL,
+    DataKey,
+    Digest,
+    Keyring,
+    UnknownVersion,
+    UnsealError,
+    derive,
+    named_version,
+)
+
 NONCE_BYTES = 12
 
-
-class UnsealError(Exception):
-    """Raised if sealed bytes do not decrypt: another key, another place, or damage."""
-
-
-def derive(secret: bytes, purpose: str) -> bytes:
-    return blake2b(purpose.encode(), key=secret, digest_size=KEY_BYTES).digest()
+ROOT_PLACE = b"kasuwa root"
 
 
 def wrap_root(secret_key: bytes, root: bytes, nonce: bytes) -> bytes:
-    nonce = nonce[:NONCE_BYTES]
-    return nonce + AESGCM(secret_key).encrypt(nonce, root, b"kasuwa root")
+    return wrap_key(secret_key, root, nonce, ROOT_PLACE)
 
 
 def unwrap_root(secret_key: bytes, wrapped: bytes) -> bytes:
+    return unwrap_key(secret_key, wrapped, ROOT_PLACE)
+
+
+def wrap_key(secret_key: bytes, plain: bytes, nonce: bytes, place: bytes) -> bytes:
+    """Encrypts a key with the key-encryption key. `place` says which key it is."""
+    nonce = nonce[:NONCE_BYTES]
+    return nonce + AESGCM(secret_key).encrypt(nonce, plain, place)
+
+
+def unwrap_key(secret_key: bytes, wrapped: bytes, place: bytes) -> bytes:
+    """Decrypts a key. Raises UnsealError if the key-encryption key is another one."""
     try:
-        return AESGCM(secret_key).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], b"kasuwa root")
+        return AESGCM(secret_key).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], place)
     except (InvalidTag, ValueError):
-        raise UnsealError("root") from None
+        raise UnsealError(place.decode()) from None
+
+
+def data_key_place(purpose: str, version: int) -> bytes:
+    return f"kasuwa data key {purpose} {version}".encode()
+
+
+def kek_name(secret_key: bytes) -> str:
+    """Returns the name of a key-encryption key: a hash that tells two of them apart and reveals neither."""
+    return derive(secret_key, "kek name").hex()[:16]
+
+
+class FixedKeys(msgspec.Struct, frozen=True):
+    """The keys that have no versions."""
+
+    verifier: bytes
+    digest: bytes
+    code: bytes
+    reference: bytes
+
+    def __repr__(self) -> str:
+        return "FixedKeys(…)"
+
+
+def derive_fixed_keys(root: bytes) -> FixedKeys:
+    return FixedKeys(derive(root, "verify"), derive(root, "digest"), derive(root, "code"), derive(root, "reference"))
+
+
+def encode_fixed_keys(keys: FixedKeys) -> bytes:
+    """Returns the keys as they take the root's place once version 1 was dropped: they do not reveal the root."""
+    return b"".join(msgspec.structs.astuple(keys))
+
+
+def read_root(plain: bytes) -> tuple[FixedKeys, bytes | None]:
+    """Returns the fixed keys of an unwrapped root, and the sealing key of version 1 unless it was dropped."""
+    if len(plain) == KEY_BYTES:
+        return derive_fixed_keys(plain), derive(plain, "seal")
+    parts = [plain[start : start + KEY_BYTES] for start in range(0, len(plain), KEY_BYTES)]
+    return FixedKeys(*parts), None
+
+
+def first_keys(fixed: FixedKeys, sealing: bytes | None) -> list[DataKey]:
+    """Returns the data keys of version 1, which are derived from the root."""
+    index = DataKey(INDEX, FIRST_VERSION, None, fixed.digest)
+    return [index] if sealing is None else [DataKey(SEAL, FIRST_VERSION, None, sealing), index]
 
 
 class Vault:
-    """The operations with keys derived from the root secret. Never exposes the secret itself."""
+    """The operations with the keys of a deployment. Never exposes a key that decrypts."""
 
-    def __init__(self, root: bytes) -> None:
-        self._seal_key = derive(root, "seal")
-        self._verifier_key = derive(root, "verify")
-        self._digest_key = derive(root, "digest")
-        self._code_key = derive(root, "code")
-        self._shown_digest_key = self._digest_key
-        self.reference_key = derive(root, "reference")
-        self._cipher = lru_cache(maxsize=4096)(self._make_cipher)
+    def __init__(
+        self, root: bytes, monotonic: Callable[[], float] | None = None, keyring: Keyring | None = None
+    ) -> None:
+        """`root` is a root secret, or the fixed keys that took its place. Without a keyring only version 1 is known."""
+        self.fixed, sealing = read_root(root)
+        self.keyring = keyring or Keyring(first_keys(self.fixed, sealing), monotonic)
+        self._code_key = self.fixed.code
+        self._shown_digest_key = self.fixed.digest
+        self.reference_key = self.fixed.reference
 
-    def _make_cipher(self, merchant_id: int) -> AESGCM:
-        return AESGCM(derive(self._seal_key, f"merchant {merchant_id}"))
+    @property
+    def index_digests(self) -> tuple[Digest, ...]:
+        """The keyed hashes that personal data are found by. The first one is stored; a look-up tries all of them,
+        because rows that were stored earlier may have another one while a key is replaced."""
+        return self.keyring.index_digests
 
     def seal(self, merchant_id: int, place: str, plain: bytes, nonce: bytes) -> bytes:
-        """Encrypts bytes for a merchant and place. `nonce` must be random."""
+        """Encrypts bytes for a merchant and place. `nonce` must be random. Raises KeysOutdated."""
         nonce = nonce[:NONCE_BYTES]
-        return nonce + self._cipher(merchant_id).encrypt(nonce, plain, place.encode())
+        header, cipher = self.keyring.sealing_cipher(merchant_id)
+        return header + nonce + cipher.encrypt(nonce, plain, place.encode())
 
     def unseal(self, merchant_id: int, place: str, sealed: bytes) -> bytes:
         """Decrypts bytes sealed for a merchant and place. Raises UnsealError."""
+        version = named_version(sealed)
+        if version is None:
+            return self._open(FIRST_VERSION, merchant_id, place, sealed)
         try:
-            return self._cipher(merchant_id).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place.encode())
+            return self._open(version, merchant_id, place, sealed[HEADER_BYTES:])
+        except UnsealError as error:
+            try:
+                # The nonce of a ciphertext without a header may look like a header.
+                return self._open(FIRST_VERSION, merchant_id, place, sealed)
+            except UnsealError:
+                raise error from None
+
+    def _open(self, version: int, merchant_id: int, place: str, sealed: bytes) -> bytes:
+        cipher = self.keyring.opening_cipher(version, merchant_id)
+        if cipher is None:
+            raise UnknownVersion(f"{place}: version {version} of the data key is retired or unknown")
+        try:
+            return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place.encode())
         except (InvalidTag, ValueError):
             raise UnsealError(place) from None
 
     def hash_api_key(self, key: str) -> bytes:
         """Returns the keyed hash that a merchant's API key is verified with. Keyed BLAKE2b is a MAC."""
-        return blake2b(key.encode(), key=self._verifier_key, digest_size=KEY_BYTES).digest()
+        return blake2b(key.encode(), key=self.fixed.verifier, digest_size=KEY_BYTES).digest()
 
     def digest(self, data: bytes) -> bytes:
-        """Returns a keyed hash, for comparing and finding data whose plain value the database must not reveal."""
-        return blake2b(data, key=self._digest_key, digest_size=16).digest()
+        """Returns a keyed hash for comparing requests and finding tokens. Its key has no versions."""
+        return blake2b(data, key=self.fixed.digest, digest_size=16).digest()
 
     def fingerprint(self, data: bytes) -> str:
         """Returns a keyed hash that is shown to people, such as a card's fingerprint. Equals `digest` in hexadecimal,
@@ -79,7 +167,8 @@ class Vault:
         return blake2b(data, key=self._shown_digest_key, digest_size=16).hexdigest()
 
     def with_replay_secret(self, secret: bytes) -> "Vault":
-        """Returns a vault whose fingerprints and digits derive from a given secret, the same in every run."""
+        """Returns a vault whose fingerprints and digits derive from a given secret, the same in every run. Both share
+        the versions of the data keys."""
         other = copy.copy(self)
         other._code_key = derive(secret, "code")
         other._shown_digest_key = derive(secret, "digest")

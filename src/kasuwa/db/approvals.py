@@ -74,12 +74,13 @@ async def close_approval(connection: Connection, approval_id: int, user_id: int,
 
 
 SELECT_VERDICT = "select state, decided_by from manual_posting where approval_id = $1 order by merchant_id limit 1"
-# Skips approvals that are being decided right now: their transaction closes them.
+# Skips approvals that are being decided right now: their transaction closes them. One that assigns money in suspense
+# may have to be booked in another merchant's books as well: it stays open until it is approved again.
 CLOSE_DECIDED = """
     with left_open as (
         select a.approval_id, m.state, m.decided_by
         from approval a join manual_posting m on m.approval_id = a.approval_id and m.decided_by is not null
-        where a.state = 'open' for update of a skip locked)
+        where a.state = 'open' and a.kind <> 'suspense_assign' for update of a skip locked)
     update approval a set state = l.state, decided_by = l.decided_by, decided_at = now()
     from left_open l where a.approval_id = l.approval_id
 """

@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 
 from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.db.merchant_rows import READER_SEARCH_PATH
 from kasuwa.db.primary import CONNECT_SECONDS, connect_to_primary
 
 CONNECTION_ERRORS = (
@@ -79,6 +80,8 @@ WRITER_SETTINGS = {
 }
 
 READER_SETTINGS = {"application_name": "kasuwa reader", "jit": "off", "default_transaction_read_only": "on"}
+# Of connections with the reader's login, which see the rows of one merchant (merchant_rows.py).
+LIST_SETTINGS = {**READER_SETTINGS, "application_name": "kasuwa lists", "search_path": READER_SEARCH_PATH}
 
 APPLICATION_ROLE = "kasuwa_application"
 
@@ -153,16 +156,22 @@ async def open_pool(
 
 
 async def open_reader_pool(dsn: str, *, max_size: int = 8) -> Pool:
+    """Opens the pool for look-ups by key, also across merchants."""
     return await open_pool("readers", dsn, READER_SETTINGS, min_size=1, max_size=max_size)
 
 
+async def open_list_pool(dsn: str) -> Pool:
+    """Opens the pool for lists and other reads of one merchant, with the reader's address."""
+    return await open_pool("list readers", dsn, LIST_SETTINGS, max_size=8)
+
+
 async def open_console_pool(dsn: str) -> Pool:
-    """Opens the pool for the console's lists.
+    """Opens the pool for the console's pages, with the reader's address.
 
     Their filters vary, so each call is planned for its own values. Slow queries are cancelled, so that they do not slow
     down payments."""
     settings = {"application_name": "kasuwa console", "plan_cache_mode": "force_custom_plan"}
-    settings = {**READER_SETTINGS, **settings, "statement_timeout": "15000"}
+    settings = {**LIST_SETTINGS, **settings, "statement_timeout": "15000"}
     return await open_pool("console readers", dsn, settings, min_size=1, max_size=8, statement_seconds=20)
 
 

@@ -36,6 +36,11 @@ class ConsoleUser(msgspec.Struct):
         return DISABLED if self.disabled_at else ACTIVE if self.joined_at and self.password_hash else INVITED
 
 
+def totp_aad(user_id: int) -> str:
+    """Returns the associated data of the encryption of a user's second factor."""
+    return f"console_user.totp_sealed {user_id}"
+
+
 class EmailTaken(Exception):
     """Raised if the same merchant, or the operators, has a user with this address, or one with it joined anywhere."""
 

@@ -141,15 +141,16 @@ INSERT_DAILY_NOTICE = """
 
 RECORD_ATTEMPTS = """
     with x as (
-        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, n
+        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n
         from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, seq bigint, at timestamptz,
-            http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean))
-        with ordinality as r (key, merchant_id, seq, at, http, error, ms, next, tried, delivered, n)),
+            http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean, response text))
+        with ordinality as r (key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n)),
     told as (
-        insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms)
+        insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms, response)
         select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at, x.n)
             + coalesce((select max(t.number) from delivery_attempt t
-                where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms
+                where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms,
+            x.response
         from x on conflict do nothing),
     done as (delete from scheduled_job where key = any(array(select key from x where next is null))),
     again as (
@@ -184,8 +185,7 @@ ENABLE_ENDPOINT = """
         when j.due <= b.clock_fixed_at then now() else 'infinity' end
     from merchant_state b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
 """
-RESEND = """
-    with e as (select seq, reference from event where merchant_id = $1 and seq between $2 and $3),
+RESENT = """
     waiting as (
         update scheduled_job j set due = $4, run_at = now(), leased_until = null, attempt = 0 from e
         where j.merchant_id = $1 and j.lane = 'webhook' and j.reference = e.reference returning j.reference),
@@ -195,6 +195,18 @@ RESEND = """
             decode(md5(e.reference), 'hex'), $4, now(), 0, 0, '{}'
         from e where e.reference not in (select reference from waiting) order by e.seq)
     select count(*) from e
+"""
+RESEND = f"""
+    with e as (select seq, reference from event where merchant_id = $1 and seq between $2 and $3), {RESENT}
+"""
+RESEND_FAILED = f"""
+    with e as (
+        select f.seq, f.reference from undelivered_event u
+        join event f on f.merchant_id = u.merchant_id and f.seq = u.event_seq
+        where u.merchant_id = $1 and f.at >= $2 and not exists (
+            select 1 from scheduled_job w where w.merchant_id = u.merchant_id and w.lane = 'webhook'
+                and w.reference = f.reference and w.attempt = 0)
+        order by f.seq limit $3), {RESENT}
 """
 
 
@@ -232,6 +244,7 @@ class AttemptResult(msgspec.Struct):
     next: datetime | None  # business time of the next attempt; None if there is none
     tried: bool  # whether the endpoint was called, so that the outcome counts for its health
     delivered: bool
+    response: str | None = None  # the beginning of the answer, with secrets masked; None if there was none
 
 
 def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
@@ -319,6 +332,20 @@ async def resend_events(connection: QueryRunner, merchant_id: int, first: int, l
     if await is_endpoint_disabled(connection, merchant_id):
         await enable_endpoint(connection, merchant_id)
     count = await connection.fetchval(RESEND, merchant_id, first, last, now, secrets.token_hex(16))
+    assert isinstance(count, int)
+    return count
+
+
+async def resend_failed_events(
+    connection: QueryRunner, merchant_id: int, since: datetime, now: datetime, limit: int
+) -> int:
+    """Makes events that the endpoint did not accept due again, oldest first: those created since a business time.
+
+    Leaves out what waits for its first attempt already, so that a call after the first goes on with the rest. Enables a
+    disabled endpoint. Returns how many events there are."""
+    if await is_endpoint_disabled(connection, merchant_id):
+        await enable_endpoint(connection, merchant_id)
+    count = await connection.fetchval(RESEND_FAILED, merchant_id, since, limit, now, secrets.token_hex(16))
     assert isinstance(count, int)
     return count
 

@@ -23,8 +23,10 @@ CLAIM = """
     returning merchant_id, dispute_id, attempts
 """
 SELECT_DISPUTE = """
-    select merchant_id, dispute_id, rail, rail_dispute_id, amount, state = 'accepted', due_at from dispute
-    where merchant_id = $1 and dispute_id = $2
+    select d.merchant_id, d.dispute_id, d.rail, d.rail_dispute_id, d.amount, d.state = 'accepted', d.due_at,
+        coalesce((select t.rail_account from transaction t
+            where t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref and t.rail = d.rail), '')
+    from dispute d where d.merchant_id = $1 and d.dispute_id = $2
 """
 FINISH = "update dispute_hand_in set done_at = now(), outcome = $3 where merchant_id = $1 and dispute_id = $2"
 POSTPONE = "update dispute_hand_in set due_at = now() + $3::interval where merchant_id = $1 and dispute_id = $2"
@@ -48,6 +50,7 @@ class AnsweredDispute(msgspec.Struct, frozen=True):
     amount: int
     is_accepted: bool
     due_at: datetime
+    rail_account: str  # our account with the rail that has the payment
 
 
 async def claim(pool: Pool, rails: Sequence[str], most: int) -> list[HandIn]:

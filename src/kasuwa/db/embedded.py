@@ -46,11 +46,12 @@ from kasuwa.db.postgres_log import LOG_FILE, describe_failure
 from kasuwa.db.postgres_programs import find_programs, wheel_bin
 from kasuwa.db.private_files import open_log
 
+SUPERUSER = "kasuwa"
 SETTINGS = {
     "cluster_name": "kasuwa",  # Shown beside its processes in ps.
     "listen_addresses": "",  # Only the Unix socket.
     "unix_socket_permissions": "0700",
-    "max_connections": "400",  # A process opens up to 30 when it is busy; an idle one costs next to nothing.
+    "max_connections": "400",  # A process opens up to 34 when it is busy; an idle one costs next to nothing.
     "shared_buffers": "256MB",  # Holds the hot accounts and indexes; small enough for a laptop.
     "max_wal_size": "4GB",  # Bulk writes would force a checkpoint every few seconds at the default of 1GB.
     "checkpoint_timeout": "15min",  # Fewer checkpoints, fewer full pages in the log; recovery stays short.
@@ -89,11 +90,12 @@ class Cluster:
 
     @property
     def dsn(self) -> str:
+        """The address of its database for the superuser that created it."""
         return self.dsn_for("kasuwa")
 
-    def dsn_for(self, database: str) -> str:
+    def dsn_for(self, database: str, login: str = SUPERUSER) -> str:
         host = quote(str(socket_directory(self.directory)))
-        return f"postgresql://kasuwa@/{quote(database, safe='')}?host={host}&port={PORT}"
+        return f"postgresql://{login}@/{quote(database, safe='')}?host={host}&port={PORT}"
 
     def is_running(self) -> bool:
         """Returns whether any process of the server is left, also while it starts, recovers or stops."""

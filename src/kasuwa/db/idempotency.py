@@ -15,8 +15,9 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Decision, Refusal, Row
+from kasuwa.core.keyring import derive
 from kasuwa.core.references import KEY_BYTES, row_key
-from kasuwa.core.vault import Vault, derive
+from kasuwa.core.vault import Vault
 
 # How long a reply is stored under its Idempotency-Key. Contract: #repeats
 IDEMPOTENCY_KEY_TTL = timedelta(hours=24)
@@ -71,6 +72,10 @@ def idempotency_record_key(merchant_id: int, idempotency_key: str) -> bytes:
     return row_key(merchant_id, "repeat", idempotency_key)
 
 
+def reply_aad(key: bytes) -> str:
+    return f"repeat {key.hex()}"
+
+
 def read_stored_reply(
     record: Row | None, claim: IdempotencyClaim, merchant_id: int, vault: Vault, earliest_time: datetime
 ) -> Decision | Refusal | None:
@@ -82,7 +87,7 @@ def read_stored_reply(
         return IDEMPOTENCY_MISMATCH
     if record.sealed_reply is None:
         return None
-    reply = vault.unseal(merchant_id, f"repeat {claim.key.hex()}", record.sealed_reply)
+    reply = vault.unseal(merchant_id, reply_aad(claim.key), record.sealed_reply)
     return Decision(reply=msgspec.Raw(reply), in_progress=record.is_in_progress)
 
 
@@ -119,7 +124,7 @@ def make_idempotency_record(
     # A reply that shows a secret once is stored without it. Contract: #repeats
     reply = msgspec.json.encode(decision.reply if decision.replay_reply is None else decision.replay_reply)
     nonce = derive(reply_to_store.entropy, "kept reply" if claim.is_original_request else "kept last reply")
-    sealed = vault.seal(merchant_id, f"repeat {claim.key.hex()}", reply, nonce)
+    sealed = vault.seal(merchant_id, reply_aad(claim.key), reply, nonce)
     return IdempotencyRecord(
         claim.key,
         merchant_id,

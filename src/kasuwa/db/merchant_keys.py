@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kasuwa.core.callers import KeyScope
+from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import Reader
-from kasuwa.core.vault import UnsealError, Vault, is_equal_constant_time
+from kasuwa.core.vault import Vault, is_equal_constant_time
 from kasuwa.db.connection_pool import Connection
 
 KEY_SEAL_CONTEXT = "merchant_key.sealed"

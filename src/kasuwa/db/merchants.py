@@ -19,7 +19,7 @@ from kasuwa.core.merchant import MerchantSettings, apply_policy_change, make_mer
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import merchant_state_key
 from kasuwa.core.vault import Vault
-from kasuwa.db import deliveries, merchant_keys, rates
+from kasuwa.db import deliveries, merchant_keys, rates, webhook_endpoints
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.key_usage import RECORD_AFTER_SECONDS, KeyUsage
@@ -97,6 +97,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             merchant_state_key(new),
         )
         await merchant_keys.copy_keys(connection, vault, old, new)
+        await webhook_endpoints.copy_endpoints(connection, vault, old, new)
         # The addresses of its payment links are free again.
         await connection.execute("delete from token_index where merchant_id = $1 and kind = 'paylink'", old)
         # Jobs of the archived books must not run any more.

@@ -15,26 +15,25 @@ import asyncpg
 import msgspec
 import structlog
 
-from kasuwa.core.vault import UnsealError, Vault, unwrap_root, wrap_root
+from kasuwa.core.vault import Vault, wrap_root
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.connections import APPLICATION_ROLE
+from kasuwa.db.logins import (
+    LOCK_TIMEOUT,
+    MAX_TRIES,
+    PAUSE_SECONDS,
+    LockNeverFree,
+    Logins,
+    grant_application,
+    grant_rights,
+)
+from kasuwa.db.vault_keys import VersionNotWrapped, WrongSecretKey, load_vault
 
 # An arbitrary number. It must not change between versions.
 MIGRATION_LOCK_ID = 0x6B6173757761
 MIN_POSTGRES_VERSION = 15
-# How long requests may queue behind a migration. Less than PostgreSQL's deadlock_timeout of 1 s: where the two wait for
-# each other, the migration gives up first.
-LOCK_TIMEOUT = "500ms"
-# Queued requests are served before the next try. All tries together take ten minutes.
-PAUSE_SECONDS = 0.5
-MAX_TRIES = 600
-
-APPEND_ONLY_TABLES = (
-    *("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch"),
-    *("chain_checkpoint", "book_close", "book_close_head", "book_close_mark", "book_close_level"),
-)
-# Names of append-only tables in the version before, kept as views for as long as it may still serve.
-APPEND_ONLY_VIEWS = ("notice", "audit", "rate")
+# What the database has if no login is named beside the owner.
+NO_OTHER_LOGINS = Logins()
 
 
 log = structlog.get_logger("kasuwa.migrate")
@@ -69,8 +68,11 @@ async def schema_version(connection: Connection) -> int:
     return version
 
 
-async def migrate(connection: Connection, environment: str, secret_key: bytes) -> list[str]:
-    """Brings the schema up to date. Returns the names of the applied migrations."""
+async def migrate(
+    connection: Connection, environment: str, secret_key: bytes, logins: Logins = NO_OTHER_LOGINS
+) -> list[str]:
+    """Brings the schema and the rights of the logins up to date, as the owner. Returns the names of the applied
+    migrations."""
     await check_server(connection)
     await connection.execute("select pg_advisory_lock($1)", MIGRATION_LOCK_ID)
     try:
@@ -79,9 +81,12 @@ async def migrate(connection: Connection, environment: str, secret_key: bytes) -
             " applied_at timestamptz not null default now())"
         )
         applied = [await apply_migration(connection, m) for m in await pending_migrations(connection)]
-        await prepare_roles(connection)
+        await prepare_roles(connection, may_create=not logins.application)
+        await grant_rights(connection, logins)
         await prepare_deployment(connection, environment, secret_key)
         return applied
+    except LockNeverFree as error:
+        raise MigrationError(NEVER_FREE.format(f"the rights of {error}")) from None
     finally:
         await connection.execute("select pg_advisory_unlock($1)", MIGRATION_LOCK_ID)
 
@@ -118,6 +123,12 @@ async def check_server(connection: Connection) -> None:
         raise MigrationError(f"PostgreSQL {major} is too old: kasuwa needs {MIN_POSTGRES_VERSION} or later")
 
 
+NEVER_FREE = (
+    "{} cannot be applied, for a transaction holds on to what it changes: "
+    "find it in pg_stat_activity, end it and run this again"
+)
+
+
 async def apply_migration(connection: Connection, migration: Migration, *, tries: int = MAX_TRIES) -> str:
     for number in range(tries):
         try:
@@ -126,10 +137,7 @@ async def apply_migration(connection: Connection, migration: Migration, *, tries
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
             log.info("a migration gives way", migration=migration.name, tries=number + 1)
         await asyncio.sleep(PAUSE_SECONDS)
-    raise MigrationError(
-        f"{migration.name} cannot be applied, for a transaction holds on to what it changes: "
-        "find it in pg_stat_activity, end it and run this again"
-    )
+    raise MigrationError(NEVER_FREE.format(migration.name))
 
 
 async def try_migration(connection: Connection, migration: Migration) -> None:
@@ -150,44 +158,54 @@ IS_MEMBER = """
 """
 
 
-async def prepare_roles(connection: Connection) -> None:
-    """Creates the role that may not change append-only tables. Without the right to, only triggers protect them."""
+async def prepare_roles(connection: Connection, *, may_create: bool) -> None:
+    """Prepares the role by which a login that also owns the tables gives up its rights over append-only ones.
+
+    It is created only if that login serves too. Processes of an earlier version still use one that exists. Without the
+    right to create it, only triggers protect append-only tables."""
     try:
         async with connection.transaction():
             if not await connection.fetchval("select 1 from pg_roles where rolname = $1", APPLICATION_ROLE):
+                if not may_create:
+                    return
                 await connection.execute(f"create role {APPLICATION_ROLE} nologin")
-            if not await connection.fetchval(IS_MEMBER, APPLICATION_ROLE):
+            if may_create and not await connection.fetchval(IS_MEMBER, APPLICATION_ROLE):
                 await connection.execute(f"grant {APPLICATION_ROLE} to current_user")
-            await connection.execute(
-                f"grant usage on schema public to {APPLICATION_ROLE};"
-                f"grant select, insert, update, delete on all tables in schema public to {APPLICATION_ROLE};"
-                f"grant usage on all sequences in schema public to {APPLICATION_ROLE};"
-                f"revoke update, delete, truncate on {', '.join((*APPEND_ONLY_TABLES, *APPEND_ONLY_VIEWS))} "
-                f"from {APPLICATION_ROLE};"
-                f"revoke insert, update, delete, truncate on migration, deployment from {APPLICATION_ROLE}"
-            )
+            await grant_application(connection, APPLICATION_ROLE)
     except (asyncpg.InsufficientPrivilegeError, asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
         # Not permitted, or another database of the cluster has just created it. `kasuwa doctor` reports whether the
         # role is in use.
         return
 
 
+# A new database has no process of an earlier release: ciphertexts name their version from the beginning.
+INSERT_DEPLOYMENT = """
+    insert into deployment (environment, wrapped_root, names_versions_from) values ($1, $2, now())
+    on conflict do nothing
+"""
+INSERT_FIRST_KEYS = """
+    insert into data_key (purpose, version, created_at, active_from, moves_from, refuses_from, moved_at, finished_at)
+    select p.purpose, 1, d.created_at, d.created_at, d.created_at, d.created_at, d.created_at, d.created_at
+    from deployment d, (values ('seal'), ('index')) p (purpose) on conflict do nothing
+"""
+
+
 async def prepare_deployment(connection: Connection, environment: str, secret_key: bytes) -> None:
     wrapped = wrap_root(secret_key, os.urandom(32), os.urandom(12))
-    await connection.execute(
-        "insert into deployment (environment, wrapped_root) values ($1, $2) on conflict do nothing",
-        environment,
-        wrapped,
-    )
+    await connection.execute(INSERT_DEPLOYMENT, environment, wrapped)
+    await connection.execute(INSERT_FIRST_KEYS)
     check_environment(await connection.fetchval("select environment from deployment"), environment)
 
 
 async def open_vault(connection: Connection, secret_key: bytes) -> Vault:
-    wrapped = await connection.fetchval("select wrapped_root from deployment")
+    """Returns the vault of a database. It encrypts for 45 seconds: a process that runs on has a KeyRefresher.
+    Raises MigrationError."""
     try:
-        return Vault(unwrap_root(secret_key, wrapped))
-    except UnsealError:
+        return await load_vault(connection, secret_key)
+    except WrongSecretKey:
         raise MigrationError(
             "the secret key does not open this database: give the key it was made with (KASUWA_SECRET_KEY, or "
             "the secret.key file of its data directory)"
         ) from None
+    except VersionNotWrapped as error:
+        raise MigrationError(f"{error}: give the newer one, or finish `kasuwa keys rotate --kek`") from None

@@ -15,6 +15,8 @@ SELECT_BACKEND_PID = "select pg_backend_pid()"
 # Errors that occur when a prepared statement is on another server connection.
 PREPARED_STATEMENT_ERRORS = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
 REFUSED_PARAMETER = "startup parameter"
+# No merchant has this number.
+NO_MERCHANT = -1
 
 
 class TransactionPooling(Exception):
@@ -34,16 +36,25 @@ else:  # the driver itself is not generic
 
 
 class BackendConnection(DriverConnection):
-    """A connection that knows the process id of its PostgreSQL backend.
+    """A connection that knows the process id of its PostgreSQL backend, and the merchant that its session chose.
 
     Behind a pooler the driver's own id is made up by the pooler and matches no backend."""
 
-    __slots__ = ("backend_pid",)
+    __slots__ = ("_chosen_merchant", "backend_pid")
 
     backend_pid: int
+    _chosen_merchant: int | None
 
     def get_server_pid(self) -> int:
         return self.backend_pid
+
+    def has_chosen(self, merchant_id: int | None) -> bool:
+        """Tells whether this session shows the rows of a merchant, or of all for None (merchant_rows.py)."""
+        # A new session shows those of none.
+        return getattr(self, "_chosen_merchant", NO_MERCHANT) == merchant_id
+
+    def record_choice(self, merchant_id: int | None) -> None:
+        self._chosen_merchant = merchant_id
 
 
 async def connect_session(server: str, server_settings: dict[str, str] | None = None, **options: Any) -> Any:
@@ -60,7 +71,9 @@ async def connect_session(server: str, server_settings: dict[str, str] | None = 
         missing = {}
     try:
         if missing:
-            await connection.execute("; ".join(f"set {name} = '{value}'" for name, value in missing.items()))
+            # A value may be a list, which `set` would take for one name.
+            changes = (f"select set_config('{name}', '{value}', false)" for name, value in missing.items())
+            await connection.execute("; ".join(changes))
         connection.backend_pid = await connection.fetchval(SELECT_BACKEND_PID)
     except BaseException as error:
         # The caller never gets this connection, so nothing else would close it.

@@ -24,7 +24,8 @@ RUN_OPENING_NOW = """
 # One account is listed by one process at a time. Closed accounts are listed too: somebody may still pay into them.
 CLAIM_LISTING = """
     with due as (
-        select a.key, a.rail, a.merchant_id, a.rail_reference, a.account_name, a.facts, a.created_at, l.listed_at
+        select a.key, a.rail, a.merchant_id, a.rail_reference, a.account_name, a.facts, a.created_at, l.listed_at,
+            a.rail_account
         from personalized_account a
         join merchant m on m.merchant_id = a.merchant_id and m.current
         left join account_listing l on l.key = a.key
@@ -51,6 +52,7 @@ class ListedAccount(msgspec.Struct, frozen=True):
     facts: str
     created_at: datetime
     listed_at: datetime | None
+    rail_account: str
     began_at: datetime
 
 

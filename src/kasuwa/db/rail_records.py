@@ -136,19 +136,20 @@ async def store_balances(
 # --- open orders ---------------------------------------------------------------------------------------------------
 
 OPEN_ORDERS = """
-    select rail, lane, count(*), count(*) filter (where not is_rail_fixed), min(due) from scheduled_job
-    where rail <> '' and lane <> 'webhook' group by rail, lane order by rail, lane
+    select rail, lane, count(*), count(*) filter (where not is_rail_fixed), min(due), rail_account from scheduled_job
+    where rail <> '' and lane <> 'webhook' group by rail, lane, rail_account order by rail, rail_account, lane
 """
 
 
 class OpenOrders(msgspec.Struct, frozen=True):
-    """The open orders of a rail."""
+    """The open orders of a rail, with one of our accounts there."""
 
     rail: str
     lane: str
     count: int
     movable: int  # of which nothing has left yet
     oldest_due: datetime
+    rail_account: str = ""
 
 
 async def count_open_orders(reader: Reader) -> list[OpenOrders]:

@@ -2,9 +2,13 @@
 
 The most frequent read is one row by its key, such as the status of a payment. Look-ups that arrive while others run
 wait and are sent as one query. Such a query takes an array for each part of the key and returns the row's position
-first:
+and its merchant first:
 
-    select u.n, … from unnest($1::bytea[], $2::bigint[]) with ordinality u (key, merchant, n), lateral (…) t
+    select u.n, t.merchant_id, …
+    from unnest($1::bytea[], $2::bigint[]) with ordinality u (key, merchant, n), lateral (…) t
+
+The query has keys of several merchants, so row-level security cannot guard it. The merchant of each row is compared
+before it is handed out.
 
 A reply that is read in several statements could mix two states of the database: a loan before a repayment with the
 installments after it. So each reply has a reader that allows one statement, or one snapshot (a repeatable read
@@ -18,9 +22,11 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
+from kasuwa.core.keyring import Digest
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.db.merchant_rows import MerchantReader, snapshot
 from kasuwa.db.shares import ReaderShares
 
 # Queries with the same text that run at once, and the keys that one query may ask for. A page may look at a thousand
@@ -29,7 +35,11 @@ MAX_CONCURRENT_QUERIES = 2
 MAX_KEYS_PER_QUERY = 64
 MAX_PAGES_PER_QUERY = 32
 
-PendingLookups = list[tuple[tuple[Any, ...], "asyncio.Future[Any]"]]
+PendingLookups = list[tuple[int, tuple[Any, ...], "asyncio.Future[Any]"]]
+
+
+class ForeignRow(Exception):
+    """Raised when a look-up found a row of another merchant."""
 
 
 class LookupBatcher:
@@ -42,11 +52,12 @@ class LookupBatcher:
         self._running_queries: defaultdict[str, int] = defaultdict(int)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def fetch_row_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
-        """Returns the future of the row with this key, or of None."""
+    def fetch_row_batched(self, merchant_id: int, query: str, *key: Any) -> "asyncio.Future[Any]":
+        """Returns the future of the merchant's row with this key, or of None. It raises ForeignRow if the row that was
+        found is another merchant's."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
-        self._pending[query].append((key, answer))
+        self._pending[query].append((merchant_id, key, answer))
         if self._running_queries[query] < MAX_CONCURRENT_QUERIES:
             self._running_queries[query] += 1
             task = loop.create_task(self._run_queries(query))
@@ -64,42 +75,35 @@ class LookupBatcher:
 
     async def _run_query(self, query: str, lookups: PendingLookups) -> None:
         try:
-            columns = [list(parts) for parts in zip(*(key for key, _ in lookups), strict=True)]
+            columns = [list(parts) for parts in zip(*(key for _, key, _ in lookups), strict=True)]
             found = {row[0]: row for row in await self._readers.fetch(query, *columns)}
         except Exception as error:
-            for _, answer in lookups:
+            for _, _, answer in lookups:
                 if not answer.done():
                     answer.set_exception(error)
             return
-        for place, (_, answer) in enumerate(lookups, start=1):
-            if not answer.done():
-                answer.set_result(found.get(place))
-
-
-@contextlib.asynccontextmanager
-async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
-    """Yields a connection whose statements all see the state of the database at the first of them."""
-    async with pool.acquire() as connection:
-        try:
-            async with connection.transaction(isolation="repeatable_read", readonly=True):
-                yield connection
-        finally:
-            # The pool resets nothing. A connection left in its transaction would show the next reader an old state.
-            if connection.is_in_transaction():
-                connection.terminate()
+        for place, (merchant_id, _, answer) in enumerate(lookups, start=1):
+            row = found.get(place)
+            if answer.done():
+                continue
+            if row is not None and row[1] != merchant_id:
+                answer.set_exception(ForeignRow(query))
+            else:
+                answer.set_result(row)
 
 
 class DatabaseReaderFactory:
-    """Makes a reader for each reply (`core.reading.ReaderFactory`)."""
+    """Makes a reader for each reply (`core.reading.ReaderFactory`).
 
-    def __init__(self, readers: Pool, vault: Vault, public_url: str = "") -> None:
-        self.readers = readers
+    Batched look-ups use `readers`. All else uses `lists`, whose login sees only the rows of the reply's merchant."""
+
+    def __init__(self, readers: Pool, lists: Pool, vault: Vault, public_url: str = "") -> None:
+        self.lists = lists
         self.lookups = LookupBatcher(readers)
         self.pages = LookupBatcher(readers, MAX_PAGES_PER_QUERY)
         self.vault = vault
         self.public_url = public_url
-        self.shares = ReaderShares(max(1, readers.size // 2))
-        self.fetchrow = readers.fetchrow
+        self.shares = ReaderShares(max(1, lists.size // 2))
 
     def for_one_reply(self, merchant_id: int) -> "DatabaseReplyReader":
         return DatabaseReplyReader(self, merchant_id)
@@ -135,6 +139,10 @@ class DatabaseReplyReader:
     def digest(self, data: bytes) -> bytes:
         return self._factory.vault.digest(data)
 
+    @property
+    def index_digests(self) -> tuple[Digest, ...]:
+        return self._factory.vault.index_digests
+
     def _read_once(self, what: str) -> None:
         if self._has_read:
             raise TornRead(f"use one snapshot for all reads of a reply: {what}")
@@ -154,26 +162,29 @@ class DatabaseReplyReader:
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)
         async with self._share():
-            return await self._factory.readers.fetch(query, *args)
+            return await self._rows().fetch(query, *args)
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
         self._read_once(query)
         async with self._share():
-            return await self._factory.readers.fetchrow(query, *args)
+            return await self._rows().fetchrow(query, *args)
+
+    def _rows(self) -> MerchantReader:
+        return MerchantReader(self._factory.lists, self._merchant_id)
 
     def fetch_row_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
         if self._has_read:
             self._read_once(query)
         self._has_read = True
-        return self._factory.lookups.fetch_row_batched(query, *key)
+        return self._factory.lookups.fetch_row_batched(self._merchant_id, query, *key)
 
     def fetch_page_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
-        return self._factory.pages.fetch_row_batched(query, *key)
+        return self._factory.pages.fetch_row_batched(self._merchant_id, query, *key)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator["SnapshotReader"]:
         self._read_once("a snapshot")
-        async with self._share(), snapshot(self._factory.readers) as connection:
+        async with self._share(), snapshot(self._factory.lists, self._merchant_id) as connection:
             yield SnapshotReader(connection)
 
     async def make_lines(self, make: Callable[[Item], Line], items: Iterable[Item], at_once: int = 20) -> list[Line]:
@@ -212,7 +223,6 @@ class SnapshotReaderFactory:
 
     def __init__(self, connection: Connection, vault: Vault, public_url: str = "") -> None:
         self._reader = SnapshotReplyReader(connection, vault, public_url)
-        self.fetchrow = self._reader.fetchrow
 
     def for_one_reply(self, merchant_id: int) -> "SnapshotReplyReader":
         return self._reader
@@ -227,6 +237,7 @@ class SnapshotReplyReader(SnapshotReader):
         self._vault = vault
         self.unseal = vault.unseal
         self.digest = vault.digest
+        self.index_digests = vault.index_digests
 
     async def fetch_page_batched(self, query: str, *key: Any) -> Any:
         return await self.fetch_row_batched(query, *key)

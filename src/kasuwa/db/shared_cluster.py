@@ -4,12 +4,15 @@ So one command may start the server and another join, and neither stops it while
 the lock when a process ends, however it ends.
 """
 
+import asyncio
 import contextlib
 import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
 from kasuwa.db import embedded
+from kasuwa.db.connections import connect_as_owner
+from kasuwa.db.logins import create_embedded_logins
 from kasuwa.db.postgres_account import EmbeddedError
 from kasuwa.db.private_files import open_lock
 
@@ -23,7 +26,8 @@ def has_cluster(directory: Path) -> bool:
 
 @contextlib.contextmanager
 def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
-    """Starts or joins the embedded server of a directory. The last user stops it on exit. Raises EmbeddedError."""
+    """Starts or joins the embedded server of a directory, with its logins. The last user stops it on exit. Raises
+    EmbeddedError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = open_lock(directory / USERS_LOCK_FILE)
@@ -36,9 +40,19 @@ def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
         fcntl.flock(lock, fcntl.LOCK_SH)
         cluster = embedded.start(directory)
         try:
+            asyncio.run(ensure_logins(cluster.dsn))
             yield cluster
         finally:
             # The exclusive lock is free only for the last user, and keeps others out until the server has stopped.
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 cluster.stop()
+
+
+async def ensure_logins(dsn: str) -> None:
+    """Creates the logins that an embedded server lacks: it is new, or an earlier version created it."""
+    connection = await connect_as_owner(dsn, {"application_name": "kasuwa logins"})
+    try:
+        await create_embedded_logins(connection)
+    finally:
+        await connection.close()

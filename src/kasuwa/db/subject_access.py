@@ -5,7 +5,7 @@ savings by the reference in its purpose (core/purpose.py).
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -145,11 +145,11 @@ async def find_erasable_keys(connection: Connection, merchant_id: int, client_id
     }
 
 
-BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = $2 order by number"
+BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = any($2::bytea[]) order by number"
 
 
-async def find_clients_by_bvn(connection: Connection, merchant_id: int, bvn_hash: bytes) -> list[str]:
-    return [client_id for (client_id,) in await connection.fetch(BY_BVN, merchant_id, bvn_hash)]
+async def find_clients_by_bvn(connection: Connection, merchant_id: int, bvn_hashes: list[bytes]) -> list[str]:
+    return [client_id for (client_id,) in await connection.fetch(BY_BVN, merchant_id, bvn_hashes)]
 
 
 # --- encrypting rows that an earlier version stored in clear
@@ -168,14 +168,19 @@ UPDATE_SEALED = """
 SEAL_BATCH_SIZE = 500
 
 
-async def seal_clients(connection: Connection, seal: Callable[[int, str, str, bytes], SealedDetail]) -> int:
+async def seal_clients(
+    connection: Connection,
+    seal: Callable[[int, str, str, bytes], SealedDetail],
+    read_keys: Callable[[], Awaitable[object]],
+) -> int:
     """Encrypts every client that is still stored in clear. Returns how many there were.
 
-    `seal` takes the merchant, the client's id, the detail and a nonce. Each transaction holds one merchant's lock for
-    at most SEAL_BATCH_SIZE rows."""
+    `seal` takes the merchant, the client's id, the detail and a nonce; `read_keys` brings its keys up to date. Each
+    transaction holds one merchant's lock for at most SEAL_BATCH_SIZE rows."""
     sealed = 0
     for (merchant_id,) in await connection.fetch(MERCHANTS_IN_CLEAR):
         while True:
+            await read_keys()
             async with connection.transaction():
                 await connection.execute(LOCK_MERCHANT, merchant_id)
                 rows = await connection.fetch(CLIENTS_IN_CLEAR, merchant_id, SEAL_BATCH_SIZE)

@@ -1,11 +1,12 @@
 """Rows of the times at which processes used an account with a vendor. Each process that calls vendors writes them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
 from kasuwa.core.reading import Reader
+from kasuwa.core.routing import AccountAlias
 from kasuwa.db.connection_pool import Connection
 
 # A process that uses an account again within this time goes on with the row that is there.
@@ -17,7 +18,17 @@ RECORD_USE = """
     on conflict do nothing
 """
 SELECT_USES = "select rail, account, began_at, last_used_at from vendor_account"
-FORGET_OTHERS = "delete from vendor_account where rail = $1 and account <> $2 returning account"
+SELECT_ALIASES = "select rail, account, same_as from vendor_account_alias"
+ADD_ALIAS = "insert into vendor_account_alias (rail, account, same_as) values ($1, $2, $3) on conflict do nothing"
+# The accounts with a vendor that any process used, or that an open order has.
+ADD_ALIASES = """
+    insert into vendor_account_alias (rail, account, same_as)
+    select $1, o.account, $2 from (
+        select account from vendor_account where rail = $1
+        union select rail_account from scheduled_job where rail = $1 and rail_account <> '') o
+    where o.account <> $2 and o.account <> all($3::text[])
+    on conflict do nothing returning account
+"""
 
 
 class AccountUse(msgspec.Struct, frozen=True):
@@ -40,7 +51,17 @@ async def list_uses(reader: Reader) -> list[AccountUse]:
     return sorted(found, key=lambda use: (use.rail, use.began_at, use.account))
 
 
-async def forget_others(connection: Connection, rail: str, account: str) -> int:
-    """Deletes the times of other accounts with a vendor, and returns their number. They were the same account, with
-    another key."""
-    return len(await connection.fetch(FORGET_OTHERS, rail, account))
+async def list_aliases(reader: Reader) -> list[AccountAlias]:
+    """Returns the accounts that are the same, with another key."""
+    return [AccountAlias(*row) for row in await reader.fetch(SELECT_ALIASES)]
+
+
+async def add_aliases(connection: Connection, aliases: Sequence[AccountAlias]) -> None:
+    for alias in aliases:
+        await connection.execute(ADD_ALIAS, alias.rail, alias.account, alias.same_as)
+
+
+async def name_the_same(connection: Connection, rail: str, account: str, former: Sequence[str]) -> int:
+    """Records that all other accounts with a vendor, but the former ones whose keys are set, are this one with another
+    key. Returns how many were not known to be."""
+    return len(await connection.fetch(ADD_ALIASES, rail, account, list(former)))

@@ -9,7 +9,9 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.core.closes import close_time_text
-from kasuwa.db import closes, evidence
+from kasuwa.core.keyring import SEAL
+from kasuwa.core.sealed_places import SealedPlaces
+from kasuwa.db import closes, evidence, key_moves, key_versions
 from kasuwa.db.connection_pool import Connection
 from kasuwa.evidence.card_scan import CANARY, ScanResult, is_searching, scan_logs
 from kasuwa.ledger.invariants import INVARIANTS, find_violations
@@ -31,6 +33,7 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     secret_path: Path | None  # its file, if it is in one
     closes_directory: Path
     logs: list[Path]
+    places: SealedPlaces  # the columns of ciphertexts
     former_keys: Collection[bytes] = ()  # public keys that signed closes before
 
     @property
@@ -60,6 +63,8 @@ async def list_keys(connection: Connection, deployment: Deployment) -> AsyncIter
     async for root in evidence.iterate_rows(connection, evidence.ROOT_AGE):
         root.pop("environment")
         yield {"kind": "root secret", "source": "database, wrapped", **root, "is_valid": True}
+    async for data_key in list_data_keys(connection, deployment):
+        yield data_key
     current, is_used = deployment.public_key.hex(), False
     async for used in evidence.iterate_rows(connection, evidence.CLOSE_KEYS):
         is_used |= used["public_key"] == current
@@ -68,6 +73,24 @@ async def list_keys(connection: Connection, deployment: Deployment) -> AsyncIter
         yield {"kind": "close key", "public_key": current, "closes": 0, "is_valid": True}
     async for row in evidence.iterate_rows(connection, evidence.KEYS):
         yield row
+
+
+async def list_data_keys(connection: Connection, deployment: Deployment) -> AsyncIterator[Json]:
+    """Yields the versions of the data keys, with the number of ciphertexts that have each."""
+    counts = await key_moves.count_ciphertexts(connection, deployment.places)
+    for key in await key_versions.list_versions(connection):
+        yield {
+            "kind": "data key",
+            "source": "database, wrapped",
+            "purpose": key.purpose,
+            "version": key.version,
+            "mid": key.mid,
+            "state": key.state,
+            "created_at": key.created_at,
+            "age_days": key.age_days,
+            "ciphertexts": counts.get(key.version, 0) if key.purpose == SEAL else None,
+            "is_valid": key.state not in ("retired", "dropped"),
+        }
 
 
 def list_users(connection: Connection) -> AsyncIterator[Json]:

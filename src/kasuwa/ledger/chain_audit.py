@@ -16,6 +16,7 @@ POSTING_CHAIN = "every posting group extends its merchant's chain"
 EVENT_CHAIN = "every event extends its merchant's chain"
 CLOSED_BOOKS = "the books contain what was closed"
 TRAIL_CLOSED = "the audit trail contains what was closed"
+CHAIN_STATEMENTS = (POSTING_CHAIN, EVENT_CHAIN, CLOSED_BOOKS, TRAIL_CLOSED)
 
 # The largest number of violations that are reported for one merchant.
 MAX_VIOLATIONS = 20

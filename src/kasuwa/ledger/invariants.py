@@ -9,6 +9,8 @@ from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
 from kasuwa.ledger.invariant import ALL_MERCHANTS, Invariant, merchant_filter
 from kasuwa.ledger.sale_invariants import SALE_INVARIANTS
+from kasuwa.ledger.suspense_invariants import SUSPENSE_INVARIANTS
+from kasuwa.ledger.total_invariants import TOTAL_INVARIANTS
 
 INVARIANTS = (
     Invariant(
@@ -96,6 +98,7 @@ INVARIANTS = (
             and (t.status in ('successful', 'failed'))::int <> (
                 select count(*) from event e where e.merchant_id = t.merchant_id and e.reference = t.txn_ref)""",
     ),
+    *TOTAL_INVARIANTS,
     Invariant(
         "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",
         f"""select t.merchant_id, t.txn_ref as place
@@ -245,6 +248,7 @@ INVARIANTS = (
                 or p.refunded + p.refunding + p.disputed > p.charged)""",
     ),
     *DISPUTE_INVARIANTS,
+    *SUSPENSE_INVARIANTS,
     Invariant(
         "what is gathered for a day is what lies in its account, and moves by a job",
         f"""with gathered as (
@@ -457,7 +461,11 @@ async def check_invariants(
 
     Raises TimeoutError if a query takes longer than `seconds`, or than the connection's own timeout if None.
     """
-    found = await find_violations(connection, merchants, seconds)
+    return describe_violations(await find_violations(connection, merchants, seconds))
+
+
+def describe_violations(found: list[tuple[int, str, str]]) -> list[str]:
+    """Returns one line for each of the violations that `find_violations` returned."""
     return [f"merchant {merchant_id}: {description}: {place}" for merchant_id, description, place in found]
 
 

@@ -88,13 +88,27 @@ DECIDED_FOR_OTHERS = MetricSpec(
 OWNERS_LIVE = MetricSpec(
     "kasuwa_owners_live", "Other API processes that a part can send writes to.", ("part",), is_gauge=True
 )
+PEER_FORWARDED = MetricSpec(
+    "kasuwa_peer_forwarded", "Writes sent to an API process of another host, by what came back.", ("peer", "outcome")
+)
+PEER_LIVE = MetricSpec(
+    "kasuwa_peer_live",
+    "1 while a part can send writes to an API process of another host.",
+    ("part", "peer"),
+    is_gauge=True,
+)
+PEER_REFUSED = MetricSpec(
+    "kasuwa_peer_refused",
+    "Connections between hosts that were refused, of a caller or by its address.",
+    ("peer", "why"),
+)
 
 ALL_METRICS = (
     *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
     *(RAIL_CALLS, RAIL_SECONDS, RAIL_IN_FLIGHT, RAIL_PAUSED, RAIL_HELD_SECONDS, RAIL_BALANCE),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
     *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS, LOOP_LAG),
-    *(FORWARDED, DECIDED_FOR_OTHERS, OWNERS_LIVE),
+    *(FORWARDED, DECIDED_FOR_OTHERS, OWNERS_LIVE, PEER_FORWARDED, PEER_LIVE, PEER_REFUSED),
 )
 
 

@@ -1,4 +1,4 @@
-"""Frames between the processes of one deployment, over a Unix socket.
+"""Frames between the processes of one deployment, over a Unix socket, or encrypted to another host.
 
 A frame has a kind, a number that connects an answer with its question, and a payload in msgpack. Any number of
 questions may be in flight on one connection. Frames that are sent in one turn of the event loop are written at once.
@@ -18,10 +18,11 @@ MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 # Kinds of frames. HELLO: the owner is ready for questions. GOODBYE: it is stopping and answers what it was sent before.
 # DECLINED: nothing was done. FAILED: the question may have been carried out, and there is no answer.
 HELLO, GOODBYE, PING, PONG, ANSWER, DECLINED, FAILED = range(1, 8)
-# Kinds of questions: a request of a merchant or of the console, a payer's answer on a page, the result of a job.
-REQUEST, PAYER_ANSWER, JOB_RESULT = range(16, 19)
+# Kinds of questions: a request of a merchant or of the console, a payer's answer on a page, the result of a job, and a
+# request to be counted that is answered elsewhere.
+REQUEST, PAYER_ANSWER, JOB_RESULT, RATE = range(16, 20)
 
-QUESTION_NAMES = {REQUEST: "request", PAYER_ANSWER: "payer", JOB_RESULT: "job"}
+QUESTION_NAMES = {REQUEST: "request", PAYER_ANSWER: "payer", JOB_RESULT: "job", RATE: "rate"}
 
 
 class FrameConnection(asyncio.Protocol):
@@ -43,9 +44,12 @@ class FrameConnection(asyncio.Protocol):
         self._wanted_bytes = HEAD.size
         self.received_at = time.monotonic()
         self.is_closed = False
+        self._is_abandoned = False  # closed, perhaps before it was connected
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
+        if self._is_abandoned:
+            self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_closed = True
@@ -54,10 +58,12 @@ class FrameConnection(asyncio.Protocol):
     def close(self) -> None:
         """Closes the connection after what was sent is written."""
         self._flush()
+        self._is_abandoned = True
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
+        self._is_abandoned = True
         if self._transport is not None:
             self._transport.abort()
 

@@ -7,17 +7,22 @@ writes cheap, and nothing else: whoever decides a write checks the merchant's ve
     away ──HELLO──> live ──no answer──> silent ──answer──> live
                     live ──GOODBYE──> leaving ──all answered──> away
     any ──connection lost──> away
+
+The API processes of this host are always known. Those of other hosts are given by `set_peers`, as they are read from
+the table of live processes.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from kasuwa.observe.metrics import FORWARDED, OWNERS_LIVE, Metrics
+from kasuwa.observe.metrics import FORWARDED, OWNERS_LIVE, PEER_FORWARDED, PEER_LIVE, PEER_REFUSED, Metrics
+from kasuwa.owners.dialing import Dialer, LocalDialer, PeerDialer
 from kasuwa.owners.frames import (
     ANSWER,
     DECLINED,
@@ -27,7 +32,8 @@ from kasuwa.owners.frames import (
     QUESTION_NAMES,
     FrameConnection,
 )
-from kasuwa.owners.partitions import PartitionTable
+from kasuwa.owners.partitions import AddressTable, Member, PartitionTable
+from kasuwa.owners.peers import Peer, PeerHost
 
 TICK_SECONDS = 0.25
 # A connection on which nothing arrived for this long is pinged.
@@ -37,7 +43,6 @@ PING_SECONDS = 0.5
 SILENT_SECONDS = 2.0
 # After this long, the other questions are given up too: their outcome is unknown.
 GIVE_UP_SECONDS = 10.0
-RECONNECT_SECONDS = 0.1
 
 
 class ReplyLost(Exception):
@@ -63,19 +68,24 @@ class PendingQuestion(msgspec.Struct, eq=False):
 class OwnerLink:
     """The connection to one API process."""
 
-    def __init__(self, links: "OwnerLinks", process: int, path: Path) -> None:
+    def __init__(self, links: "OwnerLinks", dialer: Dialer) -> None:
         self._links = links
-        self._path = path
-        self.process = process
+        self._dialer = dialer
         self.state = LinkState.AWAY
         self._connection: FrameConnection | None = None
         self._pending: dict[int, PendingQuestion] = {}
         self._last_number = 0
         self._lost = asyncio.Event()
+        self._connecting: asyncio.Task[None] | None = None
+
+    @property
+    def peer(self) -> str:
+        """The address of a process of another host. Empty for one of this host."""
+        return self._dialer.peer
 
     async def ask(self, kind: int, payload: bytes, *, may_repeat: bool = False) -> bytes:
         """Sends a question and returns the answer. Raises NothingDone or ReplyLost."""
-        connection, count = self._connection, self._links.count
+        connection, count = self._connection, partial(self._links.count, self.peer)
         if connection is None or connection.is_closed:
             count(kind, "not sent")
             raise NothingDone
@@ -97,6 +107,10 @@ class OwnerLink:
     # --- frames -------------------------------------------------------------------------------------------------
 
     def _receive(self, connection: FrameConnection, kind: int, number: int, payload: bytes) -> None:
+        if kind == HELLO and payload != self._dialer.greeting:
+            self._links.refuse(self.peer, "other process")
+            connection.abort()
+            return
         if self.state is LinkState.SILENT or kind == HELLO:
             self._set_state(LinkState.LIVE)
         if kind == GOODBYE:
@@ -153,53 +167,83 @@ class OwnerLink:
         if self._connection is not None:
             self._connection.received_at = now
 
-    async def keep_connected(self) -> None:
+    def start(self) -> None:
+        self._connecting = asyncio.get_running_loop().create_task(self._keep_connected())
+
+    async def _keep_connected(self) -> None:
         """Connects again whenever the connection is lost. Runs until it is cancelled."""
-        loop = asyncio.get_running_loop()
         while True:
             # Set before it is connected: the HELLO may arrive before this task runs again.
             self._connection = FrameConnection(self._receive, self._lose)
             self._lost.clear()
             try:
-                await loop.create_unix_connection(self._get_connection, str(self._path))
+                await self._dialer.connect(self._get_connection)
             except OSError:
                 self._connection = None
             else:
                 await self._lost.wait()
-            await asyncio.sleep(RECONNECT_SECONDS)
+            await asyncio.sleep(self._dialer.retry_seconds)
 
     def _get_connection(self) -> FrameConnection:
         assert self._connection is not None, "set before connecting"
         return self._connection
 
     def close(self) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
         if self._connection is not None:
             self._connection.close()
 
 
 class OwnerLinks:
-    """The owners as one process sees them. `own` is this process's number, or None if it owns no merchants."""
+    """The owners as one process sees them. `own` is this process's number, or None if it owns no merchants. `host` is
+    this host among others, or None if it is the only one."""
 
-    def __init__(self, paths: Sequence[Path], own: int | None, metrics: Metrics) -> None:
+    def __init__(self, paths: Sequence[Path], own: int | None, metrics: Metrics, host: PeerHost | None = None) -> None:
         self._metrics = metrics
-        self._own = own
-        self._table = PartitionTable(len(paths))
-        self._links = {number: OwnerLink(self, number, path) for number, path in enumerate(paths) if number != own}
-        self._owners: list[int | None] = []
-        self._tasks: list[asyncio.Task[None]] = []
+        self._host = host
+        names: Sequence[Member] = range(len(paths)) if host is None else host.addresses
+        self._local_names = names
+        self._own = None if own is None else names[own]
+        self._table = PartitionTable(len(paths)) if host is None else AddressTable(names)
+        dialers = {name: LocalDialer(path) for name, path in zip(names, paths, strict=True) if name != self._own}
+        self._links = {name: OwnerLink(self, dialer) for name, dialer in dialers.items()}
+        self._peers: dict[Member, Peer] = {}
+        self._owners: list[Member | None] = []
+        self._watching: asyncio.Task[None] | None = None
         self.update_owners()
         metrics.add_collector(self._collect)
 
     def start(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(link.keep_connected()) for link in self._links.values()]
-        self._tasks.append(loop.create_task(self._watch()))
+        for link in self._links.values():
+            link.start()
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
         for link in self._links.values():
             link.close()
+
+    def set_peers(self, peers: Sequence[Peer]) -> None:
+        """Connects to these API processes of other hosts. One that is missing or was replaced is given up when its
+        connection is lost: it may be late to renew its lease, or be stopping and answer what it was sent."""
+        assert self._host is not None, "a host that is alone has no peers"
+        found = {peer.address: peer for peer in peers}
+        known = set(self._peers.values())
+        for name, before in list(self._peers.items()):
+            if found.get(before.address) != before and self._links[name].state is LinkState.AWAY:
+                self._links.pop(name).close()
+                del self._peers[name]
+        for address, peer in found.items():
+            if address not in self._peers and address not in self._local_names:
+                self._peers[address] = peer
+                dialer = PeerDialer(peer, self._host.secret, partial(self.refuse, address))
+                self._links[address] = OwnerLink(self, dialer)
+                self._links[address].start()
+        if known != set(self._peers.values()):
+            self._table = AddressTable([*self._local_names, *self._peers])
+            self.update_owners()
 
     def find(self, merchant_id: int) -> OwnerLink | None:
         """Returns the connection to the merchant's owner. None if that is this process, or if no owner is live."""
@@ -212,17 +256,26 @@ class OwnerLinks:
 
     def update_owners(self) -> None:
         """Recomputes the owners of all partitions. Called when a connection becomes live, or is no longer."""
-        live = {number for number, link in self._links.items() if link.state is LinkState.LIVE}
+        live = {name for name, link in self._links.items() if link.state is LinkState.LIVE}
         if self._own is not None:
             live.add(self._own)
         self._owners = self._table.list_owners(live)
 
-    def count(self, kind: int, outcome: str) -> None:
+    def count(self, peer: str, kind: int, outcome: str) -> None:
         self._metrics.count(FORWARDED, QUESTION_NAMES[kind], outcome)
+        if peer:
+            self._metrics.count(PEER_FORWARDED, peer, outcome)
+
+    def refuse(self, peer: str, why: str) -> None:
+        """Counts a connection to a process that is not the one it should be."""
+        self._metrics.count(PEER_REFUSED, peer, why)
 
     def _collect(self) -> None:
-        live = sum(link.state is LinkState.LIVE for link in self._links.values())
-        self._metrics.gauge(OWNERS_LIVE, live, self._metrics.process_name)
+        live = {name for name, link in self._links.items() if link.state is LinkState.LIVE}
+        self._metrics.gauge(OWNERS_LIVE, len(live), self._metrics.process_name)
+        known = {labels[1] for name, labels in self._metrics.series if name == PEER_LIVE.name}
+        for peer in {*known, *map(str, self._peers)}:
+            self._metrics.gauge(PEER_LIVE, float(peer in live), self._metrics.process_name, peer)
 
     async def _watch(self) -> None:
         before = time.monotonic()
@@ -231,7 +284,7 @@ class OwnerLinks:
             now = time.monotonic()
             is_late = now - before > TICK_SECONDS + PING_SECONDS
             before = now
-            for link in self._links.values():
+            for link in list(self._links.values()):
                 # If this process did not run for a while, answers may be waiting that it has not read.
                 if is_late:
                     link.excuse(now)

@@ -1,4 +1,8 @@
-"""The owner's side: answers the questions that other processes send about its merchants."""
+"""The owner's side: answers the questions that other processes send about its merchants.
+
+Processes of this host connect to a Unix socket. Those of other hosts connect by TCP and are authenticated
+(peer_listener.py).
+"""
 
 import asyncio
 import os
@@ -11,6 +15,7 @@ import structlog
 
 from kasuwa.observe.log import describe_error
 from kasuwa.owners.frames import ANSWER, DECLINED, FAILED, GOODBYE, HELLO, PING, PONG, FrameConnection
+from kasuwa.owners.peer_listener import PeerListener
 
 # At shutdown, how long to wait for questions in flight; and, if there are none, for the others to hang up.
 DRAIN_SECONDS = 15.0
@@ -51,11 +56,13 @@ AnswerQuestion = Callable[[bytes, Inquiry], None]
 
 
 class OwnerListener:
-    """Listens on a Unix socket that only this user can open. `handlers` are by kind of question."""
+    """Listens on a Unix socket that only this user can open, and with `peers` for other hosts. `handlers` are by kind
+    of question."""
 
-    def __init__(self, path: Path, handlers: Mapping[int, AnswerQuestion]) -> None:
+    def __init__(self, path: Path, handlers: Mapping[int, AnswerQuestion], peers: PeerListener | None = None) -> None:
         self._path = path
         self._handlers = handlers
+        self._peers = peers
         self._server: asyncio.Server | None = None
         self._connections: set[FrameConnection] = set()
         self.in_flight = 0
@@ -65,10 +72,12 @@ class OwnerListener:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_unix_server(partial(GreetingConnection, self), str(self._path))
         os.chmod(self._path, 0o600)
+        if self._peers is not None:
+            await self._peers.start(partial(GreetingConnection, self, self._peers.greeting))
 
-    def greet(self, connection: FrameConnection) -> None:
+    def greet(self, connection: FrameConnection, greeting: bytes) -> None:
         self._connections.add(connection)
-        connection.send(HELLO)
+        connection.send(HELLO, payload=greeting)
 
     def forget(self, connection: FrameConnection) -> None:
         self._connections.discard(connection)
@@ -90,6 +99,8 @@ class OwnerListener:
         if self._server is None:
             return
         self._server.close()
+        if self._peers is not None:
+            self._peers.stop()
         self._path.unlink(missing_ok=True)
         for connection in self._connections:
             connection.send(GOODBYE)
@@ -106,10 +117,11 @@ class OwnerListener:
 class GreetingConnection(FrameConnection):
     """An accepted connection. It begins with a HELLO."""
 
-    def __init__(self, listener: OwnerListener) -> None:
+    def __init__(self, listener: OwnerListener, greeting: bytes = b"") -> None:
         super().__init__(listener.receive, listener.forget)
         self._listener = listener
+        self._greeting = greeting
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._listener.greet(self)
+        self._listener.greet(self, self._greeting)

@@ -3,8 +3,8 @@
 The answer is decided by the payment slice's rules, through the writer, as an API request is.
 """
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -47,6 +47,13 @@ ANSWER_NOT_RECEIVED = "Your answer has not arrived yet. Please try again in a mo
 PAYMENT_NOT_FOUND = "This payment no longer exists. Please ask the merchant"
 
 
+class PageReads(NamedTuple):
+    """The readers of payers' pages. The token of a page tells its merchant, whose rows are then read."""
+
+    tokens: Reader
+    rows_of: Callable[[int], Reader]
+
+
 class WriteRunner(Protocol):
     """Runs write actions. Implemented by web.dispatch."""
 
@@ -62,25 +69,25 @@ class CheckoutPayments:
     """Implements router.Checkout on the database and the payment slice's rules."""
 
     def __init__(
-        self, reader: Reader, vault: Vault, merchants: MerchantDirectory, writes: WriteRunner, public_url: str
+        self, reads: PageReads, vault: Vault, merchants: MerchantDirectory, writes: WriteRunner, public_url: str
     ) -> None:
-        self._reader = reader
+        self._reads = reads
         self._vault = vault
         self._merchants = merchants
         self._writes = writes
         self._public_url = public_url
 
     async def find(self, token: str) -> CheckoutView | None:
-        found = await token_index.find_owner(self._reader, self._vault, PAGE, token)
+        found = await token_index.find_owner(self._reads.tokens, self._vault, PAGE, token)
         return None if found is None else await self._load_view(*found)
 
     async def _load_view(self, merchant_id: int, reference: str) -> CheckoutView | None:
         merchant = await self._merchants.get_by_id(merchant_id)
-        rows = await store.read_payment(reference, merchant, self._reader)
+        rows = await store.read_payment(reference, merchant, self._reads.rows_of(merchant_id))
         return None if rows is None else build_view(*rows, merchant, self._public_url)
 
     async def submit_answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
-        found = await token_index.find_owner(self._reader, self._vault, PAGE, token)
+        found = await token_index.find_owner(self._reads.tokens, self._vault, PAGE, token)
         if found is None:
             return PAYMENT_NOT_FOUND
         merchant_id, reference = found

@@ -22,12 +22,12 @@ from kasuwa.core.checkouts import CHECKOUT_PAGE, PAID, TOKEN_DIGITS, Checkout
 from kasuwa.core.codes import NOT_VALIDATED
 from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.core.decision import Refusal
+from kasuwa.core.keyring import UnsealError
 from kasuwa.core.links import decode_link, encode_link
 from kasuwa.core.page import Page
 from kasuwa.core.payers import hash_customer
-from kasuwa.core.reading import Reader
 from kasuwa.core.ticket_codes import format_ticket_code
-from kasuwa.core.vault import NONCE_BYTES, UnsealError, Vault
+from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.db import token_index
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress
@@ -57,7 +57,7 @@ from kasuwa.methods.tickets.model import TICKET
 from kasuwa.methods.tickets.rules.records import read_code
 from kasuwa.methods.tickets.store import list_purchase
 from kasuwa.pages import hosted_forms, hosted_view
-from kasuwa.pages.checkout import WriteRunner
+from kasuwa.pages.checkout import PageReads, WriteRunner
 from kasuwa.pages.hosted_forms import FormField, ReadForm, card_of, errors_for_payer, read_fields
 from kasuwa.pages.hosted_render import (
     NO_FORM,
@@ -88,7 +88,7 @@ CARD_DECODER: "msgspec.json.Decoder[EnteredCard]" = msgspec.json.Decoder(Entered
 class HostedServices(msgspec.Struct, frozen=True):
     """The services that the pages use."""
 
-    reader: Reader
+    reads: PageReads
     vault: Vault
     merchants: MerchantDirectory
     writes: WriteRunner
@@ -129,18 +129,19 @@ class HostedCheckouts:
 
     async def _find(self, token: str) -> HostedView | None:
         services = self._services
-        found = await token_index.find_owner(services.reader, services.vault, CHECKOUT_PAGE, token)
+        found = await token_index.find_owner(services.reads.tokens, services.vault, CHECKOUT_PAGE, token)
         return None if found is None else await self._load(*found)
 
     async def _load(self, merchant_id: int, reference: str) -> HostedView | None:
         services = self._services
+        rows = services.reads.rows_of(merchant_id)
         merchant = await services.merchants.get_by_id(merchant_id)
-        checkout = await read_checkout(merchant_id, reference, services.reader)
+        checkout = await read_checkout(merchant_id, reference, rows)
         if checkout is None or merchant.suspended:
             return None
         newest = checkout.payment_ref or checkout.attempt_ref
-        attempt = await read_payment(newest, merchant, services.reader) if newest else None
-        now = await business_now(merchant_id, services.reader)
+        attempt = await read_payment(newest, merchant, rows) if newest else None
+        now = await business_now(merchant_id, rows)
         view = make_view(checkout, attempt, merchant, (), now, services.public_url)
         served = served_channels(view.detail.channels, checkout.currency, services.vendors, merchant)
         tickets = await find_tickets(checkout, services) if checkout.state == PAID else ()
@@ -205,7 +206,7 @@ class HostedCheckouts:
         if not view.detail.is_payer_given or not view.detail.email:
             return {}
         customer = hash_customer(services.vault.digest, merchant_id, view.detail.email).hex()
-        cards = await read_saved_cards(merchant_id, customer, services.reader)
+        cards = await read_saved_cards(merchant_id, customer, services.reads.rows_of(merchant_id))
         return {
             services.vault.digest(f"saved card {view.checkout.txn_ref} {card.token}".encode()).hex()[:16]: (
                 f"{(card.brand or 'Card').title()} ending {card.mask[-4:]}",
@@ -218,8 +219,8 @@ class HostedCheckouts:
 
     async def _serve_link(self, method: str, slug: str, form: Mapping[str, str], progress: RequestProgress) -> Page:
         services = self._services
-        found = await token_index.find_owner(services.reader, services.vault, LINK, slug)
-        link = None if found is None else await read_link(*found, services.reader)
+        found = await token_index.find_owner(services.reads.tokens, services.vault, LINK, slug)
+        link = None if found is None else await read_link(*found, services.reads.rows_of(found[0]))
         if link is None:
             return NOT_FOUND
         merchant = await services.merchants.get_by_id(link.merchant_id)
@@ -388,7 +389,7 @@ async def find_tickets(checkout: Checkout, services: HostedServices) -> tuple[Sh
     """Returns the tickets that a checkout has paid for. Empty if it was not for tickets."""
     if checkout.source != TICKET:
         return ()
-    bought = await list_purchase(checkout.merchant_id, checkout.txn_ref, services.reader)
+    bought = await list_purchase(checkout.merchant_id, checkout.txn_ref, services.reads.rows_of(checkout.merchant_id))
     return tuple(
         ShownTicket(kind, format_ticket_code(read_code(ticket, services.vault.unseal)), ticket.state)
         for ticket, kind in bought

@@ -83,12 +83,12 @@ class InvoicePages:
 
     async def _find(self, address: str, token: str) -> InvoiceView | None:
         services = self._services
-        found = await token_index.find_owner(services.reader, services.vault, INVOICE_PAGE, token)
+        found = await token_index.find_owner(services.reads.tokens, services.vault, INVOICE_PAGE, token)
         if found is None:
             return None
         merchant_id, invoice_id = found
         merchant = await services.merchants.get_by_id(merchant_id)
-        invoice = await find_invoice(merchant_id, invoice_id, services.reader)
+        invoice = await find_invoice(merchant_id, invoice_id, services.reads.rows_of(merchant_id))
         if invoice is None or merchant.suspended:
             return None
         person = read_person(invoice, services.vault.unseal)

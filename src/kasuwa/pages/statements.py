@@ -17,11 +17,13 @@ import structlog
 
 from kasuwa.core.decision import Merchant
 from kasuwa.core.fields import read_date
+from kasuwa.core.keyring import UnsealError
 from kasuwa.core.links import decode_link
 from kasuwa.core.page import Page, StreamedPage
 from kasuwa.core.reading import Reader
-from kasuwa.core.vault import UnsealError, Vault
+from kasuwa.core.vault import Vault
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.merchants import MerchantDirectory, has_current_books
 from kasuwa.db.progress import is_outage
 from kasuwa.methods.statements.model import (
@@ -67,8 +69,8 @@ log = structlog.get_logger("kasuwa.pages")
 class StatementPages:
     """Serves statements as files. Errors become pages."""
 
-    def __init__(self, readers: Pool, vault: Vault, directory: MerchantDirectory) -> None:
-        self._readers = readers
+    def __init__(self, lists: Pool, vault: Vault, directory: MerchantDirectory) -> None:
+        self._lists = lists
         self._vault = vault
         self._directory = directory
 
@@ -95,7 +97,8 @@ class StatementPages:
             return None
 
     async def _serve_statement(self, terms: StatementTerms) -> Page | StreamedPage:
-        reader, merchant_id = self._readers, terms.merchant_id
+        merchant_id = terms.merchant_id
+        reader = MerchantReader(self._lists, merchant_id)
         if not await has_current_books(reader, merchant_id):
             return NOT_FOUND
         merchant = await self._directory.get_by_id(merchant_id)

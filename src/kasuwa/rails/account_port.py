@@ -21,6 +21,7 @@ class AccountOrder(msgspec.Struct, frozen=True):
     bank_code: str = ""  # of the bank that is preferred
     bvn: str = ""  # of the owner
     facts: Mapping[str, str] = {}  # those of the account, once it is open
+    account: str = ""  # our account with the rail
     # The fields below are used by the sandbox only.
     attempt: int = 0  # counts the numbers that turned out to be taken
     seed: str = ""  # random, for the number
@@ -39,6 +40,7 @@ class Receipt(msgspec.Struct, frozen=True):
     account_number: str = ""
     account_key: str = ""
     sender_name: str = ""
+    rail_account: str = ""  # our account with the rail that reported it; set by rails/account_routing.py
 
 
 class AccountRail(Protocol):

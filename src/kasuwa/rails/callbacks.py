@@ -3,7 +3,7 @@
 A call-back is a hint to query the rail now. Nothing is booked from it, so a forged, repeated or late one does no harm.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 
@@ -21,6 +21,22 @@ class CallbackSource(Protocol):
 
         `path` is what follows the rail's name. Raises CallbackRefused."""
         ...
+
+
+class AnyAccountCallbacks:
+    """The call-backs of a vendor with which we have several accounts: accepted if one of them is the sender's."""
+
+    def __init__(self, sources: Sequence[CallbackSource]) -> None:
+        self._sources = sources
+        self.accepted_body = sources[0].accepted_body
+
+    def find_order(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> str | None:
+        for source in self._sources:
+            try:
+                return source.find_order(path, find_header, body)
+            except CallbackRefused:
+                continue
+        raise CallbackRefused
 
 
 @runtime_checkable

@@ -28,6 +28,7 @@ class DisputeAnswer(msgspec.Struct, frozen=True):
     customer_email: str = ""
     customer_phone: str = ""
     files: tuple[EvidenceFile, ...] = ()
+    account: str = ""  # our account with the rail that has the payment
 
     def __repr__(self) -> str:
         return f"DisputeAnswer({self.dispute_id})"

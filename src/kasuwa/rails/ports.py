@@ -19,6 +19,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from kasuwa.core import requery
+from kasuwa.core.banks import Bank
 from kasuwa.core.billers import Catalogue, CatalogueEdition
 from kasuwa.core.codes import ERROR, UNREADABLE_ANSWER
 from kasuwa.core.decision import Job, Refusal
@@ -37,6 +38,7 @@ class Unavailable(Exception):
         super().__init__(reason)
         self.retry_after = retry_after
         self.notice = notice
+        self.facts: Mapping[str, str] = {}  # as those of an answer
 
 
 class NothingSent(Unavailable):
@@ -51,6 +53,8 @@ class FloatShort(Unavailable):
 
 class NoAnswer(Exception):
     """Raised if the answer was lost, late or not valid HTTP. The request may have been executed."""
+
+    facts: Mapping[str, str] = {}  # as those of an answer
 
 
 class LookupDeclined(Unavailable):
@@ -86,12 +90,13 @@ WRONG_CODE = "wrong"
 
 
 class VendorToken(msgspec.Struct, frozen=True):
-    """A saved card as its vendor knows it. It works at that vendor only, and only with the e-mail address that it was
-    made with."""
+    """A saved card as its vendor knows it. It works at that vendor only, with our account there that it was made with,
+    and only with the e-mail address that it was made with."""
 
     vendor: str
     token: str
     email: str
+    account: str = ""  # "" if it was saved by an earlier version
 
     def __repr__(self) -> str:
         return "VendorToken(…)"
@@ -132,11 +137,21 @@ RAIL_SILENT = Answer(UNKNOWN, None, "The rail has not answered")
 def record_unavailable(trouble: Unavailable) -> Answer:
     """Returns the answer that is recorded for a rail that raised Unavailable."""
     is_unsent = isinstance(trouble, NothingSent)
-    if not trouble.retry_after and not trouble.notice and not is_unsent:
+    if not trouble.retry_after and not trouble.notice and not is_unsent and not trouble.facts:
         return RAIL_UNAVAILABLE
     return msgspec.structs.replace(
-        RAIL_UNAVAILABLE, retry_after=trouble.retry_after, notice=trouble.notice, is_unsent=is_unsent
+        RAIL_UNAVAILABLE,
+        retry_after=trouble.retry_after,
+        notice=trouble.notice,
+        is_unsent=is_unsent,
+        facts=trouble.facts,
     )
+
+
+def record_silence(trouble: NoAnswer | TimeoutError) -> Answer:
+    """Returns the answer that is recorded for a rail that has not answered."""
+    facts = trouble.facts if isinstance(trouble, NoAnswer) else {}
+    return msgspec.structs.replace(RAIL_SILENT, facts=facts) if facts else RAIL_SILENT
 
 
 @contextlib.contextmanager
@@ -215,27 +230,29 @@ class TwoFactorRail(Protocol):
 
 
 class TransferOrder(msgspec.Struct, frozen=True):
-    """A transfer. `key` is its idempotency key, unique over all merchants. `rail` is the rail that was written with it,
-    `sent_at` when it left or, before that, when it was first tried. `age_seconds` (business time since it was first
-    sent) and `scenario` are used by the sandbox only."""
+    """A transfer."""
 
-    key: str
+    key: str  # idempotency key, unique over all merchants
     amount: int
     currency: str
-    bank_code: str
+    bank: Bank  # with its codes by NIP and by the CBN: each vendor knows it by one of its own
     account_number: str
     sender_name: str
     narration: str
+    # The fields `age_seconds` (business time since it was first sent) and `scenario` are used by the sandbox only.
     age_seconds: float = 0
     scenario: Scenario = NO_SCENARIO
-    rail: str = ""
-    sent_at: datetime | None = None
+    rail: str = ""  # the rail that was written with it
+    sent_at: datetime | None = None  # when it left or, before that, when it was first tried
+    account: str = ""  # our account with the rail
+    # The name on the account that a rail found at an earlier try. None: nobody has looked it up yet.
+    beneficiary_name: str | None = None
 
 
 class NameEnquiry(msgspec.Struct, frozen=True):
     """Asks for the name on an account. `rails` are those of the merchant, if it has rails of its own."""
 
-    bank_code: str
+    bank: Bank
     account_number: str
     scenario: Scenario = NO_SCENARIO
     rails: tuple[str, ...] = ()
@@ -248,7 +265,15 @@ class NameAnswer(msgspec.Struct, frozen=True):
     message: str = ""
 
 
+# A fact of an answer to a transfer: the name on the account, as the rail has looked it up before it sent the order.
+BENEFICIARY_NAME = "beneficiary_name"
+
+
 class BankRail(Protocol):
+    """A rail that pays to bank accounts. `transfer` looks up the name on the account at this rail before it sends, and
+    tells it as the fact BENEFICIARY_NAME. It sends nothing if the order has a name that is somebody else's
+    (rails/beneficiaries.py)."""
+
     async def transfer(self, order: TransferOrder) -> Answer: ...
 
     async def query(self, order: TransferOrder) -> Answer: ...
@@ -299,6 +324,7 @@ class CollectionOrder(msgspec.Struct, frozen=True):
     is_issued_here: bool = False  # the card number is in our own ranges
     refund_of: str = ""  # for a refund: the key of its payment
     vendor: str = ""  # the vendor that it is sent to; "" for a rail that is no vendor's
+    account: str = ""  # our account with the vendor
     sent_at: datetime | None = None  # when the step, or the refund, was first sent
     age_seconds: float = 0  # business time since then
     expires_at: datetime | None = None  # when the payer's time is over
@@ -368,9 +394,9 @@ class CollectionRail(Protocol):
 
 class BillOrder(msgspec.Struct, frozen=True):
     """One bill as a rail sees it. `key` is its idempotency key over all merchants: the same key never delivers twice.
-    `sent_at` is when it was first sent, `rail` the rail that was written with it. `phone` is the customer's telephone
-    number in E.164 form, or empty. `age_seconds` (business time since then) and `scenario` are used by the sandbox
-    only."""
+    `sent_at` is when it was first sent, `rail` the rail that was written with it, `account` our account there. `phone`
+    is the customer's telephone number in E.164 form, or empty. `age_seconds` (business time since then) and `scenario`
+    are used by the sandbox only."""
 
     key: str
     biller: str
@@ -384,6 +410,7 @@ class BillOrder(msgspec.Struct, frozen=True):
     scenario: Scenario = NO_SCENARIO
     rail: str = ""
     phone: str = ""
+    account: str = ""
 
 
 class CustomerQuery(msgspec.Struct, frozen=True):

@@ -38,7 +38,7 @@ from kasuwa.rails.ports import (
     TransferOrder,
     Unavailable,
 )
-from kasuwa.rails.vendor_accounts import KnownAccounts
+from kasuwa.rails.vendor_accounts import AccountRails, KnownAccounts
 
 log = structlog.get_logger("kasuwa.rails")
 
@@ -108,8 +108,8 @@ class RailSet(Generic[RailT]):
 
     `rails` are all that are configured. `order` are those for new orders, the first choice first. `unpaid` is one that
     is never given an order, because it runs in shadow mode. `items` are what billers sell: a biller other than the
-    first of the settings, whose catalogue is offered, takes an order only if it is known to sell the item. `accounts`
-    are our accounts with the vendors."""
+    first of the settings, whose catalogue is offered, takes an order only if it is known to sell the item. `placed`
+    has the rails by our accounts with their vendors: `place` sets the former accounts."""
 
     def __init__(
         self,
@@ -129,13 +129,17 @@ class RailSet(Generic[RailT]):
         self.balances = balances
         self.unpaid = unpaid
         self.items = items
-        self.accounts = KnownAccounts()
+        self.placed: AccountRails[RailT] = AccountRails(rails)
         # Found once: the check of a protocol takes as long as the rest of a choice.
         self._selective: dict[str, SelectiveRail] = {}
         for name, rail in rails.items():
             if isinstance(rail, SelectiveRail):
                 self._selective[name] = rail
         self._reported: set[str] = set()
+
+    def place(self, former: Mapping[tuple[str, str], RailT], accounts: KnownAccounts) -> None:
+        """Adds the rails with former accounts, by name and account."""
+        self.placed = AccountRails(self.rails, former, accounts)
 
     # --- choosing ------------------------------------------------------------------------------------------------
 
@@ -175,11 +179,11 @@ class RailSet(Generic[RailT]):
 
     # --- calling -------------------------------------------------------------------------------------------------
 
-    def get(self, name: str) -> RailT:
+    def get(self, name: str, account: str = "") -> RailT:
         """Returns the rail of an order, or the first one if the order has none. Raises Unavailable if it is not
         configured: the order is sent nowhere else."""
         name = name or next(iter(self.order), "")
-        rail = self.rails.get(name)
+        rail = self.placed.find(name, account)
         if rail is not None:
             return rail
         if not name:
@@ -190,11 +194,18 @@ class RailSet(Generic[RailT]):
         notice = f"an order waits for {name}, which is no longer configured: set its keys until its orders have ended"
         raise Unavailable(f"{name} is not configured", notice=notice)
 
-    def get_for_sending(self, name: str) -> RailT:
-        """Returns the rail that is written with an order. Raises NothingSent if none is: it is chosen first."""
+    def get_for_sending(self, name: str, account: str = "") -> RailT:
+        """Returns the rail that is written with an order. Raises NothingSent if none is, and if the keys of its account
+        are not set: rail and account are chosen first."""
         if not name:
             raise NothingSent(f"the order has no rail for {self.purpose} yet")
-        return self.get(name)
+        rail = self.get(name, account)
+        self.placed.require_known(name, account)
+        return rail
+
+    def confirm(self, order: TransferOrder | BillOrder, answer: Answer) -> Answer:
+        """Returns the answer to the query of an order. Raises Unavailable if another account may have it."""
+        return self.placed.accounts.confirm(order.rail, order.account, order.sent_at, answer)
 
     async def ask_in_turn(
         self, preferred: tuple[str, ...], target: str, ask: Callable[[RailT], Awaitable[AnswerT]]
@@ -237,6 +248,7 @@ class Router:
 
     def __init__(self) -> None:
         self.sets: dict[str, RailSet[object]] = {}
+        self.accounts = KnownAccounts()
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         rails = self.sets.get(demand.purpose)
@@ -249,6 +261,10 @@ class Router:
     def choose_first(self, purpose: str) -> str:
         rails = self.sets.get(purpose)
         return "" if rails is None else next(iter(rails.order), "")
+
+    def find_account(self, rail: str, kept: str = "") -> str:
+        own = self.accounts.own.get(rail, "")
+        return (self.accounts.find(rail, kept) or own) if kept else own
 
     def list_rails(self) -> Iterator[tuple[str, str, object]]:
         """Yields every configured rail with its purpose and name."""
@@ -274,7 +290,7 @@ class RoutedBank:
         self._on_name = on_name
 
     async def transfer(self, order: TransferOrder) -> Answer:
-        rail = self._rails.get_for_sending(order.rail)
+        rail = self._rails.get_for_sending(order.rail, order.account)
         try:
             answer = await rail.transfer(order)
         except (FloatShort, NoAnswer) as error:
@@ -284,13 +300,15 @@ class RoutedBank:
         return answer
 
     async def query(self, order: TransferOrder) -> Answer:
-        answer = await self._rails.get(order.rail).query(order)
-        return self._rails.accounts.confirm(order.rail, order.sent_at, answer)
+        answer = await self._rails.get(order.rail, order.account).query(order)
+        return self._rails.confirm(order, answer)
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         began = time.monotonic()
         name, answer = await self._rails.ask_in_turn(
-            enquiry.rails, enquiry.bank_code, lambda rail: rail.find_account_name(enquiry)
+            enquiry.rails,
+            enquiry.bank.nip_code or enquiry.bank.cbn_code or "",
+            lambda rail: rail.find_account_name(enquiry),
         )
         if self._on_name is not None:
             self._on_name(NameComparison(name, enquiry, answer, time.monotonic() - began))
@@ -311,7 +329,7 @@ class RoutedBiller:
         return answer
 
     async def pay(self, order: BillOrder) -> Answer:
-        rail = self._rails.get_for_sending(order.rail)
+        rail = self._rails.get_for_sending(order.rail, order.account)
         try:
             answer = await rail.pay(order)
         except (FloatShort, NoAnswer) as error:
@@ -321,8 +339,8 @@ class RoutedBiller:
         return answer
 
     async def query(self, order: BillOrder) -> Answer:
-        answer = await self._rails.get(order.rail).query(order)
-        return self._rails.accounts.confirm(order.rail, order.sent_at, answer)
+        answer = await self._rails.get(order.rail, order.account).query(order)
+        return self._rails.confirm(order, answer)
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
-        return await self._rails.get(order.rail).reprint(order)
+        return await self._rails.get(order.rail, order.account).reprint(order)

@@ -87,7 +87,6 @@ SUSPENDED = Refusal(AUTHENTICATION_FAILED, "This merchant is suspended; ask the 
 TOO_MANY_FAILURES = Refusal(
     ERROR, "Too many failed authentications from your address; check mid and key, and wait as retry-after says"
 )
-TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 
 # How long a rail may take, and how long a repeated request waits for the first one to finish.
 # Contract: #repeats
@@ -141,7 +140,7 @@ class Dispatch:
     def __init__(self, services: DispatchServices) -> None:
         self._services = services
         limits = services.limits
-        self._limiter = RateLimiter() if limits is None else RateLimiter(limits.rates)
+        self.limiter = RateLimiter() if limits is None else RateLimiter(limits.rates)
         self._throttle = AuthenticationThrottle() if limits is None else SharedThrottle(limits.failures)
         self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
@@ -205,10 +204,7 @@ class Dispatch:
             usage.note_use(merchant.merchant_id, caller.key_id, address())
         if throttle.has_failures:
             throttle.record_success(address(), mid)
-        wait = self._limiter.wait_seconds(merchant.merchant_id, merchant.rate_limit)
-        if wait:
-            return rate_limit_reply(TOO_MANY, wait)
-        return merchant
+        return self.limiter.count_request(merchant) or merchant
 
     async def _answer_merchant(
         self,

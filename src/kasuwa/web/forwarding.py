@@ -8,6 +8,10 @@ If the owner is away or declines, nothing was done, and the request is decided h
 may have been carried out. It is then decided here only if the same request, sent again by the merchant, would be safe:
 it has an Idempotency-Key, or a reference that is carried out once. Otherwise the outcome is not known. Contract:
 #outcome
+
+The processes of one host count the requests of a merchant together (shared_buckets.py). If the owner is on another
+host, that one counts them as well: a write when it arrives there, a read because it is asked to. So a rate limit is the
+same however many hosts there are. Contract: #rates
 """
 
 import asyncio
@@ -29,7 +33,7 @@ from kasuwa.db.progress import RequestProgress
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.observe.log import describe_error
 from kasuwa.observe.metrics import DECIDED_FOR_OTHERS, Metrics
-from kasuwa.owners.frames import PAYER_ANSWER, QUESTION_NAMES, REQUEST
+from kasuwa.owners.frames import PAYER_ANSWER, QUESTION_NAMES, RATE, REQUEST
 from kasuwa.owners.links import NothingDone, OwnerLink, OwnerLinks, ReplyLost
 from kasuwa.owners.listener import AnswerQuestion, Inquiry
 from kasuwa.web.dispatch import Dispatch, failure_reply
@@ -60,6 +64,7 @@ class ForwardedRequest(msgspec.Struct, array_like=True):
     is_on_behalf: bool = False  # of a user of the console
     note: ActionNote | None = None
     caller: Caller = NO_CALLER  # whose scopes the owner checks
+    is_of_other_host: bool = False  # it has not been counted against the rate limit on the owner's host
 
 
 class ForwardedReply(msgspec.Struct, array_like=True):
@@ -123,6 +128,30 @@ def may_repeat(action: Write | AdminCommand, envelope: ReferencedEnvelope, heade
     return action.unique_reference == "orderRef" and isinstance(envelope.order_ref, str) and envelope.order_ref != ""
 
 
+def decode_reply(answer: bytes) -> HttpReply:
+    reply = REPLY_DECODER.decode(answer)
+    return HttpReply(
+        reply.http_status,
+        reply.body,
+        reply.status,
+        action=reply.action,
+        retry_after=reply.retry_after,
+        headers=reply.headers or JSON_HEADERS,
+    )
+
+
+def encode_reply(answered: HttpReply) -> bytes:
+    reply = ForwardedReply(
+        answered.http_status,
+        answered.body,
+        answered.status,
+        answered.action,
+        answered.retry_after,
+        None if answered.headers is JSON_HEADERS else answered.headers,
+    )
+    return ENCODER.encode(reply)
+
+
 class RequestForwarder:
     """Answers requests through the merchant's owner. Takes the place of dispatch if there are several API processes."""
 
@@ -136,9 +165,11 @@ class RequestForwarder:
         link = self._find_owner(REQUEST, merchant)
         selected = None if link is None else select_write(path, body)
         if link is None or selected is None:
-            return await self._dispatch.answer(path, headers, body, merchant)
+            return await self._count_read(link, merchant) or await self._dispatch.answer(path, headers, body, merchant)
         kept = {name: headers.get(name) for name in FORWARDED_HEADERS if name in headers}
-        request = ForwardedRequest(path.method.name, merchant.mid, kept, body, caller=merchant.caller)
+        request = ForwardedRequest(
+            path.method.name, merchant.mid, kept, body, caller=merchant.caller, is_of_other_host=bool(link.peer)
+        )
         is_repeatable = may_repeat(*selected, headers)
         answered = await self._ask(link, path, request, is_repeatable) or await self._dispatch.answer(
             path, headers, body, merchant
@@ -197,15 +228,18 @@ class RequestForwarder:
             progress = RequestProgress()
             progress.expect_changes()
             return failure_reply(path, DatabaseUnreachable(is_outcome_unknown=True), progress)
-        reply = REPLY_DECODER.decode(answer)
-        return HttpReply(
-            reply.http_status,
-            reply.body,
-            reply.status,
-            action=reply.action,
-            retry_after=reply.retry_after,
-            headers=reply.headers or JSON_HEADERS,
-        )
+        return decode_reply(answer)
+
+    async def _count_read(self, link: OwnerLink | None, merchant: Merchant) -> HttpReply | None:
+        """Counts a request that is answered here at an owner on another host. Returns the refusal if it is beyond the
+        limit. If the owner does not answer, the count of this host is enough."""
+        if link is None or not link.peer or merchant.rate_limit is None:
+            return None
+        try:
+            answer = await link.ask(RATE, merchant.mid.encode(), may_repeat=True)
+        except (NothingDone, ReplyLost):
+            return None
+        return decode_reply(answer) if answer else None
 
     def _find_owner(self, kind: int, merchant: Merchant) -> OwnerLink | None:
         """Returns the connection to the owner, or None if this process decides."""
@@ -236,7 +270,7 @@ class RequestInbox:
 
     @property
     def handlers(self) -> dict[int, AnswerQuestion]:
-        return {REQUEST: self._begin_request, PAYER_ANSWER: self._begin_payer_answer}
+        return {REQUEST: self._begin_request, PAYER_ANSWER: self._begin_payer_answer, RATE: self._begin_count}
 
     def _begin_request(self, payload: bytes, inquiry: Inquiry) -> None:
         request = REQUEST_DECODER.decode(payload)
@@ -247,6 +281,9 @@ class RequestInbox:
         action = self._payer_actions[asked.action]
         request = msgspec.msgpack.decode(asked.request, type=action.request)
         self._start(self._answer_payer(action, request, asked.merchant_id, inquiry), inquiry)
+
+    def _begin_count(self, payload: bytes, inquiry: Inquiry) -> None:
+        self._start(self._count(payload.decode(), inquiry), inquiry)
 
     def _start(self, work: Any, inquiry: Inquiry) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -261,30 +298,36 @@ class RequestInbox:
         if task.cancelled() or error is not None:
             inquiry.fail()
 
-    async def _answer_request(self, request: ForwardedRequest, path: Route, inquiry: Inquiry) -> None:
+    async def _find_merchant(self, mid: str) -> Merchant | None:
         try:
-            found = self._directory.get_cached(request.mid) or await self._directory.load(request.mid)
+            found = self._directory.get_cached(mid) or await self._directory.load(mid)
         except Exception:
-            inquiry.decline()
-            return
-        merchant = found.merchant
+            return None
+        return found.merchant
+
+    async def _count(self, mid: str, inquiry: Inquiry) -> None:
+        """Counts a request that another host answers. The answer is empty if it is within the rate limit."""
+        merchant = await self._find_merchant(mid)
         if merchant is None:
             inquiry.decline()
             return
-        if request.is_on_behalf:
+        refused = self._dispatch.limiter.count_request(merchant)
+        inquiry.answer(b"" if refused is None else encode_reply(refused))
+
+    async def _answer_request(self, request: ForwardedRequest, path: Route, inquiry: Inquiry) -> None:
+        merchant = await self._find_merchant(request.mid)
+        if merchant is None:
+            inquiry.decline()
+            return
+        refused = self._dispatch.limiter.count_request(merchant) if request.is_of_other_host else None
+        if refused is not None:
+            answered = refused
+        elif request.is_on_behalf:
             answered = await self._dispatch.handle_on_behalf(path, merchant, request.body, request.note)
         else:
             merchant = msgspec.structs.replace(merchant, caller=request.caller)
             answered = await self._dispatch.answer(path, request.headers, request.body, merchant)
-        reply = ForwardedReply(
-            answered.http_status,
-            answered.body,
-            answered.status,
-            answered.action,
-            answered.retry_after,
-            None if answered.headers is JSON_HEADERS else answered.headers,
-        )
-        inquiry.answer(ENCODER.encode(reply))
+        inquiry.answer(encode_reply(answered))
 
     async def _answer_payer(self, action: Write, request: Any, merchant_id: int, inquiry: Inquiry) -> None:
         progress = RequestProgress()

@@ -31,15 +31,16 @@ class StaticDocument(msgspec.Struct, frozen=True):
     def reply(self, accepted: str | None, known_etags: str | None) -> HttpReply:
         """Returns the document, or HTTP 304 if the client has it already."""
         caching = (("etag", self.etag), ("cache-control", "no-cache"))
-        if known_etags and self.is_known(known_etags):
+        if known_etags and is_known_etag(known_etags, self.etag):
             return HttpReply(304, b"", headers=(*caching, ("vary", "accept-encoding")))
         answered = preencoded_reply(self.encoded, accepted)
         answered.headers = (*answered.headers, *caching)
         return answered
 
-    def is_known(self, known_etags: str) -> bool:
-        """Returns whether an If-None-Match header names this document."""
-        return any(etag.strip() in ("*", self.etag) for etag in known_etags.split(","))
+
+def is_known_etag(known_etags: str, etag: str) -> bool:
+    """Returns whether an If-None-Match header names a document."""
+    return any(known.strip() in ("*", etag) for known in known_etags.split(","))
 
 
 def make_static_document(document: dict[str, Any]) -> StaticDocument:

@@ -7,7 +7,12 @@ import time
 
 import msgspec
 
+from kasuwa.core.codes import ERROR
+from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.web.replies import HttpReply, rate_limit_reply
 from kasuwa.web.shared_buckets import SharedBuckets
+
+TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
 
 
 class Bucket(msgspec.Struct):
@@ -21,6 +26,11 @@ class RateLimiter:
     def __init__(self, shared: SharedBuckets | None = None) -> None:
         self._buckets: dict[int, Bucket] = {}
         self._shared = shared
+
+    def count_request(self, merchant: Merchant) -> HttpReply | None:
+        """Counts a request of a merchant on this host. Returns the refusal if it is beyond the limit."""
+        wait = self.wait_seconds(merchant.merchant_id, merchant.rate_limit)
+        return rate_limit_reply(TOO_MANY, wait) if wait else None
 
     def wait_seconds(self, merchant_id: int, rate: tuple[int, int] | None) -> float:
         """Takes a token and returns 0, or returns the seconds until one is available."""

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from kasuwa.core.callback import Callbacks
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.core.page import Files, Pages, StreamedPage
+from kasuwa.db.request_records import RequestRecord
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog
 from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Metrics
 from kasuwa.web.bodies import (
@@ -25,6 +27,7 @@ from kasuwa.web.bodies import (
     RequestBody,
 )
 from kasuwa.web.dispatch import Dispatch
+from kasuwa.web.documentation import DOCS, DocumentationPages
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.openapi_documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
 from kasuwa.web.replies import API_VERSION, HttpReply, refusal_reply
@@ -97,6 +100,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     routes: dict[str, Route]  # by path
     dispatch: Dispatch
     documents: BuiltOnce[dict[str, StaticDocument]]  # the OpenAPI documents by path
+    documentation: DocumentationPages
     check_readiness: Callable[[], Awaitable[str | None]]  # returns the problem that keeps us from serving, or None
     request_log: RequestLog
     pages: Pages  # the payers' pages
@@ -105,6 +109,8 @@ class ServerServices(msgspec.Struct, frozen=True):
     metrics: Metrics
     proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
     forwarder: RequestForwarder | None = None  # None: all requests are decided in this process
+    # Records requests for the console of the test environment. None in live.
+    record_request: Callable[[str, RequestRecord], None] | None = None
     details: dict[str, str | int] = {}  # further fields of the reply of /readyz: environment, version, schema
 
 
@@ -114,12 +120,14 @@ class Server:
         self._dispatch = services.dispatch
         self._answer_request = (services.forwarder or services.dispatch).answer
         self._documents = services.documents
+        self._documentation = services.documentation
         self._check_readiness = services.check_readiness
         self._log = services.request_log
         self._pages = services.pages
         self._files = services.files
         self._callbacks = services.callbacks
         self._metrics = services.metrics
+        self._record_request = services.record_request
         self._proxies = services.proxies
         self._ready = msgspec.json.encode({"status": 200, "message": "ready", **services.details})
         self._ids = RequestIds()
@@ -145,6 +153,9 @@ class Server:
         seconds, shown = time.perf_counter() - started, self._loggable(path)
         self._metrics.count(REQUESTS, shown, answered.action, str(answered.status))
         self._metrics.observe(REQUEST_SECONDS, seconds, shown, answered.action)
+        if self._record_request is not None and answered.mid:
+            parts = (request_id, shown, answered.action, answered.http_status, answered.status, seconds * 1000)
+            self._record_request(answered.mid, RequestRecord(datetime.now(UTC), *parts))
         if self._log.is_open:
             method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
             line = RequestLine(
@@ -167,7 +178,7 @@ class Server:
     def _loggable(self, path: str) -> str:
         """Returns the path to log. That of a page or file holds a token, that of a call-back a secret, and an unknown
         one may hold anything."""
-        for prefix in (PAGES, RAILS, FILES):
+        for prefix in (PAGES, RAILS, FILES, DOCS):
             if path.startswith(prefix):
                 return prefix
         return path if path in self._routes else "other"
@@ -181,6 +192,8 @@ class Server:
                 return await self._answer_callback(scope, path, protocol)
             if path.startswith(FILES):
                 return await self._answer_file(scope.method, path)
+            if path == DOCS or path.startswith(f"{DOCS}/"):
+                return await self._documentation.serve(scope.method, path, headers)
             return await self._answer_plain(scope.method, path, headers)
         if scope.method not in ("PUT", "POST"):
             return USE_PUT_REPLY

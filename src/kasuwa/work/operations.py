@@ -30,3 +30,13 @@ class CommonOperations:
         now = await self.business_now(merchant)
         async with self._operators.acquire() as connection:
             return await deliveries.resend_events(connection, merchant.merchant_id, first, last, now)
+
+    async def resend_failed(self, merchant: Merchant, since: datetime, limit: int) -> int | None:
+        """Makes events that were not accepted due again, those created since a business time, at most `limit`.
+
+        Returns how many, or None if the merchant has no endpoint."""
+        if not await self._operators.fetchval(SELECT_HAS_WEBHOOK, merchant.merchant_id):
+            return None
+        now = await self.business_now(merchant)
+        async with self._operators.acquire() as connection:
+            return await deliveries.resend_failed_events(connection, merchant.merchant_id, since, now, limit)

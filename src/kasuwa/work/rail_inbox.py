@@ -162,6 +162,7 @@ class RailInbox(Polling):
             amount=receipt.amount,
             currency=receipt.currency,
             sender_name=receipt.sender_name,
+            rail_account=receipt.rail_account,
         )
         merchant, rules = await self._services.directory.get_by_id(merchant_id), self._services.receipt_rules
         decide = partial(rules.decide, arrived)

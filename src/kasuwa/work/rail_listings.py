@@ -69,6 +69,7 @@ class RailListings(Polling):
             key=rail_key(account.merchant_id, account.rail_reference),
             name=account.account_name,
             email="",
+            account=account.rail_account,
             facts=FACTS_DECODER.decode(account.facts),
         )
         since = (account.listed_at or account.created_at).astimezone(UTC) - OVERLAP

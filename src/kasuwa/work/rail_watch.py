@@ -8,10 +8,12 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Protocol
 
 import asyncpg
 import structlog
 
+from kasuwa.core.routing import AccountAlias
 from kasuwa.db import connections, rail_records, vendor_accounts
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.rail_records import RailHealth
@@ -40,6 +42,25 @@ async def repeat(work: Callable[[], Awaitable[object]], seconds: float, failure:
         await asyncio.sleep(seconds)
 
 
+class SharedAccounts(Protocol):
+    """Our accounts with vendors, as this process knows them. Implemented by rails/vendor_accounts.py."""
+
+    @property
+    def own(self) -> Mapping[str, str]: ...
+
+    def take_learned(self) -> list[AccountAlias]: ...
+
+    def update(self, uses: Sequence[AccountUse], aliases: Sequence[AccountAlias]) -> None: ...
+
+
+async def share_accounts(connection: Connection, accounts: SharedAccounts) -> None:
+    """Writes which accounts this process uses and what it has found out of them, and reads what others have."""
+    await vendor_accounts.record_use(connection, accounts.own)
+    await vendor_accounts.add_aliases(connection, accounts.take_learned())
+    uses = await vendor_accounts.list_uses(connection)
+    accounts.update(uses, await vendor_accounts.list_aliases(connection))
+
+
 class RailWatch:
     """Publishes the state of the vendors of this process and its accounts with them, and passes on the balances that a
     worker has read."""
@@ -49,14 +70,12 @@ class RailWatch:
         pool: Pool,
         read_states: Callable[[], Sequence[RailHealth]],
         use_balances: Callable[[Balances], None],
-        own_accounts: Mapping[str, str] | None = None,
-        use_accounts: Callable[[list[AccountUse]], None] = lambda _: None,
+        accounts: SharedAccounts | None = None,
     ) -> None:
         self._pool = pool
         self._read_states = read_states
         self._use_balances = use_balances
-        self._own_accounts = own_accounts or {}
-        self._use_accounts = use_accounts
+        self._accounts = accounts
         self._read_at: dict[tuple[str, str], datetime] = {}
 
     async def run(self) -> None:
@@ -66,9 +85,8 @@ class RailWatch:
         async with self._pool.acquire() as connection:
             await rail_records.store_health(connection, self._read_states())
             found = await rail_records.list_balances(connection)
-            await vendor_accounts.record_use(connection, self._own_accounts)
-            uses = await vendor_accounts.list_uses(connection)
-        self._use_accounts(uses)
+            if self._accounts is not None:
+                await share_accounts(connection, self._accounts)
         # Each reading is passed on once: later ones of this process would undo what it has subtracted since.
         new = [row for row in found if self._read_at.get((row.rail, row.currency)) != row.read_at]
         self._read_at.update({(row.rail, row.currency): row.read_at for row in new})

@@ -41,9 +41,9 @@ from kasuwa.db.closes import SignedClose
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.db.merchant_keys import KeyRefused, NewKey, create_key, random_key
+from kasuwa.db.merchant_rows import snapshot
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.payout_policy import change_policy
-from kasuwa.db.reading import snapshot
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.ledger.invariants import find_violations
@@ -221,7 +221,7 @@ class SandboxOperations(CommonOperations):
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
         reference = await resolve_event_id(self._operators, merchant.merchant_id, reference)
         row = await self._find(merchant, reference)
-        async with snapshot(self._operators) as connection:
+        async with snapshot(self._operators, merchant.merchant_id) as connection:
             if row is None:
                 return await object_timeline(connection, merchant.merchant_id, reference)
             return await transaction_timeline(connection, row)

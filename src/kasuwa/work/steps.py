@@ -90,8 +90,8 @@ class StepRunner:
                 answer = await step.call(self._rails, job, now, secrets)
         except Unavailable as trouble:
             answer = ports.record_unavailable(trouble)
-        except (NoAnswer, TimeoutError):
-            answer = ports.RAIL_SILENT
+        except (NoAnswer, TimeoutError) as trouble:
+            answer = ports.record_silence(trouble)
         assert isinstance(answer, Answer)
         self._metrics.count(STEPS, job.kind, answer.status)
         self._metrics.observe(STEP_SECONDS, time.perf_counter() - began, job.kind)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import random
 import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from operator import attrgetter, itemgetter
@@ -18,7 +19,7 @@ import msgspec
 import structlog
 
 from kasuwa.core.decision import Job
-from kasuwa.core.event_payloads import build_test_event
+from kasuwa.core.event_payloads import TEST_EVENT
 from kasuwa.core.events import (
     DISABLE_AFTER,
     LONGEST_WAIT,
@@ -29,8 +30,11 @@ from kasuwa.core.events import (
     retry_delay,
     sign,
 )
+from kasuwa.core.keyring import UnsealError
+from kasuwa.core.response_excerpt import make_excerpt
+from kasuwa.core.sample_events import build_sample_event
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.vault import UnsealError, Vault
+from kasuwa.core.vault import Vault
 from kasuwa.db import connections as connections_module
 from kasuwa.db import deliveries
 from kasuwa.db.clock import DatabaseClock
@@ -288,23 +292,32 @@ class WebhookSender:
         await self._switch_off(connection, [outcome])
         return outcome
 
-    async def send_test_event(self, connections: QueryRunner, merchant_id: int, url: str) -> str:
-        """Sends a signed test event once, records nothing and returns a message about the result. Holds no connection
-        of a pool while it sends. One test at a time for a merchant, MAX_PINGS over all."""
+    async def send_test_event(
+        self,
+        connections: QueryRunner,
+        merchant_id: int,
+        url: str,
+        kind: str = TEST_EVENT,
+        keys: Sequence[bytes] | None = None,
+    ) -> str:
+        """Sends a signed sample event of a kind once, records nothing and returns a message about the result. Holds no
+        connection of a pool while it sends. One test at a time for a merchant, MAX_PINGS over all. Without `keys`, it
+        is signed as events for the first endpoint are."""
         if merchant_id in self._pinging or len(self._pinging) >= MAX_PINGS:
             return "Nothing was sent: another test is still under way. Wait for it and try again."
         self._pinging.add(merchant_id)
         try:
-            await self._load_keys(connections, {merchant_id})
-            return await self._send_ping(merchant_id, url)
+            if keys is None:
+                await self._load_keys(connections, {merchant_id})
+                keys = self._keys_of(merchant_id)
+            return await self._send_ping(url, kind, keys)
         except NoSigningKey:
             return "Nothing was sent: your key does not open here, so that nothing can be signed. Roll your key."
         finally:
             self._pinging.discard(merchant_id)
 
-    async def _send_ping(self, merchant_id: int, url: str) -> str:
-        body = msgspec.json.encode(build_test_event(self._environment))
-        keys = self._keys_of(merchant_id)
+    async def _send_ping(self, url: str, kind: str, keys: Sequence[bytes]) -> str:
+        body = msgspec.json.encode(build_sample_event(self._environment, kind))
         headers = sign(
             body, keys, "evt_test", int(self._clock.now().timestamp()), self._hash_header, has_bad_signature=False
         )
@@ -341,8 +354,12 @@ class WebhookSender:
         except (TargetRefused, RequestFailed) as error:
             return self._failed_result(item, None, str(error), int((time.monotonic() - started) * 1000))
         if 200 <= sent.status < 300:
-            return self._make_result(item, sent.status, None, int(sent.response_ms), None, delivered=True)
-        return self._failed_result(item, sent.status, f"HTTP {sent.status}", int(sent.response_ms), sent.retry_after)
+            result = self._make_result(item, sent.status, None, int(sent.response_ms), None, delivered=True)
+        else:
+            reason = f"HTTP {sent.status}"
+            result = self._failed_result(item, sent.status, reason, int(sent.response_ms), sent.retry_after)
+        result.response = make_excerpt(sent.body, keys) if sent.body else ""
+        return result
 
     def _failed_result(
         self, item: Delivery, http: int | None, error: str, ms: int, retry_after: int | None = None

@@ -35,6 +35,9 @@ class TwoRails:
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         return 2
 
+    def find_account(self, rail: str, kept: str = "") -> str:
+        return kept or f"account with {rail}"
+
     def choose_first(self, purpose: str) -> str:
         return "one"
 

@@ -9,6 +9,7 @@ import pytest
 
 from kasuwa.db import subject_access
 from kasuwa.db.migrate import open_vault
+from kasuwa.db.vault_keys import KeyRefresher
 from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
@@ -71,7 +72,8 @@ def test_clients_of_an_earlier_version_are_encrypted_and_stay_what_they_were(
     before = [enroll(shop, **PERSON, middlename=str(n)) for n in range(3)]
 
     async def work(connection: Any) -> None:
-        vault = await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
+        secret_key = secret_key_of(read_settings({}, data=deployment.directory))
+        vault = await open_vault(connection, secret_key)
         for record in before:
             merchant_id, client_id, sealed = await connection.fetchrow(
                 "select merchant_id, client_id, detail_sealed from client where client_id = $1", record["client_id"]
@@ -82,8 +84,10 @@ def test_clients_of_an_earlier_version_are_encrypted_and_stay_what_they_were(
                 " where merchant_id = $1 and client_id = $2",
                 *(merchant_id, client_id, detail),
             )
-        assert await subject_access.seal_clients(connection, partial(seal_detail, vault)) == len(before)
-        assert await subject_access.seal_clients(connection, partial(seal_detail, vault)) == 0
+        seal = partial(seal_detail, vault)
+        refresh = KeyRefresher(connection, vault, secret_key, lambda: secret_key).refresh
+        assert await subject_access.seal_clients(connection, seal, refresh) == len(before)
+        assert await subject_access.seal_clients(connection, seal, refresh) == 0
 
     deployment.run_on_connection(work)
     assert [view(shop, record["client_id"])["data"] for record in before] == before

@@ -316,6 +316,7 @@ def test_the_type_bulk_in_other_capitals_is_refused_with_its_spelling(shop: Merc
 
 def test_a_bulk_and_its_orders_are_verified_by_their_own_names(shop: MerchantClient) -> None:
     sent = shop.put("disburse", action="transfer", type="bulk", data=[order("a")]).body
+    shop.advance(seconds=0)
     by_name = shop.put("disburse", action="verify", orderRef="a").body
     assert by_name == shop.put("disburse", action="verify", txnRef="a").body
     assert by_name["orderRef"] == "a"

@@ -6,17 +6,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, Job, LoadedRows, Row
+from kasuwa.core.decision import Decision, Job, LoadedRows, Refusal, Row
 from kasuwa.core.requery import AT_ONCE
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.disburse.model import QUERY, SEND
+from kasuwa.methods.disburse.model import QUERY, SEND, TRANSFER_DETAIL_DECODER
+from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narration
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer
+from kasuwa.methods.disburse.steps import make_transfer_order
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK
 from tests.methods.disburse.orders import SentTransfer
-from tests.rule_context import context, merchant
+from tests.rule_context import NOW, context, merchant
 
 NOT_SENT = msgspec.structs.replace(RAIL_UNAVAILABLE, is_unsent=True, retry_after=600)
 
@@ -35,6 +37,9 @@ class TwoRails:
 
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         return self.count
+
+    def find_account(self, rail: str, kept: str = "") -> str:
+        return kept or f"account with {rail}"
 
     def choose_first(self, purpose: str) -> str:
         return "one"
@@ -70,6 +75,47 @@ def test_rail_is_written_with_the_transfer_and_its_job() -> None:
     sent = take(chooser)
     assert (sent.row.rail, sent.job.rail, sent.job.is_rail_fixed) == ("one", "one", False)
     assert chooser.demands == [(RailDemand("bank", 500_000, "NGN", "058"), ())]
+
+
+def test_account_is_written_before_anything_is_sent_and_moves_with_the_rail() -> None:
+    chooser = TwoRails()
+    sent = take(chooser)
+    assert sent.row.rail_account == sent.job.rail_account == "account with one"
+    assert make_transfer_order(sent.job, NOW).account == "account with one"
+    row, job = changed(receive(sent, NOT_SENT, chooser))
+    assert (row.rail_account, job.rail_account) == ("account with two", "account with two")
+    for answer in (RAIL_UNAVAILABLE, RAIL_SILENT, Answer(ports.NOT_FOUND, "25", "")):
+        row, job = changed(receive(sent, answer, chooser))
+        assert (row.rail_account, job.rail_account) == ("account with one", "account with one")
+
+
+def test_order_that_never_left_gets_the_account_of_the_settings_unless_it_is_fixed() -> None:
+    chooser = TwoRails(other="one")
+    sent = take(chooser)
+    sent.job.rail_account = "former"
+    row, job = changed(receive(sent, NOT_SENT, chooser))
+    assert (row.rail_account, job.rail_account, job.kind) == ("account with one", "account with one", SEND)
+    fixed = msgspec.structs.replace(sent.job, is_rail_fixed=True)
+    _, job = changed(receive(sent, NOT_SENT, chooser, fixed))
+    assert job.rail_account == "former"
+
+
+def test_name_that_a_rail_looked_up_is_kept_with_the_order() -> None:
+    chooser = TwoRails()
+    sent = take(chooser)
+    assert make_transfer_order(sent.job, NOW).beneficiary_name is None
+    named = msgspec.structs.replace(NOT_SENT, facts={ports.BENEFICIARY_NAME: "ADA OBI"})
+    _, job = changed(receive(sent, named, chooser))
+    assert make_transfer_order(job, NOW).beneficiary_name == "ADA OBI", "the next rail compares it"
+    paid = Answer(ports.SUCCESSFUL, "00", "", facts={ports.BENEFICIARY_NAME: "ADA OBI"})
+    for answer, current in ((paid, sent.job), (Answer(ports.SUCCESSFUL, "00", ""), job)):
+        [row] = [row for row in receive(sent, answer, chooser, current).rows if isinstance(row, Transaction)]
+        detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
+        assert detail.beneficiary_name == "ADA OBI"
+        assert "detail" in row.mutable_columns
+        erased = erase_narration(ErasableTransfer(*msgspec.structs.astuple(row)))
+        assert not isinstance(erased, Refusal)
+        assert "ADA OBI" not in erased.detail
 
 
 def test_rails_of_the_merchant_are_passed_on() -> None:

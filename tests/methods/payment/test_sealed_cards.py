@@ -5,7 +5,7 @@ from base64 import b64encode
 import msgspec
 import pytest
 
-from kasuwa.core.vault import UnsealError
+from kasuwa.core.keyring import UnsealError
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, SavedCard, payment_key, saved_card_key
 from kasuwa.methods.payment.steps import unseal_saved_card
 from tests.methods.payment.in_memory_payments import (

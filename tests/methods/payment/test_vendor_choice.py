@@ -52,6 +52,9 @@ class TwoVendors:
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         return len(preferred)
 
+    def find_account(self, rail: str, kept: str = "") -> str:
+        return kept or f"account with {rail}"
+
     def choose_first(self, purpose: str) -> str:
         raise AssertionError("payments know their vendor")
 

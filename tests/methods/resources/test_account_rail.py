@@ -39,6 +39,9 @@ class Rails:
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         return len(preferred)
 
+    def find_account(self, rail: str, kept: str = "") -> str:
+        return kept or f"account with {rail}"
+
     def choose_first(self, purpose: str) -> str:
         raise AssertionError("accounts know their rail")
 

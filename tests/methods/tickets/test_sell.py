@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.vault import UnsealError
+from kasuwa.core.keyring import UnsealError
 from kasuwa.methods.checkout.rules.pay_link import LINK_DISABLED
 from kasuwa.methods.tickets.model import UNKNOWN_TICKET, code_aad, person_aad
 from kasuwa.methods.tickets.rules import admit, open_sale

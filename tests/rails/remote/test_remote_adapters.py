@@ -31,6 +31,7 @@ from kasuwa.rails.ports import (
     Unavailable,
     UnreadableAnswer,
 )
+from kasuwa.rails.remote import messages
 from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import PATH, RemoteCallbacks
@@ -42,6 +43,7 @@ from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, s
 from kasuwa.twins.server import FaultKind, Twin
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+from tests.rails.banks import GTBANK
 from tests.rails.remote.example_rails import SECRET, ExampleRail, running_rail
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
@@ -52,7 +54,7 @@ PAYS, FAILS, UNKNOWN = "0123456785", "0123400002", "0123400009"
 
 def transfer_order(number: int = 0, **changes: Any) -> TransferOrder:
     key = rail_key(12, REFERENCES[number])
-    found = TransferOrder(key, 150_000, "NGN", "058", PAYS, "Ada Stores", "Invoice 1042")
+    found = TransferOrder(key, 150_000, "NGN", GTBANK, PAYS, "Ada Stores", "Invoice 1042")
     return msgspec.structs.replace(found, **changes)
 
 
@@ -88,8 +90,8 @@ def test_transfers_names_and_balances(rail: ExampleRail) -> None:
         assert await bank.query(order) == sent
         failed = await bank.transfer(transfer_order(1, account_number=FAILS))
         assert (failed.status, failed.code, failed.message) == (ports.FAILED, "07", "There is no such account")
-        assert (await bank.find_account_name(NameEnquiry("058", PAYS))).name == "ADA OBI"
-        assert (await bank.find_account_name(NameEnquiry("058", UNKNOWN))).name is None
+        assert (await bank.find_account_name(NameEnquiry(GTBANK, PAYS))).name == "ADA OBI"
+        assert (await bank.find_account_name(NameEnquiry(GTBANK, UNKNOWN))).name is None
         await bank.check_environment("test")
         with pytest.raises(Unavailable) as raised:
             await bank.check_environment("live")
@@ -119,6 +121,19 @@ def test_amounts_are_exact(rail: ExampleRail, amount: int) -> None:
         assert (await RemoteBank(client).query(order)).status == ports.FAILED
 
     with_client(rail.url, work)
+
+
+def test_amounts_of_every_message_are_exact() -> None:
+    """Amounts are whole numbers of minor units in every message of the protocol, and read back as they were."""
+    kinds = [kind for kind in vars(messages).values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)]
+    fields = [(kind, field) for kind in kinds for field in msgspec.structs.fields(kind) if field.name == "amount"]
+    assert {"TransferRequest", "BillRequest", "PaymentRequest", "Credit"} <= {kind.__name__ for kind, _ in fields}
+    for kind, field in fields:
+        for amount in (1, 99, 2**53 - 1):
+            assert msgspec.json.decode(str(amount), type=field.type) == amount, kind
+        for wrong in ("1.5", '"1"', "0.99"):
+            with pytest.raises(msgspec.ValidationError):
+                msgspec.json.decode(wrong, type=field.type)
 
 
 def test_bills(rail: ExampleRail) -> None:
@@ -311,7 +326,7 @@ def test_refusals_of_a_transfer(status: int, error: type[Exception], has_notice:
 def test_refusals_of_a_look_up(status: int, error: type[Exception]) -> None:
     rules = ScriptedRail({"error": "declined", "message": "Not allowed for this account"}, status)
     with pytest.raises(error):
-        at_scripted(rules, lambda bank, _: bank.find_account_name(NameEnquiry("058", PAYS)))
+        at_scripted(rules, lambda bank, _: bank.find_account_name(NameEnquiry(GTBANK, PAYS)))
 
 
 def test_an_answer_that_is_not_signed_is_not_believed() -> None:

@@ -4,10 +4,14 @@ import asyncio
 import base64
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES
 from kasuwa.composition import Services
+from kasuwa.console import operator_suspense
+from kasuwa.console.manual_posting import ProposedPosting, Verdict, decide_verdict, need_verdict
+from kasuwa.core.decision import AuditEntry
 from kasuwa.db import connections
 from kasuwa.db.rail_inbox import InboxEntry
 from kasuwa.settings import read_settings
@@ -16,6 +20,7 @@ from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.paystack_collection import PaystackCollectionRules
 from kasuwa.twins.server import Twin, TwinThread
 from kasuwa.work.rail_inbox import InboxServices, RailInbox
+from kasuwa.work.rule_submission import submit_rule
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
 from tests.work.event_log import wait_until
@@ -129,6 +134,21 @@ def running(deployments: Deployments, name: str, accounts: str) -> Iterator[Acco
             harness = AccountHarness(deployment, settings, twins)
             with contextlib.closing(harness.shop.connection):
                 yield harness
+
+
+async def approve_return(harness: AccountHarness, reference: str) -> None:
+    """Writes the verdict of two operators that money in suspense is returned. The worker then has its rail do it."""
+    services = await Services.build(read_settings(harness.settings), harness.deployment.dsn)
+    services.writer.start()
+    try:
+        merchant = await services.merchant_directory.get_by_id(harness.merchant_id)
+        read = await operator_suspense.read(services.reader, operator_suspense.RETURN, reference, "")
+        assert isinstance(read, ProposedPosting), read
+        verdict = Verdict(1_000_000, "approved", 1, read, AuditEntry("operator", "approved", "approval"))
+        decide = partial(decide_verdict, verdict)
+        await submit_rule(services.writer, merchant, need_verdict(verdict, merchant), decide)
+    finally:
+        await services.close()
 
 
 async def book_at_once(

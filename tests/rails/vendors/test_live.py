@@ -225,6 +225,32 @@ def test_signed_call_back_ends_a_transfer(harness: LiveHarness) -> None:
     harness.wait_for_transfer("slow", "successful")
 
 
+def test_call_back_before_the_answer_of_the_send_ends_it_once(harness: LiveHarness) -> None:
+    """The vendor announces the end while its answer to the sending is still on its way, and once more after the end."""
+    shop = harness.deployment.connect()
+    before = len(harness.bank.transfers)
+    harness.paystack.add_fault("hold", "/transfer$")
+    fields = {"action": "transfer", "amount": "61.00", "bankcode": "058", "accountnumber": ACCOUNT, "orderRef": "early"}
+    with contextlib.closing(shop), ThreadPoolExecutor(max_workers=1) as threads:
+        sending = threads.submit(harness.put, "disburse", **fields)
+        try:
+            wait_until("the vendor has the order", lambda: len(harness.bank.transfers) > before)
+            body, headers = harness.bank.settle(list(harness.bank.transfers)[-1], "success")
+            for _ in range(2):
+                assert shop.send("POST", "/rails/paystack", body, headers).http == 200
+        finally:
+            harness.paystack.release()
+        assert sending.result()["txnStatus"] in ("processing", "successful")
+    harness.wait_for_transfer("early", "successful")
+    with harness.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/paystack", body, headers).http == 200
+    assert len(harness.bank.transfers) == before + 1
+    [(count,)] = harness.deployment.fetch(
+        "select count(*) from event e join transaction t on t.txn_ref = e.reference where t.order_ref = 'early'"
+    )
+    assert count == 1
+
+
 def test_reversed_transfer_becomes_a_notice(harness: LiveHarness) -> None:
     harness.shop.transfer(bankcode="058", accountnumber=ACCOUNT, orderRef="back")
     harness.wait_for_transfer("back", "successful")

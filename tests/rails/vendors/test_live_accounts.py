@@ -16,7 +16,7 @@ import pytest
 
 from kasuwa.db.rail_inbox import InboxEntry
 from tests.rails.live_merchant import fund
-from tests.rails.vendors.live_accounts import BVN, AccountHarness, book_at_once, running
+from tests.rails.vendors.live_accounts import BVN, AccountHarness, approve_return, book_at_once, running
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployments, stop, terminated_with_us
 from tests.work.event_log import wait_until
@@ -277,6 +277,28 @@ def test_money_for_nobody_known_goes_to_the_suspense_of_the_operators_merchant(h
         asyncio.run(book_at_once(harness, [entry], processes=1, suspense_mid=harness.shop.mid))
     assert harness.deployment.fetch(query)[0][0] == before + 33_300
     assert any("NGN 333.00 came into account 9900000010" in message for message in harness.notices())
+
+
+def test_money_in_suspense_is_returned_to_its_sender_by_its_rail(harness: AccountHarness) -> None:
+    """The rail refunds it once, although its first answer is lost."""
+    harness.twins.bank.accounts.pay_into("9900000011", 44_400)
+    reference = list(harness.twins.bank.accounts.payments)[-1]
+    entry = InboxEntry("paystack", "receipt", reference, 3, "")
+    asyncio.run(book_at_once(harness, [entry], processes=1, suspense_mid=harness.shop.mid))
+    harness.twins.paystack.add_fault("lose", "/refund", method="POST")
+    asyncio.run(approve_return(harness, reference))
+    state = "select state from suspense_decision where rail_reference = $1"
+    refunds = harness.twins.collections.refunds
+    wait_until("the rail has it", lambda: [refund for refund in refunds if refund.reference == reference])
+    harness.twins.collections.end_refund(refunds[-1].id)
+
+    def is_returned() -> bool:
+        harness.deployment.fetch("update scheduled_job set run_at = now() where kind like 'payment.%return%'")
+        return harness.deployment.fetch(state, reference) == [("returned",)]
+
+    wait_until("it is returned", is_returned)
+    assert [refund.amount for refund in refunds if refund.reference == reference] == [44_400]
+    assert harness.deployment.broken_invariants([harness.shop.mid]) == []
 
 
 # --- disputes, settlements, transfers that wait --------------------------------------------------------------------

@@ -3,6 +3,7 @@ after which the vendors are named in another order."""
 
 import contextlib
 import http.client
+import json
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -113,8 +114,10 @@ def test_accounts_with_vendors_are_listed_and_may_be_named_the_same(vendors: Two
     deployment.fetch("insert into vendor_account values ('monnify', 'former', now() - interval '1 day', now())")
     lines = deployment.run_command("rail", "accounts").splitlines()
     assert [line.split()[0] for line in lines] == ["monnify", "monnify", "paystack", "vtpass"]
-    assert [line.endswith("set now") for line in lines] == [False, True, True, True]
-    assert len(deployment.run_command("rail", "accounts", "--same", "monnify").splitlines()) == 3
+    assert [line.rpartition(", ")[2] for line in lines] == ["keys not set", "set now", "set now", "set now"]
+    own = lines[1].split()[1].removesuffix(":")
+    lines = deployment.run_command("rail", "accounts", "--same", "monnify").splitlines()
+    assert lines[0].endswith(f"0 open orders, the same as {own}")
     entries = deployment.fetch("select subject, after from audit_entry where action = 'rail.same_account'")
     assert entries == [("monnify", "1 other keys are of the same account")]
     assert "the keys of remote are not set" in deployment.run_refused_command("rail", "accounts", "--same", "remote")
@@ -130,7 +133,8 @@ def test_changed_catalogue_of_bills_is_asked_for(vendors: TwoVendors) -> None:
 
 
 def test_kill_after_which_the_vendors_are_named_in_another_order(vendors: TwoVendors) -> None:
-    """Monnify has the order, and every process dies before its answer is recorded. Then Paystack is named first."""
+    """Monnify has the order, and every process dies before its answer is recorded. Then Paystack is named first, and
+    Monnify has the keys of another account."""
     harness, deployment, before = vendors.harness, vendors.harness.deployment, vendors.paid_by()
     vendors.monnify.add_fault("hang", PATH)
 
@@ -145,6 +149,11 @@ def test_kill_after_which_the_vendors_are_named_in_another_order(vendors: TwoVen
         with pytest.raises((OSError, http.client.HTTPException)):
             sending.result()
     deployment.fetch("update scheduled_job set leased_until = now() where leased_until is not null")
+    account = "select rail_account from transaction where order_ref = 'killed'"
+    written = deployment.fetch(account)
+    former = {"rail": "monnify", "api_key": "MK_PROD_1", "secret_key": "secret-1", "wallet_account": "8016472829"}
+    deployment._environment["KASUWA_RAIL_FORMER_ACCOUNTS"] = json.dumps([{**former, "base_url": vendors.monnify.url}])
+    deployment._environment["KASUWA_MONNIFY_API_KEY"] = "MK_PROD_2"
     deployment._environment["KASUWA_RAIL_BANK"] = "paystack,monnify"
     process = deployment.start()
     try:
@@ -154,6 +163,7 @@ def test_kill_after_which_the_vendors_are_named_in_another_order(vendors: TwoVen
             harness.wait_for_transfer("killed", "successful")
             harness.shop.transfer(bankcode="058", accountnumber=ACCOUNT, amount="78.00", orderRef="after")
         assert vendors.rail_of("killed") == "monnify"
+        assert deployment.fetch(account) == written != [("",)]
         assert vendors.rail_of("after") == "paystack"
         assert vendors.paid_by() == (before[0] + 1, before[1] + 1)
     finally:

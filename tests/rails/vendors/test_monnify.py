@@ -24,6 +24,7 @@ from kasuwa.rails.vendors.monnify import (
 )
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.server import FaultKind, Twin
+from tests.rails.banks import GTBANK, OPAY_CODE, UNION
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 KEYS = MonnifyKeys("MK_TEST_1", "secret-1", "8016472829")
@@ -32,7 +33,7 @@ KEY = rail_key(12, REFERENCE)
 
 
 def order(account: str = "0123456784", **changes: Any) -> TransferOrder:
-    found = TransferOrder(KEY, 150_000, "NGN", "058", account, "Ada Stores", "Invoice 1042")
+    found = TransferOrder(KEY, 150_000, "NGN", GTBANK, account, "Ada Stores", "Invoice 1042")
     return msgspec.structs.replace(found, **changes)
 
 
@@ -74,7 +75,7 @@ def test_one_token_serves_many_calls_until_it_is_old() -> None:
 
 def test_token_that_ends_during_an_order_is_renewed_and_it_is_sent_once() -> None:
     async def work(harness: VendorHarness) -> None:
-        await harness.rail.find_account_name(NameEnquiry("058", "0123456784"))
+        await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456784"))
         harness.rules.end_token()
         assert (await harness.rail.transfer(order())).status == ports.PROCESSING
         assert harness.twin.count(LOG_IN) == 2
@@ -131,7 +132,7 @@ def test_code_of_one_bank_with_the_name_of_another_is_refused() -> None:
     """The vendor's 305 is OPay; ours is Summit Bank."""
 
     async def work(harness: VendorHarness) -> None:
-        answer = await harness.rail.transfer(order(bank_code="305"))
+        answer = await harness.rail.transfer(order(bank=OPAY_CODE))
         assert (answer.status, answer.code) == (ports.FAILED, "16")
         assert harness.rules.transfers == {}
 
@@ -272,11 +273,11 @@ def test_narrations(text: str, cleaned: str) -> None:
 
 def test_names() -> None:
     async def work(harness: VendorHarness) -> None:
-        assert await harness.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
-        unknown = await harness.rail.find_account_name(NameEnquiry("058", "0123456709"))
+        assert await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456784")) == NameAnswer("ADA OBI")
+        unknown = await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456709"))
         assert unknown.name is None
         with pytest.raises(LookupDeclined):
-            await harness.rail.find_account_name(NameEnquiry("032", "0123456784"))
+            await harness.rail.find_account_name(NameEnquiry(UNION, "0123456784"))
 
     at_monnify(work)
 

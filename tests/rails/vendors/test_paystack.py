@@ -26,12 +26,14 @@ from kasuwa.rails.vendors.paystack import (
     EXCEPTIONS,
     PaystackBank,
     PaystackKeys,
+    Recipient,
     make_callbacks,
     read_bank,
     read_transfer,
 )
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.server import FaultKind, Twin
+from tests.rails.banks import GTBANK, UNION
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 KEYS = PaystackKeys("sk_test_1")
@@ -40,7 +42,7 @@ KEY = rail_key(12, REFERENCE)
 
 
 def order(account: str = "0123456784", **changes: Any) -> TransferOrder:
-    found = TransferOrder(KEY, 150_000, "NGN", "058", account, "Ada Stores", "Invoice 1042")
+    found = TransferOrder(KEY, 150_000, "NGN", GTBANK, account, "Ada Stores", "Invoice 1042")
     return msgspec.structs.replace(found, **changes)
 
 
@@ -108,7 +110,7 @@ def test_outcomes(account: str, status: str, code: str | None, has_notice: bool)
 
 def test_bank_that_cannot_be_mapped_is_refused_before_anything_is_sent() -> None:
     async def work(harness: VendorHarness) -> None:
-        answer = await harness.rail.transfer(order(bank_code="032"))
+        answer = await harness.rail.transfer(order(bank=UNION))
         assert (answer.status, answer.code) == (ports.FAILED, "16")
         assert harness.twin.count("/transfer") == 0
 
@@ -121,7 +123,7 @@ def test_lost_answer_then_query(fault: FaultKind) -> None:
 
     async def work(harness: VendorHarness) -> None:
         harness.twin.add_fault(fault, "/transfer")  # also the first call whose path begins so
-        harness.rail._recipients["058", "0123456784"] = "RCP_0580123456784"
+        harness.rail._recipients["058", "0123456784"] = Recipient("RCP_0580123456784", "ADA OBI")
         harness.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
         with pytest.raises((Unavailable, NoAnswer)) as caught:
             await harness.rail.transfer(order())
@@ -149,7 +151,7 @@ def test_trouble_before_the_money_call_means_that_nothing_was_sent(path: str, fa
 def test_used_reference_is_looked_up_and_paid_once() -> None:
     async def work(harness: VendorHarness) -> None:
         harness.twin.add_fault("lose", "/transfer", 1)
-        harness.rail._recipients["058", "0123456784"] = "RCP_0580123456784"
+        harness.rail._recipients["058", "0123456784"] = Recipient("RCP_0580123456784", "ADA OBI")
         harness.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
         with pytest.raises(NoAnswer):
             await harness.rail.transfer(order())
@@ -260,11 +262,11 @@ def test_statuses(change: dict[str, Any], status: str) -> None:
 
 def test_names() -> None:
     async def work(harness: VendorHarness) -> None:
-        assert await harness.rail.find_account_name(NameEnquiry("000013", "0123456784")) == NameAnswer("ADA OBI")
-        unknown = await harness.rail.find_account_name(NameEnquiry("058", "0123456709"))
+        assert await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456784")) == NameAnswer("ADA OBI")
+        unknown = await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456709"))
         assert unknown.name is None
         with pytest.raises(LookupDeclined):
-            await harness.rail.find_account_name(NameEnquiry("032", "0123456784"))
+            await harness.rail.find_account_name(NameEnquiry(UNION, "0123456784"))
 
     at_paystack(work)
 
@@ -307,10 +309,10 @@ def test_last_list_of_banks_stays_when_the_next_cannot_be_read() -> None:
         now = [0.0]
         async with twin_of(PaystackRules()) as (twin, transport):
             rail = PaystackBank(transport, twin.url, KEYS, "test", Observed(), lambda: now[0])
-            assert await rail._banks.find_code("058") == "058"
+            assert await rail._banks.find_code(GTBANK) == "058"
             now[0] = 100_000.0
             twin.add_fault("bad_gateway", "/bank")
-            assert await rail._banks.find_code("058") == "058"
+            assert await rail._banks.find_code(GTBANK) == "058"
 
     asyncio.run(run())
 

@@ -157,7 +157,7 @@ def test_faults_of_a_begin(fault: FaultKind) -> None:
     at_paystack(work)
 
 
-@pytest.mark.parametrize("amount", [50_00, 9_007_199_254_740_992])
+@pytest.mark.parametrize("amount", [50_00, 50_01, 50_99, 9_007_199_254_740_992])
 def test_amounts_are_exact_on_the_wire_and_back(amount: int) -> None:
     answer = at_paystack(lambda harness: harness.pay_card(amount=amount))
     assert answer.status == ports.SUCCESSFUL

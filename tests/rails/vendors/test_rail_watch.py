@@ -14,6 +14,7 @@ from kasuwa.rails.ports import NameAnswer, NameEnquiry, NoAnswer, TransferOrder,
 from kasuwa.settings import float_least_of
 from kasuwa.work.rail_shadow import MAX_WAITING, ShadowComparer, are_same_name, mask_name
 from kasuwa.work.rail_watch import BalanceReader, RailWatch
+from tests.rails.banks import GTBANK
 from tests.rails.vendors.two_vendors import ACCOUNT, Ground, Process, play, prepare_database, process_of
 from tests.running import Deployments
 
@@ -127,7 +128,7 @@ def test_processes_publish_the_state_of_their_vendors(address: tuple[str, str]) 
 
 
 def order_of(process: Process) -> TransferOrder:
-    return TransferOrder(f"{process.merchant.merchant_id} GP|FD|1|20260105X", 1, "NGN", "058", ACCOUNT, "", "")
+    return TransferOrder(f"{process.merchant.merchant_id} GP|FD|1|20260105X", 1, "NGN", GTBANK, ACCOUNT, "", "")
 
 
 async def send_transfer(process: Process) -> None:
@@ -236,7 +237,7 @@ def test_comparisons_are_counted_and_differences_are_masked(address: tuple[str, 
             rail = ShadowRail()
             rail.answers = ["OBI ADA", "CHIDI OKO", None, Unavailable("down"), NoAnswer("lost")]
             comparer = ShadowComparer(process.pool, "bank", "monnify", rail.find_account_name)
-            enquiry = NameEnquiry("058", ACCOUNT)
+            enquiry = NameEnquiry(GTBANK, ACCOUNT)
             for _ in range(5):
                 comparer.add_name("paystack", enquiry, NameAnswer("ADA OBI"), 0.25)
             comparer.add_balance("monnify", True, 0.5)
@@ -266,7 +267,7 @@ def test_queue_of_comparisons_is_bounded(address: tuple[str, str]) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as process:
             comparer = ShadowComparer(process.pool, "bank", "monnify", ShadowRail().find_account_name)
             for _ in range(MAX_WAITING + 7):
-                comparer.add_name("paystack", NameEnquiry("058", ACCOUNT), NameAnswer("ADA OBI"), 0.1)
+                comparer.add_name("paystack", NameEnquiry(GTBANK, ACCOUNT), NameAnswer("ADA OBI"), 0.1)
             assert comparer.dropped == 7
 
     play(address, story)
@@ -278,7 +279,7 @@ def test_rail_in_shadow_mode_is_asked_after_the_reply_and_never_paid_by(address:
         async with process_of(ground, settings, merchant_id) as process:
             tasks = start_rail_tasks(process.services, process.pool, "api")
             ground.monnify.add_fault("hang", "/api/v1/disbursements/account/validate")
-            answer = await process.services.rails.bank.find_account_name(NameEnquiry("058", ACCOUNT))
+            answer = await process.services.rails.bank.find_account_name(NameEnquiry(GTBANK, ACCOUNT))
             assert answer == NameAnswer("ADA OBI"), "though the second rail hangs"
             process.services.rail_choice.monitors["paystack"].clients[0]._held_until = float("inf")
             assert (await process.take("shadowed")).rail == "paystack"

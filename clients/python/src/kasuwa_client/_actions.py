@@ -985,7 +985,12 @@ RESOURCES_RESEND: Action[types.ResendReply] = Action(
     name="resources.resend",
     path="resources",
     selectors={"request": "resend"},
-    fields={"event_id": ("event_id", "text"), "first": ("from", "integer"), "last": ("to", "integer")},
+    fields={
+        "event_id": ("event_id", "text"),
+        "first": ("from", "integer"),
+        "last": ("to", "integer"),
+        "failed_since": ("failed_since", "time"),
+    },
     reply="ResendReply",
     writes=True,
     repeat="never",

@@ -3912,19 +3912,27 @@ class Resources(SyncGroup):
         return self._list(actions.RESOURCES_EVENT_FEED, {"after": after, "limit": limit})
 
     def resend(
-        self, *, event_id: str | None = None, first: int | None = None, last: int | None = None
+        self,
+        *,
+        event_id: str | None = None,
+        first: int | None = None,
+        last: int | None = None,
+        failed_since: dt.datetime | str | None = None,
     ) -> types.ResendReply:
-        """Send one event again, or a range of them.
+        """Send one event again, a range of them, or all that failed.
 
-        One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
+        One event by its id, a range by sequence, both ends included, or all that failed. At most 1,000 at once.
 
         Needs a key of scope `all`.
 
-        event_id: The event to send again. Either this or `from` is required; this one counts if both are sent. 1 to
-            100 characters.
+        event_id: The event to send again. This, `from` or `failed_since` is required; if several are sent, the
+            first of these counts. 1 to 100 characters.
         first: The `sequence` of the first event to send again. A whole number above zero.
         last: The `sequence` of the last event to send again. Default: `from`, so that one event is sent. A whole
             number above zero.
+        failed_since: Sends every event again that was created since this time and that your endpoint did not
+            accept, oldest first, also those that would be tried again later. An ISO 8601 time such as
+            2026-01-05T09:30:00+01:00.
 
         Example, and the reply that was recorded for it:
 
@@ -3933,10 +3941,13 @@ class Resources(SyncGroup):
             {
               "status": 200,
               "message": "Sent again",
-              "sent": 5
+              "sent": 5,
+              "more": false
             }
         """
-        return self._call(actions.RESOURCES_RESEND, {"event_id": event_id, "first": first, "last": last})
+        return self._call(
+            actions.RESOURCES_RESEND, {"event_id": event_id, "first": first, "last": last, "failed_since": failed_since}
+        )
 
     def chargeable_banks(self) -> types.ChargeableBanksReply:
         """The banks whose accounts can be debited.

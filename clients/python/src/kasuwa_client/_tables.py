@@ -453,6 +453,7 @@ TYPES: Mapping[str, FieldTable] = {
         "http": ("http", "integer"),
         "error": ("error", "text"),
         "ms": ("ms", "integer"),
+        "response": ("response", "text"),
     },
     "DepositReply": {
         "status": ("status", "integer"),
@@ -1262,7 +1263,12 @@ TYPES: Mapping[str, FieldTable] = {
         "dry_run": ("dry_run", "boolean"),
         "charges": ("charges", "Charges"),
     },
-    "ResendReply": {"status": ("status", "integer"), "message": ("message", "text"), "sent": ("sent", "integer")},
+    "ResendReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "sent": ("sent", "integer"),
+        "more": ("more", "boolean"),
+    },
     "SandboxReply": {"status": ("status", "integer"), "message": ("message", "text")},
     "SavingsCashcodeReply": {
         "status": ("status", "integer"),
@@ -1846,6 +1852,7 @@ EVENTS: Mapping[str, FieldTable] = {
         "payment_method": ("paymentMethod", "text"),
         "endpoint": ("endpoint", "choice"),
         "kind": ("kind", "choice"),
+        "currency": ("currency", "text"),
     },
     "UnknownEvent": {
         "status": ("status", "integer"),
@@ -1855,5 +1862,6 @@ EVENTS: Mapping[str, FieldTable] = {
         "payment_method": ("paymentMethod", "text"),
         "endpoint": ("endpoint", "choice"),
         "sent_kind": ("kind", "text"),
+        "currency": ("currency", "text"),
     },
 }

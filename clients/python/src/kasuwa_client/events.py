@@ -44,6 +44,8 @@ class EventBase(Result):
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
 
     @property
     def is_successful(self) -> bool:
@@ -988,7 +990,7 @@ class InvoiceEvent(EventBase):
     kind: Literal["invoice"]
     """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
     currency: str
-    """Currency of the amounts, as its ISO 4217 code."""
+    """Currency of the amount, as its ISO 4217 code."""
     invoice_id: str
     """The invoice."""
     number: str
@@ -1053,6 +1055,8 @@ class EndpointTestEvent(EventBase):
     """The environment that sent the event. Ignore events of the test environment in production."""
     kind: Literal["test"]
     """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1063,6 +1067,7 @@ class EndpointTestEvent(EventBase):
         "payment_method": "paymentMethod",
         "endpoint": "endpoint",
         "kind": "kind",
+        "currency": "currency",
     }
 
 
@@ -1093,6 +1098,8 @@ class UnknownEvent(EventBase):
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
     sent_kind: str | None = None
     """The kind as it was sent. None in events of versions that sent none."""
     kind: Literal["unknown"] = "unknown"
@@ -1106,6 +1113,7 @@ class UnknownEvent(EventBase):
         "payment_method": "paymentMethod",
         "endpoint": "endpoint",
         "sent_kind": "kind",
+        "currency": "currency",
     }
 
 

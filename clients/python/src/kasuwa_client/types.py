@@ -1707,6 +1707,10 @@ class DeliveryAttempt(Result):
     """HTTP status of your endpoint's answer. Null if there was none."""
     error: str | None = None
     """Why the attempt failed. Null if the event was delivered."""
+    response: str | None = None
+    """The first 1,000 characters of your endpoint's answer, with anything that looks like a secret masked. Null if
+    there was none, or an earlier version recorded the attempt.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1715,6 +1719,7 @@ class DeliveryAttempt(Result):
         "http": "http",
         "error": "error",
         "ms": "ms",
+        "response": "response",
     }
 
 
@@ -4362,9 +4367,11 @@ class ResendReply(Result):
     """The outcome in words."""
     sent: int
     """Number of events that are sent again."""
+    more: bool
+    """Whether more events failed since `failed_since`: send the same request again for the next 1,000."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "sent": "sent"}
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "sent": "sent", "more": "more"}
 
 
 @dataclass(frozen=True)

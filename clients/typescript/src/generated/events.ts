@@ -28,14 +28,14 @@ export interface EventPayload extends DeliveryFacts {
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
   readonly endpoint: "live" | "test";
+  /** Currency of the amount, as its ISO 4217 code. */
+  readonly currency: string;
 }
 
 /** A payment was completed or has failed, also one of a plan, a loan repayment or a savings deposit. */
 export interface PaymentEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "payment";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Your reference of the payment, if the request had one. */
   readonly customer_txnref?: string;
   /** The loan that the payment repays. Absent for other payments. */
@@ -66,8 +66,6 @@ export interface PaymentEvent extends EventPayload {
 export interface TransferEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "transfer";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Your reference of the transfer, or its `txnRef` if the request had none. */
   readonly orderRef: string;
   /** The loan that the transfer disburses. Absent for other transfers. */
@@ -83,8 +81,6 @@ export interface TransferEvent extends EventPayload {
 export interface TransferApprovalEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "transfer_approval";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Your reference of the transfer, or its `txnRef` if the request had none. */
   readonly orderRef: string;
   /** What became of the approval. */
@@ -103,8 +99,6 @@ export interface TransferApprovalEvent extends EventPayload {
 export interface BillEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "bill";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Your reference of the bill, or its `txnRef` if the request had none. */
   readonly orderRef: string;
   /** Your commission on the bill, in major units of the currency; 0.00 if the bill failed. */
@@ -115,8 +109,6 @@ export interface BillEvent extends EventPayload {
 export interface RefundEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "refund";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The `txnRef` of the payment that is refunded. */
   readonly refundOf: string;
   /** The loan that the refunded payment repaid. Absent for other payments. */
@@ -134,8 +126,6 @@ export interface RefundEvent extends EventPayload {
 export interface CashcodeEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "cashcode";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Your reference of the cashcode. Absent if the code cashes out a savings account. */
   readonly orderRef?: string;
   /** The savings account that the code cashes out. Absent for other cashcodes. */
@@ -146,8 +136,6 @@ export interface CashcodeEvent extends EventPayload {
 export interface CardPurchaseEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "card_purchase";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Reference of the virtual card. */
   readonly reference: string;
 }
@@ -156,8 +144,6 @@ export interface CardPurchaseEvent extends EventPayload {
 export interface CardRefundEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "card_refund";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Reference of the virtual card. */
   readonly reference: string;
   /** The `txnRef` of the purchase that is refunded. */
@@ -168,8 +154,6 @@ export interface CardRefundEvent extends EventPayload {
 export interface RepaymentEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "repayment";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The loan that was repaid. */
   readonly loan_id: string;
   /** Reference of the repayment. Absent if the request had a `customer_txnref`. */
@@ -185,8 +169,6 @@ export interface RepaymentEvent extends EventPayload {
 export interface SavingsMovementEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "cashout" | "deposit";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The savings account. */
   readonly savings_id: string;
   /** Your reference of the movement, if the request had one. */
@@ -197,8 +179,6 @@ export interface SavingsMovementEvent extends EventPayload {
 export interface DisputeEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "dispute";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The `txnRef` of the payment that is disputed. The payment itself stays `successful`, as `txnStatus` says. */
   readonly disputeOf: string;
   /** The state of the dispute. */
@@ -221,8 +201,6 @@ export interface DisputeEvent extends EventPayload {
 export interface SettlementEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "settlement";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The settlement of the day, with all its lines: `inquire` it. */
   readonly settlement_id: string;
   /** `settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer. */
@@ -236,8 +214,6 @@ export interface SettlementEvent extends EventPayload {
 export interface CheckoutEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "checkout";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** What the checkout was opened for: `checkout` (by the API), `link`, `ticket` or `invoice`. */
   readonly source: string;
   /** Identifier of the link or other source. Absent if the API opened the checkout. */
@@ -255,8 +231,6 @@ export interface CheckoutEvent extends EventPayload {
 export interface PaymentRejectedEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "payment_rejected";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The `txnRef` of the payment that the transfer was meant for. */
   readonly paymentRef: string;
   /** Your reference of the payment, if the request had one. */
@@ -276,8 +250,6 @@ export interface PaymentRejectedEvent extends EventPayload {
 export interface ReversalEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "reversal";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** The `txnRef` of the transfer, bill or payment that was taken back. */
   readonly reversalOf: string;
   /**
@@ -290,8 +262,6 @@ export interface ReversalEvent extends EventPayload {
 export interface AccountClosedEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "account_closed";
-  /** Currency of the amount, as its ISO 4217 code. */
-  readonly currency: string;
   /** Your reference of the personalized account. */
   readonly accountReference: string;
   /** Number of the account that was closed. */
@@ -310,8 +280,6 @@ export interface AccountClosedEvent extends EventPayload {
 export interface InvoiceEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "invoice";
-  /** Currency of the amounts, as its ISO 4217 code. */
-  readonly currency: string;
   /** The invoice. */
   readonly invoice_id: string;
   /** Number of the invoice. */

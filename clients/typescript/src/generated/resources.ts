@@ -196,6 +196,11 @@ export interface DeliveryAttempt {
   readonly error: string | null;
   /** Duration of the attempt in milliseconds. */
   readonly ms: number;
+  /**
+   * The first 1,000 characters of your endpoint's answer, with anything that looks like a secret masked. Null if there
+   * was none, or an earlier version recorded the attempt.
+   */
+  readonly response: string | null;
 }
 
 /** Events by sequence, oldest first. */
@@ -285,6 +290,8 @@ export interface ResendReply {
   readonly message: string;
   /** Number of events that are sent again. */
   readonly sent: number;
+  /** Whether more events failed since `failed_since`: send the same request again for the next 1,000. */
+  readonly more: boolean;
 }
 
 /** The balances of one wallet. */
@@ -404,12 +411,13 @@ export interface ResourcesEventFeedRequest {
 }
 
 /**
- * Request of resources resend. One event by its id, or a range by sequence, both ends included. At most 1,000 events
- * at once.
+ * Request of resources resend. One event by its id, a range by sequence, both ends included, or all that failed. At
+ * most 1,000 at once.
  */
 export interface ResourcesResendRequest {
   /**
-   * The event to send again. Either this or `from` is required; this one counts if both are sent. 1 to 100 characters.
+   * The event to send again. This, `from` or `failed_since` is required; if several are sent, the first of these
+   * counts. 1 to 100 characters.
    */
   readonly event_id?: string | null | undefined;
   /** The `sequence` of the first event to send again. A whole number above zero. */
@@ -419,6 +427,11 @@ export interface ResourcesResendRequest {
    * zero.
    */
   readonly to?: number | null | undefined;
+  /**
+   * Sends every event again that was created since this time and that your endpoint did not accept, oldest first, also
+   * those that would be tried again later. An ISO 8601 time such as 2026-01-05T09:30:00+01:00.
+   */
+  readonly failed_since?: Time | null | undefined;
 }
 
 /** Request of resources chargeableBanks. Lists the banks whose accounts can be debited. */
@@ -1740,9 +1753,9 @@ export class ResourcesMethods {
   }
 
   /**
-   * Send one event again, or a range of them.
+   * Send one event again, a range of them, or all that failed.
    *
-   * One event by its id, or a range by sequence, both ends included. At most 1,000 events at once.
+   * One event by its id, a range by sequence, both ends included, or all that failed. At most 1,000 at once.
    *
    * Needs a key of scope `all`.
    *
@@ -1758,6 +1771,7 @@ export class ResourcesMethods {
    * //   status: 200,
    * //   message: "Sent again",
    * //   sent: 5,
+   * //   more: false,
    * // }
    * ```
    */

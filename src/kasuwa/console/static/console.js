@@ -17,7 +17,7 @@ async function exportWithProgress(link, status) {
   }
   const saved = document.createElement("a");
   saved.href = URL.createObjectURL(new Blob(chunks, { type: "text/csv" }));
-  saved.download = "transactions.csv";
+  saved.download = new URL(link.href).pathname.split("/").pop();
   saved.click();
   URL.revokeObjectURL(saved.href);
   status.textContent = `${Math.max(lines, 0).toLocaleString()} rows exported.`;
@@ -33,8 +33,11 @@ for (const link of document.querySelectorAll("[data-export]")) {
 }
 
 // Scrolls the link of the current page into view.
-const currentLink = document.querySelector(".site-header [aria-current]");
-if (currentLink) currentLink.scrollIntoView({ block: "nearest", inline: "center" });
+const currentLink = document.querySelector(".pages [aria-current]");
+if (currentLink) {
+  const pages = currentLink.closest(".pages");
+  pages.scrollTop = currentLink.offsetTop - pages.clientHeight / 2;
+}
 
 // Disables the buttons of a submitted form, so that a double click submits it once.
 for (const form of document.querySelectorAll("form[method=post]")) {

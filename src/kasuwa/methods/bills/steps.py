@@ -23,7 +23,7 @@ async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the biller for a bill that has ended."""
     detail = BILL_DETAIL_DECODER.decode(row.detail)
     order = describe_bill(rail_key(row.merchant_id, row.txn_ref), detail, row.amount, row.created_at)
-    return await rails.biller.query(msgspec.structs.replace(order, rail=row.rail))
+    return await rails.biller.query(msgspec.structs.replace(order, rail=row.rail, account=row.rail_account))
 
 
 async def fetch_delivery(rails: Rails, job: Job, answer: Answer) -> Answer:
@@ -38,8 +38,13 @@ def make_bill_order(job: Job, at: float) -> BillOrder:
     job_data = JOB_DATA_DECODER.decode(job.work)
     sent_at = datetime.fromtimestamp(job_data.sent_at, UTC)
     order = describe_bill(rail_key(job.merchant_id, job.reference), job_data.order, job_data.amount, sent_at)
-    age_seconds = at - job_data.sent_at
-    return msgspec.structs.replace(order, rail=job.rail, age_seconds=age_seconds, scenario=job_data.scenario)
+    return msgspec.structs.replace(
+        order,
+        rail=job.rail,
+        account=job.rail_account,
+        age_seconds=at - job_data.sent_at,
+        scenario=job_data.scenario,
+    )
 
 
 def describe_bill(key: str, detail: BillDetail, amount: int, sent_at: datetime) -> BillOrder:

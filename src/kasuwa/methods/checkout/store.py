@@ -68,7 +68,7 @@ MAX_PAYMENTS_WITH_CARDS = 200
 PAYMENTS_OF_CUSTOMER = f"""
     select t.txn_ref from transaction t where t.merchant_id = $1 and t.kind = 'payment'
         and t.detail ->> 'customer' = $2 and t.detail ->> 'customer' <> '' and t.status = 'successful'
-    order by t.created_at desc, t.seq desc, t.key desc limit {MAX_PAYMENTS_WITH_CARDS}
+    order by t.detail ->> 'customer' desc, t.created_at desc, t.seq desc, t.key desc limit {MAX_PAYMENTS_WITH_CARDS}
 """
 TOKENS = "select distinct token from payment where merchant_id = $1 and key = any($2) and token is not null"
 SAVED_CARDS = f"""

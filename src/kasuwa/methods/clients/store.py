@@ -1,5 +1,6 @@
 """Reads clients. Never writes; every WHERE has the merchant_id."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from kasuwa.core.decision import Merchant, Refusal
@@ -17,8 +18,8 @@ COLUMNS = """
 BY_KEY = f"{COLUMNS} where key = $1 and merchant_id = $2"
 # A filter that the request does not have is null.
 MATCHING = """
-    merchant_id = $1 and ($2::bytea[] is null or phone_hash = any($2)) and ($3::bytea is null or email_hash = $3)
-    and ($4::bytea is null or bvn_hash = $4) and ($5::text is null or status = $5)
+    merchant_id = $1 and ($2::bytea[] is null or phone_hash = any($2)) and ($3::bytea[] is null or email_hash = any($3))
+    and ($4::bytea[] is null or bvn_hash = any($4)) and ($5::text is null or status = $5)
 """
 NEWEST_FIRST = f"{COLUMNS} where {MATCHING} order by number desc offset $6 limit $7"
 COUNT = f"select count(*) from client where {MATCHING}"
@@ -29,6 +30,15 @@ async def find_client(merchant_id: int, client_id: str, reader: Reader) -> Clien
     return None if row is None else Client(*row)
 
 
+BY_KEYS = f"{COLUMNS} where merchant_id = $1 and key = any($2)"
+
+
+async def find_clients(merchant_id: int, client_ids: Iterable[str], reader: Reader) -> list[Client]:
+    """Returns the clients with these ids, in any order."""
+    keys = [client_key(merchant_id, client_id) for client_id in client_ids]
+    return [Client(*row) for row in await reader.fetch(BY_KEYS, merchant_id, keys)]
+
+
 async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionReader) -> ClientReply | Refusal:
     client = await find_client(merchant.merchant_id, request.client_id, reader)
     if client is None:
@@ -37,16 +47,19 @@ async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionRe
 
 
 def filters_of(request: ListRequest, merchant: Merchant, reader: ActionReader) -> tuple[Any, ...]:
-    """Returns the parameters of `MATCHING`. A national phone number matches in every known country."""
-    merchant_id = merchant.merchant_id
-    phones = request.phone and {
-        hash_phone(reader.digest, merchant_id, request.phone, (code,)) for code in NATIONAL_NUMBERS
+    """Returns the parameters of `MATCHING`. A national phone number matches in every known country.
+
+    While the key of the hashes is replaced there are several, and a client has the hash of one of them."""
+    merchant_id, phone, email, bvn = merchant.merchant_id, request.phone, request.email, request.bvn
+    digests = reader.index_digests
+    phones = phone and {
+        hash_phone(digest, merchant_id, phone, (code,)) for code in NATIONAL_NUMBERS for digest in digests
     }
     return (
         merchant_id,
         None if phones is None else sorted(phones),
-        None if request.email is None else hash_email(reader.digest, merchant_id, request.email),
-        None if request.bvn is None else hash_bvn(reader.digest, merchant_id, request.bvn),
+        None if email is None else [hash_email(digest, merchant_id, email) for digest in digests],
+        None if bvn is None else [hash_bvn(digest, merchant_id, bvn) for digest in digests],
         request.status,
     )
 

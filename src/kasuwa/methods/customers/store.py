@@ -36,6 +36,7 @@ COLUMNS = """
     erased_at
 """
 BY_ID = f"select {COLUMNS} from customer where merchant_id = $1 and customer_id = $2"
+BY_IDS = f"select {COLUMNS} from customer where merchant_id = $1 and customer_id = any($2)"
 # A filter that the request does not have is null. Erased customers are found by their id alone.
 MATCHING = """
     merchant_id = $1 and erased_at is null and ($2::bytea is null or email_hash = $2)
@@ -49,6 +50,11 @@ COUNT = f"select count(*) from customer where {MATCHING}"
 async def find_customer(merchant_id: int, customer_id: str, reader: Reader) -> Customer | None:
     row = await reader.fetchrow(BY_ID, merchant_id, customer_id)
     return None if row is None else Customer(*row)
+
+
+async def find_customers(merchant_id: int, customer_ids: list[str], reader: Reader) -> list[Customer]:
+    """Returns the customers with these ids, in any order."""
+    return [Customer(*row) for row in await reader.fetch(BY_IDS, merchant_id, customer_ids)]
 
 
 def search_of(text: str | None, merchant_id: int, reader: ActionReader) -> tuple[Any, Any, Any]:
@@ -104,7 +110,7 @@ TOTALS = f"""
 """
 NEWEST_PAYMENTS = f"""
     select t.txn_ref, t.order_ref, t.status, t.currency, t.amount, t.detail ->> 'method', t.created_at {OF_CUSTOMER}
-    order by t.created_at desc, t.seq desc, t.key desc limit {MAX_PAYMENTS_WITH_CARDS}
+    order by t.detail ->> 'customer' desc, t.created_at desc, t.seq desc, t.key desc limit {MAX_PAYMENTS_WITH_CARDS}
 """
 # Void invoices are no debts.
 INVOICES = """

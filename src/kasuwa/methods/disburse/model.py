@@ -53,6 +53,8 @@ class TransferDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     source_account: str = msgspec.field(default=WALLET, name="source")
     # The loan, savings account or split that the money is sent for; None for a merchant's own transfer.
     purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    # The name on the account that the rail has found. Written when the transfer ends, and "" before.
+    beneficiary_name: str = ""
 
 
 TRANSFER_DETAIL_DECODER: "msgspec.json.Decoder[TransferDetail]" = msgspec.json.Decoder(TransferDetail)
@@ -69,6 +71,7 @@ class TransferJobData(msgspec.Struct, frozen=True):
     counted_at: float = 0  # when the counters of the policy for money out counted it; 0 if they did not
     counted_client: str = ""  # the client whose counter counted it as well
     is_approved: bool = False  # it waited for approval, and has had events about that
+    beneficiary_name: str = ""  # the name on the account, as its rail has looked it up before it sent the order
 
 
 JOB_DATA_DECODER: "msgspec.json.Decoder[TransferJobData]" = msgspec.json.Decoder(TransferJobData)

@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from kasuwa.core.banks import bank_of_code
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
 from kasuwa.core.transactions import Transaction
@@ -22,7 +23,9 @@ async def query_ended(rails: Rails, row: Transaction) -> Answer:
     """Queries the bank for a transfer that has ended."""
     detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
     order = describe_transfer(rail_key(row.merchant_id, row.txn_ref), detail, row.amount)
-    return await rails.bank.query(msgspec.structs.replace(order, rail=row.rail, sent_at=row.created_at))
+    return await rails.bank.query(
+        msgspec.structs.replace(order, rail=row.rail, account=row.rail_account, sent_at=row.created_at)
+    )
 
 
 def make_transfer_order(job: Job, now: datetime) -> TransferOrder:
@@ -31,9 +34,11 @@ def make_transfer_order(job: Job, now: datetime) -> TransferOrder:
     return msgspec.structs.replace(
         order,
         rail=job.rail,
+        account=job.rail_account,
         sent_at=datetime.fromtimestamp(job_data.resent_at or job_data.sent_at, UTC),
         age_seconds=now.timestamp() - job_data.sent_at,
         scenario=job_data.scenario,
+        beneficiary_name=job_data.beneficiary_name or None,
     )
 
 
@@ -42,7 +47,7 @@ def describe_transfer(key: str, detail: TransferDetail, amount: int) -> Transfer
         key=key,
         amount=amount,
         currency=CURRENCY,
-        bank_code=detail.bank_code,
+        bank=bank_of_code(detail.bank_code),
         account_number=detail.account_number,
         sender_name=detail.sender_name,
         narration=detail.narration,

@@ -28,6 +28,9 @@ class AnsweredDispute(Protocol):
     @property
     def is_accepted(self) -> bool: ...
 
+    @property
+    def rail_account(self) -> str: ...
+
 
 class SealedFile(Protocol):
     @property
@@ -52,6 +55,7 @@ def read_answer(
         dispute_id=dispute.rail_dispute_id,
         is_accepted=dispute.is_accepted,
         amount=dispute.amount,
+        account=dispute.rail_account,
         explanation=texts.explanation,
         service=texts.product_description or texts.explanation,
         customer_name=texts.customer_name,

@@ -25,6 +25,7 @@ from kasuwa.methods.payment.rules import (
     refund,
     scheduled_charges,
     split_settlement,
+    suspense,
 )
 from kasuwa.rails.ports import call_no_rail
 
@@ -235,6 +236,14 @@ PAYMENT = ApiMethod(
             *("card", steps.call_rail, late_money.need_watch, late_money.decide_watch),
             extra_lanes=OTHER_LANES,
             accepts_callback=False,
+        ),
+        *(
+            Step(
+                kind,
+                *(suspense.LANE, steps.call_return, suspense.need_return_answer, suspense.decide_return_answer),
+                accepts_callback=False,
+            )
+            for kind in (suspense.SEND_RETURN, suspense.QUERY_RETURN)
         ),
         Step(
             forget_card.DEACTIVATE,

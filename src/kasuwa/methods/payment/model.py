@@ -144,6 +144,7 @@ class CardSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     issuer: str | None
     country: str | None
     vendor: str = ""  # that keeps the card; empty if its number is kept here
+    vendor_account: str = ""  # our account with the vendor
 
 
 class RecurrentTerms(msgspec.Struct, frozen=True):
@@ -362,6 +363,7 @@ class SealedCardData(msgspec.Struct, frozen=True, omit_defaults=True):
     vendor: str = ""
     vendor_token: str = ""
     email: str = ""  # the address that the vendor's token was made with
+    vendor_account: str = ""  # our account with the vendor
 
     def __repr__(self) -> str:
         return "SealedCardData(…)"

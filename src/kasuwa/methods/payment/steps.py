@@ -33,6 +33,7 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.charge_card import PayerCode
 from kasuwa.methods.payment.rules.forget_card import FORGOTTEN_CARD_DECODER
 from kasuwa.methods.payment.rules.refund import QUERY_REFUND, REFUND_DETAIL_DECODER
+from kasuwa.methods.payment.rules.suspense import QUERY_RETURN
 from kasuwa.rails import ports
 from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
@@ -48,7 +49,7 @@ def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | VendorToken | Non
         vault.unseal(job.merchant_id, saved_card_aad(work.token), b64decode(work.sealed_card))
     )
     if card.vendor:
-        return VendorToken(card.vendor, card.vendor_token, card.email)
+        return VendorToken(card.vendor, card.vendor_token, card.email, card.vendor_account)
     return CardSecrets(card.number, card.expiry_month, card.expiry_year)
 
 
@@ -117,6 +118,13 @@ async def call_refund(rails: Rails, job: Job, now: datetime, secrets: Any) -> An
     return await ports.send_or_query(job, QUERY_REFUND, partial(rail.refund, order), partial(rail.query_refund, order))
 
 
+async def call_return(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
+    """Has the rail return money that nobody claims, or queries what became of it."""
+    work = JOB_DATA_DECODER.decode(job.work)
+    rail, order = rail_of(rails, work), order_of(job, work, now)
+    return await ports.send_or_query(job, QUERY_RETURN, partial(rail.refund, order), partial(rail.query_refund, order))
+
+
 def rail_of(rails: Rails, work: PaymentJobData) -> CollectionRail:
     rail: CollectionRail = getattr(rails, RAIL_ROUTES[work.method].rail)
     return rail
@@ -139,6 +147,7 @@ def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
         is_issued_here=work.is_own_card,
         refund_of=rail_key(job.merchant_id, work.refund_of) if work.refund_of else "",
         vendor=work.vendor,
+        account=job.rail_account,
         sent_at=datetime.fromtimestamp(work.sent_at, UTC),
         expires_at=datetime.fromtimestamp(work.expires_at, UTC) if work.expires_at else None,
         payer_email=work.email,
@@ -179,6 +188,7 @@ async def query_ended_payment(rails: Rails, row: Transaction) -> Answer:
         amount=detail.charged or 0,
         currency=row.currency,
         vendor=detail.vendor,
+        account=row.rail_account,
     )
     return await getattr(rails, RAIL_ROUTES[detail.method].rail).query(order, None)  # type: ignore[no-any-return]
 
@@ -194,6 +204,7 @@ async def query_ended_refund(rails: Rails, row: Transaction) -> Answer:
         amount=row.amount,
         currency=row.currency,
         vendor=detail.vendor,
+        account=row.rail_account,
         refund_of=rail_key(row.merchant_id, detail.payment),
         sent_at=row.created_at,
     )
@@ -206,7 +217,7 @@ async def query_ended_refund(rails: Rails, row: Transaction) -> Answer:
 def unseal_forgotten_card(job: Job, vault: Vault) -> VendorToken:
     sealed = b64decode(FORGOTTEN_CARD_DECODER.decode(job.work).sealed)
     card = SEALED_CARD_DECODER.decode(vault.unseal(job.merchant_id, saved_card_aad(job.reference), sealed))
-    return VendorToken(card.vendor, card.vendor_token, card.email)
+    return VendorToken(card.vendor, card.vendor_token, card.email, card.vendor_account)
 
 
 async def deactivate_card(rails: Rails, job: Job, now: datetime, token: VendorToken) -> Answer:

@@ -15,7 +15,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, subject_in, subject_of
-from kasuwa.core.reading import ActionReader, Reader, ReplyReader, Snapshot
+from kasuwa.core.reading import ActionReader, Reader, ReplyReader, Snapshot, merchant_read
 from kasuwa.core.rejections import RecordedRejection
 from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.payment.model import (
@@ -63,27 +63,29 @@ MAX_LISTED_REFUNDS = 200
 REFUND_PREFIX = "GP|RF|"
 
 # One payment with its refunds, in one statement and so of one snapshot.
-BY_KEYS = """
-    select u.n, t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
-        p.expires_at,
-        case when p.refunds > 0 or p.refunding > 0 or (p.facts ->> 'returns')::bigint > 0 then (
-            select json_agg(json_build_array(r.txn_ref, r.status, r.amount, r.message, r.detail ->> 'comment',
-                    r.created_at) order by r.created_at desc, r.seq desc, r.key desc)::text
-            from transaction r
-            where r.merchant_id = u.merchant and r.kind = 'refund' and r.detail ->> 'payment' = t.txn_ref
-        ) end,
-        case when (p.facts ->> 'surplus')::bigint > 0 then (
-            select a.posted from account a
-            where a.merchant_id = u.merchant and a.name like 'savings:%'
-                and a.name = 'savings:' || (p.detail -> 'errand' ->> 'reference') || ':NGN'
-        ) end,
-        p.disputed, t.txn_ref, p.method, p.charged, p.received, p.stage, p.auth, p.facts
+MERCHANT = merchant_read("t.merchant_id", "p.merchant_id", "r.first_merchant", "r.last_merchant", "a.merchant_id")
+BY_KEYS = f"""
+    select u.n, {MERCHANT} as merchant,
+        t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
+        p.expires_at, r.lines, a.posted, p.disputed, t.txn_ref, p.method, p.charged, p.received, p.stage,
+        p.auth, p.facts
     from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
-        lateral (select status, code, txn_ref, order_ref, message, currency from transaction
+        lateral (select merchant_id, status, code, txn_ref, order_ref, message, currency from transaction
             where key = u.txn and merchant_id = u.merchant offset 0) t,
-        lateral (select method, charged, received, refunded, refunding, refunds, token, detail, facts, stage, auth,
-                expires_at, disputed from payment
+        lateral (select merchant_id, method, charged, received, refunded, refunding, refunds, token, detail, facts,
+                stage, auth, expires_at, disputed from payment
             where key = u.payment and merchant_id = u.merchant offset 0) p
+        cross join lateral (
+            select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
+                json_agg(json_build_array(txn_ref, status, amount, message, detail ->> 'comment', created_at)
+                    order by created_at desc, seq desc, key desc)::text as lines
+            from transaction
+            where (p.refunds > 0 or p.refunding > 0 or (p.facts ->> 'returns')::bigint > 0)
+                and merchant_id = u.merchant and kind = 'refund' and detail ->> 'payment' = t.txn_ref) r
+        left join lateral (
+            select merchant_id, posted from account
+            where (p.facts ->> 'surplus')::bigint > 0 and merchant_id = u.merchant and name like 'savings:%'
+                and name = 'savings:' || (p.detail -> 'errand' ->> 'reference') || ':NGN') a on true
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
 # Of the payments under one merchant reference: the successful one, else the newest. Contract: #repeats
@@ -219,7 +221,7 @@ async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: S
 async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> PaymentRecord | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
-    return None if row is None else PaymentRecord(PaymentProgressRow(*row[14:]), *row[1:14])
+    return None if row is None else PaymentRecord(PaymentProgressRow(*row[15:]), *row[2:15])
 
 
 # --- checkouts ------------------------------------------------------------------------------------------------------

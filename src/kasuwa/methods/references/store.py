@@ -307,7 +307,8 @@ OF_ACCOUNTS = f"""
 """
 OF_CUSTOMER = f"""
     select {MADE} from transaction t where t.merchant_id = $1 and t.kind = 'payment'
-        and t.detail ->> 'customer' = $2 and t.detail ->> 'customer' <> '' {NEWEST}
+        and t.detail ->> 'customer' = $2 and t.detail ->> 'customer' <> ''
+    order by t.detail ->> 'customer' desc, t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}
 """
 OF_REFERENCE = f"""
     select {MADE} from transaction t where t.merchant_id = $1 and t.kind = 'payment' and t.order_ref = $2 {NEWEST}

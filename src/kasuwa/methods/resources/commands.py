@@ -15,6 +15,10 @@ MAX_RESEND_EVENTS = 1_000
 
 
 async def resend(request: ResendRequest, merchant: Merchant, engine: AdminOperations) -> ResendReply | Refusal:
+    if request.event_id is None and request.first is None and request.failed_since is not None:
+        sent = await engine.resend_failed(merchant, request.failed_since.plain(), MAX_RESEND_EVENTS)
+        message = "Sent again" if sent else "No event failed since then"
+        return NO_ENDPOINT if sent is None else ResendReply(message=message, sent=sent, more=sent == MAX_RESEND_EVENTS)
     if request.event_id is not None:
         first = last = parse_event_id(merchant.merchant_id, request.event_id)
     else:

@@ -40,9 +40,8 @@ async def resolve_account_name(
     if not can_account_exist(merchant, bank, request.account_number):
         return reply_account_not_found(f"Not an account number of {bank.name}")
     try:
-        # The rail knows a bank by its NIP code, whichever of its codes the request has.
-        code, rails_of_merchant = bank.nip_code or request.bank_code, merchant.rails.get("bank", ())
-        enquiry = NameEnquiry(code, request.account_number, await take_scenario(), rails_of_merchant)
+        rails_of_merchant = merchant.rails.get("bank", ())
+        enquiry = NameEnquiry(bank, request.account_number, await take_scenario(), rails_of_merchant)
         answer = await rails.bank.find_account_name(enquiry)
     except (Unavailable, NoAnswer) as error:
         return refuse_unanswered("bank", error)

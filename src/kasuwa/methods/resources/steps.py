@@ -35,6 +35,7 @@ def make_order(job: Job, bvn: str = "") -> AccountOrder:
     data = ACCOUNT_JOB_DECODER.decode(job.work)
     return AccountOrder(
         key=rail_key(job.merchant_id, job.reference),
+        account=job.rail_account,
         name=data.name,
         email=data.email,
         bank_code=data.bank_code,

@@ -80,8 +80,8 @@ EVENT_COLUMNS = f"""
         exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
             and j.reference = e.reference) as waits,
         exists (select 1 from endpoint p where p.merchant_id = e.merchant_id and p.off_at is not null) as off,
-        coalesce((select json_agg(json_build_array(a.number, a.at, a.http, a.error, a.ms) order by a.number)
-            from (select t.number, t.at, t.http, t.error, t.ms from delivery_attempt t
+        coalesce((select json_agg(json_build_array(a.number, a.at, a.http, a.error, a.ms, a.response) order by a.number)
+            from (select t.number, t.at, t.http, t.error, t.ms, t.response from delivery_attempt t
                 where t.merchant_id = e.merchant_id and t.event_seq = e.seq
                 order by t.number desc limit {MOST_ATTEMPTS}) a), '[]') as attempts
     from event e
@@ -100,7 +100,7 @@ COUNT = "select count(*) from event where merchant_id = $1"
 COUNT_OF = f"select count(*) from event e {NAMED}"
 FEED = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq > $2 order by e.seq limit $3"
 
-Attempts = list[tuple[int, datetime, int | None, str | None, int]]
+Attempts = list[tuple[int, datetime, int | None, str | None, int, str | None]]
 ATTEMPTS: "msgspec.json.Decoder[Attempts]" = msgspec.json.Decoder(Attempts)
 
 
@@ -145,8 +145,8 @@ def event_line(row: Any) -> EventLine:
         object_sequence=about_seq,
         payload=msgspec.json.decode(payload),
         attempts=[
-            AttemptLine(number=number, at=utc_text(when), http=http, error=error, ms=ms)
-            for number, when, http, error, ms in tried
+            AttemptLine(number=number, at=utc_text(when), http=http, error=error, ms=ms, response=response)
+            for number, when, http, error, ms, response in tried
         ],
     )
 
@@ -157,7 +157,7 @@ def delivery_state(tried: Attempts, *, waits: bool, off: bool) -> Any:
         return "endpoint_off" if off else "scheduled"
     if not tried:
         return "no_endpoint"
-    _, _, http, error, _ = tried[-1]
+    _, _, http, error, *_ = tried[-1]
     if error == NO_ENDPOINT:
         return "no_endpoint"
     return "delivered" if http is not None and 200 <= http < 300 else "exhausted"

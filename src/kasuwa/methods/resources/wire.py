@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference
+from kasuwa.core.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference, Timestamp
 from kasuwa.core.paging import Paged
 from kasuwa.core.people import Bvn, Email, PersonName
 
@@ -286,6 +286,9 @@ class AttemptLine(msgspec.Struct, kw_only=True):
     "Why the attempt failed. Null if the event was delivered."
     ms: int
     "Duration of the attempt in milliseconds."
+    response: str | None
+    """The first 1,000 characters of your endpoint's answer, with anything that looks like a secret masked. Null if
+    there was none, or an earlier version recorded the attempt."""
 
 
 class EventLine(msgspec.Struct, kw_only=True):
@@ -353,14 +356,18 @@ class FeedReply(msgspec.Struct, kw_only=True):
 
 
 class ResendRequest(msgspec.Struct, kw_only=True):
-    """One event by its id, or a range by sequence, both ends included. At most 1,000 events at once."""
+    """One event by its id, a range by sequence, both ends included, or all that failed. At most 1,000 at once."""
 
     event_id: Reference | None = None
-    "The event to send again. Either this or `from` is required; this one counts if both are sent."
+    """The event to send again. This, `from` or `failed_since` is required; if several are sent, the first of these
+    counts."""
     first: EventNumber | None = field(name="from", default=None)
     "The `sequence` of the first event to send again."
     last: EventNumber | None = field(name="to", default=None)
     "The `sequence` of the last event to send again. Default: `from`, so that one event is sent."
+    failed_since: Timestamp | None = None
+    """Sends every event again that was created since this time and that your endpoint did not accept, oldest first,
+    also those that would be tried again later."""
 
 
 class ResendReply(msgspec.Struct, kw_only=True):
@@ -372,3 +379,5 @@ class ResendReply(msgspec.Struct, kw_only=True):
     "The outcome in words."
     sent: int
     "Number of events that are sent again."
+    more: bool = False
+    "Whether more events failed since `failed_since`: send the same request again for the next 1,000."

@@ -16,7 +16,7 @@ from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.json_rows import encoded_list, json_amount, json_text, json_time, render_object
 from kasuwa.core.links import encode_link
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import ActionReader, Reader, Snapshot
+from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.statements.model import (
@@ -132,11 +132,12 @@ REQUESTS = """
 """
 # A movement has the columns of `model.Movement`; `own` is the account that it moves.
 CREDITED = """
-    select seq, 1 as side, at, reference, kind, debit as other, amount, credit_after as balance, credit as own
+    select merchant_id, seq, 1 as side, at, reference, kind, debit as other, amount, credit_after as balance,
+        credit as own
     from posting where merchant_id = u.merchant and
 """
 DEBITED = """
-    select seq, 0 as side, at, reference, kind, credit as other, -amount, debit_after, debit
+    select merchant_id, seq, 0 as side, at, reference, kind, credit as other, -amount, debit_after, debit
     from posting where merchant_id = u.merchant and
 """
 # The conditions must equal those of the indexes (0025_lists.sql, 0016_paid_ahead.sql, 0009_loans.sql).
@@ -155,7 +156,7 @@ OF_PRODUCT = f"""
 SIGNED = "case when starts_with(own, 'loan_credit:') then -amount else amount end"
 
 WALLET_MOVEMENTS = """
-    select seq, case when credit = u.account then 1 else 0 end as side, at, reference, kind,
+    select merchant_id, seq, case when credit = u.account then 1 else 0 end as side, at, reference, kind,
         case when credit = u.account then debit else credit end as other,
         case when credit = u.account then amount else -amount end as amount,
         case when credit = u.account then credit_after else debit_after end as balance
@@ -167,7 +168,7 @@ OWNED_NEXT = (
     f"(({CREDITED} {OWNED_CREDIT} and {NEXT}) union all ({DEBITED} {OWNED_DEBIT} and {NEXT})) order by seq limit u.size"
 )
 PRODUCT_NEXT = f"""
-    select seq, side, at, reference, kind, other, {SIGNED} as amount, balance_after as balance from (
+    select merchant_id, seq, side, at, reference, kind, other, {SIGNED} as amount, balance_after as balance from (
         select m.*, (sum({SIGNED}) over (order by seq, side))::bigint as balance_after from ({OF_PRODUCT}) m) m
     where seq >= u.first and seq < u.ending and (seq, side) > (u.seq, u.side) order by seq, side limit u.size
 """
@@ -228,25 +229,30 @@ async def stream_movements(
 
 # --- balances and totals ----------------------------------------------------------------------------------------
 
-# The balance before a posting.
+# The balances before a posting, each with the merchant of the postings that it was read from.
 LAST = "order by seq desc limit 1"
 WALLET_BALANCES = f"""
-    coalesce((select balance from ({WALLET_MOVEMENTS} and seq < u.first {LAST}) m), 0) as opening,
-    coalesce((select balance from ({WALLET_MOVEMENTS} and seq < u.ending {LAST}) m), 0) as closing
+    left join lateral (select merchant_id, balance from ({WALLET_MOVEMENTS} and seq < u.first {LAST}) m) b on true
+    left join lateral (select merchant_id, balance from ({WALLET_MOVEMENTS} and seq < u.ending {LAST}) m) e on true
 """
 OWNED_BALANCES = f"""
-    coalesce((select balance from (({CREDITED} {OWNED_CREDIT} and seq < u.first {LAST})
-        union all ({DEBITED} {OWNED_DEBIT} and seq < u.first {LAST})) m {LAST}), 0) as opening,
-    coalesce((select balance from (({CREDITED} {OWNED_CREDIT} and seq < u.ending {LAST})
-        union all ({DEBITED} {OWNED_DEBIT} and seq < u.ending {LAST})) m {LAST}), 0) as closing
+    left join lateral (select merchant_id, balance from (({CREDITED} {OWNED_CREDIT} and seq < u.first {LAST})
+        union all ({DEBITED} {OWNED_DEBIT} and seq < u.first {LAST})) m {LAST}) b on true
+    left join lateral (select merchant_id, balance from (({CREDITED} {OWNED_CREDIT} and seq < u.ending {LAST})
+        union all ({DEBITED} {OWNED_DEBIT} and seq < u.ending {LAST})) m {LAST}) e on true
 """
+# Both look at the same postings: if these are of several merchants, the least and the greatest differ.
 PRODUCT_BALANCES = f"""
-    (select coalesce(sum({SIGNED}), 0)::bigint from ({OF_PRODUCT}) m where seq < u.first) as opening,
-    (select coalesce(sum({SIGNED}), 0)::bigint from ({OF_PRODUCT}) m where seq < u.ending) as closing
+    cross join lateral (
+        select min(merchant_id) as merchant_id, (sum({SIGNED}) filter (where seq < u.first))::bigint as balance
+        from ({OF_PRODUCT}) m where seq < u.ending) b
+    cross join lateral (select max(merchant_id) as merchant_id, sum({SIGNED})::bigint as balance
+        from ({OF_PRODUCT}) m where seq < u.ending) e
 """
-WALLET_ENDS = f"select {WALLET_BALANCES} from {REQUESTS}"
-OWNED_ENDS = f"select {OWNED_BALANCES} from {REQUESTS}"
-PRODUCT_ENDS = f"select {PRODUCT_BALANCES} from {REQUESTS}"
+BALANCES = "coalesce(b.balance, 0) as opening, coalesce(e.balance, 0) as closing"
+WALLET_ENDS = f"select {BALANCES} from {REQUESTS} {WALLET_BALANCES}"
+OWNED_ENDS = f"select {BALANCES} from {REQUESTS} {OWNED_BALANCES}"
+PRODUCT_ENDS = f"select {BALANCES} from {REQUESTS} {PRODUCT_BALANCES}"
 
 
 async def read_balances(account: StatementAccount, period: Period, merchant_id: int, reader: Reader) -> tuple[int, int]:
@@ -329,21 +335,23 @@ LINE = render_object(
 )
 # A page has one movement less than were read: the last one tells that others follow.
 PAGE = f"""
+    select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
     array_to_string((array_agg(line))[:u.size - 1], ',') as lines,
     (array_agg(seq))[u.size - 1] as seq, (array_agg(side))[u.size - 1] as side, count(*) = u.size as has_more
-    from (select {LINE} as line, m.seq, m.side from
+    from (select {LINE} as line, m.merchant_id, m.seq, m.side from
+"""
+COLUMNS = f"""
+    u.n, {merchant_read("b.merchant_id", "e.merchant_id", "p.first_merchant", "p.last_merchant")} as merchant,
+    {BALANCES}, p.lines, p.seq, p.side, p.has_more
 """
 WALLET_PAGE = f"""
-    select u.n, {WALLET_BALANCES}, p.lines, p.seq, p.side, p.has_more
-    from {REQUESTS} cross join lateral (select {PAGE} ({WALLET_NEXT}) m) l) p
+    select {COLUMNS} from {REQUESTS} {WALLET_BALANCES} cross join lateral ({PAGE} ({WALLET_NEXT}) m) l) p
 """
 OWNED_PAGE = f"""
-    select u.n, {OWNED_BALANCES}, p.lines, p.seq, p.side, p.has_more
-    from {REQUESTS} cross join lateral (select {PAGE} ({OWNED_NEXT}) m) l) p
+    select {COLUMNS} from {REQUESTS} {OWNED_BALANCES} cross join lateral ({PAGE} ({OWNED_NEXT}) m) l) p
 """
 PRODUCT_PAGE = f"""
-    select u.n, {PRODUCT_BALANCES}, p.lines, p.seq, p.side, p.has_more
-    from {REQUESTS} cross join lateral (select {PAGE} ({PRODUCT_NEXT}) m) l) p
+    select {COLUMNS} from {REQUESTS} {PRODUCT_BALANCES} cross join lateral ({PAGE} ({PRODUCT_NEXT}) m) l) p
 """
 
 
@@ -351,6 +359,7 @@ class Page(NamedTuple):
     """A page, as the database returns it for one request."""
 
     request: int
+    merchant_id: int
     opening: int
     closing: int
     lines: str | None  # JSON objects with commas between them; None if there are none

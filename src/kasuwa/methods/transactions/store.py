@@ -6,7 +6,7 @@ also renders the lines of a page (core/json_rows.py), and pages of several reque
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kasuwa.core.decision import Merchant
 from kasuwa.core.fields import DEFAULT_LIMIT
@@ -20,7 +20,7 @@ from kasuwa.core.json_rows import (
     render_object,
 )
 from kasuwa.core.payers import hash_customer
-from kasuwa.core.reading import ActionReader
+from kasuwa.core.reading import ActionReader, Reader, merchant_read
 from kasuwa.core.references import KEY_BYTES
 from kasuwa.core.transactions import ORDER_KEYED_KINDS, transaction_key
 from kasuwa.methods.transactions.model import (
@@ -51,14 +51,13 @@ REQUESTS = """
         keys, n)
 """
 COLUMNS = """
-    t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee, t.vat, t.duty, t.status, t.message, t.detail,
-    t.created_at, t.final_at, t.seq
+    t.merchant_id, t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee, t.vat, t.duty, t.status,
+    t.message, t.detail, t.created_at, t.final_at, t.seq
 """
 NEWEST_FIRST = "order by created_at desc, seq desc, key desc"
 OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id = u.merchant"
-IN_WINDOW = f"""
-    and t.created_at >= u.since and (t.created_at, t.seq, t.key) < (u.at, u.seq, u.key) {NEWEST_FIRST} limit {WINDOW}
-"""
+AFTER_PLACE = "t.created_at >= u.since and (t.created_at, t.seq, t.key) < (u.at, u.seq, u.key)"
+IN_WINDOW = f"and {AFTER_PLACE} {NEWEST_FIRST} limit {WINDOW}"
 
 # Payments, transfers and all others have an index each. The kinds are literals and each part has its limit, so that
 # PostgreSQL merges the indexes and reads only what it needs. The condition of the others must equal that of their index
@@ -75,8 +74,12 @@ FAILED = f"select {COLUMNS} from failed_transaction t where t.merchant_id = u.me
 # The conditions must equal those of the indexes (0025_lists.sql), else PostgreSQL does not use them.
 FOREIGN = f"{OF_MERCHANT} and t.currency <> 'NGN' and t.currency = u.currency {IN_WINDOW}"
 LARGE = f"{OF_MERCHANT} and t.amount >= {LARGE_AMOUNT} {IN_WINDOW}"
-BY_METHOD = f"{PAYMENTS} and t.detail ->> 'method' = u.method {IN_WINDOW}"
-OF_CUSTOMER = f"{PAYMENTS} and t.detail ->> 'customer' <> '' and t.detail ->> 'customer' = u.customer {IN_WINDOW}"
+# On tables with row-level security PostgreSQL does not conclude from the condition that all rows have the same value:
+# they are in the order of the index only if that value is in the order too.
+METHOD, CUSTOMER = "t.detail ->> 'method'", "t.detail ->> 'customer'"
+BY_INDEX = f"and {AFTER_PLACE} order by {{}} desc, created_at desc, seq desc, key desc limit {WINDOW}"
+BY_METHOD = f"{PAYMENTS} and {METHOD} = u.method {BY_INDEX.format(METHOD)}"
+OF_CUSTOMER = f"{PAYMENTS} and {CUSTOMER} <> '' and {CUSTOMER} = u.customer {BY_INDEX.format(CUSTOMER)}"
 # Every open transaction has a job that is not a delivery.
 OPEN_KEYS = "select j.subject from scheduled_job j where j.merchant_id = u.merchant and j.lane <> 'webhook'"
 OPEN = f"{OF_MERCHANT} and t.key in ({OPEN_KEYS}) {IN_WINDOW}"
@@ -111,31 +114,33 @@ MATCHES = """
     and (u.method is null or s.kind = 'payment' and s.detail ->> 'method' = u.method)
     and (u.part is null or strpos(lower(s.txn_ref), u.part) > 0 or strpos(lower(s.order_ref), u.part) > 0)
 """
-# A statement is WINDOW_END, a stream, PAGE, the same stream and SHOWN. It reads one matching transaction more than it
-# shows: then others follow. If there are too few, it also finds the place at which the next window begins; null if
-# there is none.
-WINDOW_END = """
-    select u.n, p.lines, p.found, p.page_end, case when p.page_end is null then (
-        select row(w.created_at, w.seq, w.key) from (
-"""
+# A statement is PAGE, a stream, WINDOW_END, the same stream and NEXT_WINDOW. It reads one matching transaction more
+# than it shows: then others follow. If there are too few, it also finds the place at which the next window begins; null
+# if there is none.
 PAGE = f"""
-    ) w offset {WINDOW - 1} limit 1) end as window_end
+    select u.n, {merchant_read("p.first_merchant", "p.last_merchant", "e.merchant_id")} as merchant,
+        p.lines, p.found, p.page_end, e.place
     from {REQUESTS} cross join lateral (
-        select array_to_string((array_agg(line))[:u.size], ',') as lines, count(*) as found,
+        select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
+            array_to_string((array_agg(line))[:u.size], ',') as lines, count(*) as found,
             case when count(*) > u.size then
                 row((array_agg(created_at))[u.size], (array_agg(seq))[u.size], (array_agg(key))[u.size]) end as page_end
-        from (select {LINE} as line, s.created_at, s.seq, s.key from (
+        from (select {LINE} as line, s.merchant_id, s.created_at, s.seq, s.key from (
 """
-SHOWN = f") s where {MATCHES} limit u.size + 1) l) p"
-ALL_PAGE = f"{WINDOW_END} {ALL} {PAGE} {ALL} {SHOWN}"
-KIND_PAGE = f"{WINDOW_END} {OF_KIND} {PAGE} {OF_KIND} {SHOWN}"
-FAILED_PAGE = f"{WINDOW_END} {FAILED} {PAGE} {FAILED} {SHOWN}"
-FOREIGN_PAGE = f"{WINDOW_END} {FOREIGN} {PAGE} {FOREIGN} {SHOWN}"
-LARGE_PAGE = f"{WINDOW_END} {LARGE} {PAGE} {LARGE} {SHOWN}"
-METHOD_PAGE = f"{WINDOW_END} {BY_METHOD} {PAGE} {BY_METHOD} {SHOWN}"
-CUSTOMER_PAGE = f"{WINDOW_END} {OF_CUSTOMER} {PAGE} {OF_CUSTOMER} {SHOWN}"
-OPEN_PAGE = f"{WINDOW_END} {OPEN} {PAGE} {OPEN} {SHOWN}"
-KEYS_PAGE = f"{WINDOW_END} {BY_KEYS} {PAGE} {BY_KEYS} {SHOWN}"
+WINDOW_END = f"""
+    ) s where {MATCHES} limit u.size + 1) l) p
+    left join lateral (select w.merchant_id, row(w.created_at, w.seq, w.key) as place from (
+"""
+NEXT_WINDOW = f") w where p.page_end is null offset {WINDOW - 1} limit 1) e on true"
+ALL_PAGE = f"{PAGE} {ALL} {WINDOW_END} {ALL} {NEXT_WINDOW}"
+KIND_PAGE = f"{PAGE} {OF_KIND} {WINDOW_END} {OF_KIND} {NEXT_WINDOW}"
+FAILED_PAGE = f"{PAGE} {FAILED} {WINDOW_END} {FAILED} {NEXT_WINDOW}"
+FOREIGN_PAGE = f"{PAGE} {FOREIGN} {WINDOW_END} {FOREIGN} {NEXT_WINDOW}"
+LARGE_PAGE = f"{PAGE} {LARGE} {WINDOW_END} {LARGE} {NEXT_WINDOW}"
+METHOD_PAGE = f"{PAGE} {BY_METHOD} {WINDOW_END} {BY_METHOD} {NEXT_WINDOW}"
+CUSTOMER_PAGE = f"{PAGE} {OF_CUSTOMER} {WINDOW_END} {OF_CUSTOMER} {NEXT_WINDOW}"
+OPEN_PAGE = f"{PAGE} {OPEN} {WINDOW_END} {OPEN} {NEXT_WINDOW}"
+KEYS_PAGE = f"{PAGE} {BY_KEYS} {WINDOW_END} {BY_KEYS} {NEXT_WINDOW}"
 
 
 Place = tuple[datetime, int, bytes]
@@ -145,6 +150,7 @@ class Page(NamedTuple):
     """A page, as the database returns it for one request."""
 
     request: int
+    merchant_id: int
     lines: str | None  # JSON objects with commas between them; None if none was found
     found: int  # one more than those shown, if others follow
     page_end: Place | None  # of the last one shown, if others follow
@@ -179,7 +185,7 @@ async def fetch_page(reader: ActionReader, merchant_id: int, filters: Filters, a
 # --- the list ---------------------------------------------------------------------------------------------------
 
 CUSTOMER_HASH = """
-    select u.n, encode(c.email_hash, 'hex')
+    select u.n, c.merchant_id, encode(c.email_hash, 'hex')
     from unnest($1::bigint[], $2::text[]) with ordinality u (merchant, id, n)
     join customer c on c.merchant_id = u.merchant and c.customer_id = u.id
 """
@@ -187,19 +193,21 @@ CUSTOMER_HASH = """
 # the keys that transactions with this order reference have, one after the other: one for each of ORDER_KEYED_KINDS.
 KEYS = ", ".join(f"substring(u.keys, {1 + n * KEY_BYTES}, {KEY_BYTES})" for n in range(len(ORDER_KEYED_KINDS)))
 WHOLE_REFERENCE = f"""
-    select u.n, k.keys
+    select u.n, {merchant_read("k.first_merchant", "k.last_merchant")} as merchant, k.keys
     from unnest((select $1::bigint[]), (select $2::text[]), (select $3::bytea[]))
         with ordinality u (merchant, reference, keys, n)
-    cross join lateral (select string_agg(encode(key, 'hex'), ',') as keys from (
-        select key from transaction where merchant_id = u.merchant and txn_ref = u.reference
-        union all select key from transaction where merchant_id = u.merchant and key = any (array[{KEYS}])
-        union all (select key from transaction
+    cross join lateral (select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
+            string_agg(encode(key, 'hex'), ',') as keys from (
+        select merchant_id, key from transaction where merchant_id = u.merchant and txn_ref = u.reference
+        union all select merchant_id, key from transaction
+            where merchant_id = u.merchant and key = any (array[{KEYS}])
+        union all (select merchant_id, key from transaction
             where merchant_id = u.merchant and order_ref = u.reference and kind = 'payment'
             order by created_at desc, seq desc, key desc limit {WINDOW})
-        union all (select key from transaction
+        union all (select merchant_id, key from transaction
             where merchant_id = u.merchant and order_ref = u.reference and kind in ('repayment', 'deposit')
             limit {WINDOW})
-        union all select t.key from dispute d join transaction t
+        union all select t.merchant_id, t.key from dispute d join transaction t
             on t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref
             where d.merchant_id = u.merchant and d.dispute_id = u.reference) f) k
 """
@@ -245,7 +253,7 @@ async def find_customer_hash(request: TransactionsRequest, merchant: Merchant, r
     if "@" in request.customer:
         return hash_customer(reader.digest, merchant.merchant_id, request.customer).hex()
     row = await reader.fetch_page_batched(CUSTOMER_HASH, merchant.merchant_id, request.customer)
-    return NO_CUSTOMER if row is None or row[1] is None else str(row[1])
+    return NO_CUSTOMER if row is None or row[2] is None else str(row[2])
 
 
 async def find_whole_reference(request: TransactionsRequest, merchant: Merchant, reader: ActionReader) -> str | None:
@@ -254,4 +262,22 @@ async def find_whole_reference(request: TransactionsRequest, merchant: Merchant,
         return None
     wanted = b"".join(transaction_key(merchant.merchant_id, kind, request.reference) for kind in ORDER_KEYED_KINDS)
     row = await reader.fetch_page_batched(WHOLE_REFERENCE, merchant.merchant_id, request.reference, wanted)
-    return None if row[1] is None else str(row[1])
+    return None if row[2] is None else str(row[2])
+
+
+# --- what lists of the console add ---------------------------------------------------------------------------------
+
+PAYERS = """
+    select txn_ref, charged, refunded, disputed, detail, facts from payment where merchant_id = $1 and key = any($2)
+"""
+DETAILS = "select txn_ref, detail from transaction where merchant_id = $1 and txn_ref = any($2)"
+
+
+async def list_payers(merchant_id: int, keys: list[bytes], reader: Reader) -> list[Any]:
+    """Returns txnRef, amounts charged, refunded and disputed, detail and facts of the payments with these keys."""
+    return await reader.fetch(PAYERS, merchant_id, keys)
+
+
+async def list_details(merchant_id: int, references: list[str], reader: Reader) -> list[Any]:
+    """Returns txnRef and detail of transactions."""
+    return await reader.fetch(DETAILS, merchant_id, references)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kasuwa.core.banks import banks_by_code
+from kasuwa.core.banks import Bank
 from kasuwa.rails.ports import (
     Answer,
     NameAnswer,
@@ -26,13 +26,12 @@ class RemoteBank:
 
     async def transfer(self, order: TransferOrder) -> Answer:
         key = key_of(order)
-        bank_code, cbn_code = codes_of(order.bank_code)
         request = TransferRequest(
             key=key.wire_key,
             amount=order.amount,
             currency=order.currency,
-            bank_code=bank_code,
-            cbn_code=cbn_code,
+            bank_code=code_of(order.bank),
+            cbn_code=order.bank.cbn_code,
             account_number=order.account_number,
             sender_name=order.sender_name[:LONGEST_TEXT],
             narration=order.narration[:LONGEST_TEXT],
@@ -44,8 +43,8 @@ class RemoteBank:
         return await self._client.ask(*query_of(QUERY_TRANSFER, key), key)
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
-        bank_code, cbn_code = codes_of(enquiry.bank_code)
-        request = NameRequest(bank_code=bank_code, cbn_code=cbn_code, account_number=enquiry.account_number)
+        bank = enquiry.bank
+        request = NameRequest(bank_code=code_of(bank), cbn_code=bank.cbn_code, account_number=enquiry.account_number)
         found = await self._client.look_up(NAME_ENQUIRY, request, NameFound)
         if found.outcome == "not_found":
             return NameAnswer(None, found.message)
@@ -61,7 +60,6 @@ def key_of(order: TransferOrder) -> OrderKey:
     return OrderKey(order.key, order.amount, order.currency)
 
 
-def codes_of(code: str) -> tuple[str, str | None]:
-    """Returns the codes of a bank by NIP and by the CBN."""
-    bank = banks_by_code().get(code)
-    return (code, None) if bank is None else (bank.nip_code or code, bank.cbn_code)
+def code_of(bank: Bank) -> str:
+    """Returns the code of a bank by NIP, or by the CBN if it has no other."""
+    return bank.nip_code or bank.cbn_code or ""

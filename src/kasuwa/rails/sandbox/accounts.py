@@ -8,7 +8,7 @@ from datetime import datetime
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.inbound_accounts import account_number
-from kasuwa.core.vault import derive
+from kasuwa.core.keyring import derive
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
 from kasuwa.rails.ports import Answer

@@ -11,10 +11,11 @@ from typing import NoReturn, Protocol
 
 import msgspec
 
-from kasuwa.core.banks import MAGIC_PREFIX
+from kasuwa.core.banks import MAGIC_PREFIX, Bank
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
+from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY, add_name, are_names_of_one
 from kasuwa.rails.ports import (
     Answer,
     LookupDeclined,
@@ -132,6 +133,13 @@ def person_name(bank_code: str, account_number: str) -> str:
     return f"{FIRST_NAMES[chance[0] % len(FIRST_NAMES)]} {LAST_NAMES[chance[1] % len(LAST_NAMES)]}"
 
 
+def name_on(bank: Bank, account_number: str, code: str = "") -> str:
+    """Returns the name on an account. That of a magic account has the response code that it selects."""
+    if account_number.startswith(MAGIC_PREFIX):
+        return f"SANDBOX {code or account_number[6:8]} ACCOUNT"
+    return person_name(bank.nip_code or bank.cbn_code or "", account_number)
+
+
 def raise_for_code(code: str, meaning: str | None = None) -> NoReturn:
     """Raises the error of a look-up for a response code of the scenario that the look-up does not handle itself."""
     row = response_codes().get(code)
@@ -167,7 +175,10 @@ def raise_scenario_fault(order: SandboxOrder, rail: str) -> None:
 class SandboxBank:
     async def transfer(self, order: TransferOrder) -> Answer:
         raise_scenario_fault(order, "bank rail")
-        return answer_send(order)
+        answer, name = answer_send(order), name_on(order.bank, order.account_number)
+        if order.beneficiary_name and not are_names_of_one(order.beneficiary_name, name):
+            return OTHER_BENEFICIARY
+        return answer if answer.code in UNKNOWN_ACCOUNT_CODES else add_name(answer, name)
 
     async def query(self, order: TransferOrder) -> Answer:
         return answer_query(order)
@@ -184,5 +195,4 @@ class SandboxBank:
             return NameAnswer(None, "No such account")
         if scenario.rr not in (None, APPROVED, DORMANT):
             raise_for_code(code)
-        name = f"SANDBOX {code} ACCOUNT" if magic else person_name(enquiry.bank_code, account)
-        return NameAnswer(name, "Account is dormant" if code == DORMANT else "")
+        return NameAnswer(name_on(enquiry.bank, account, code), "Account is dormant" if code == DORMANT else "")

@@ -42,15 +42,13 @@ class BankList:
         self._read_at = float("-inf")
         self._reading = asyncio.Lock()
 
-    async def find_code(self, bank_code: str) -> str | None:
+    async def find_code(self, bank: Bank) -> str | None:
         """Returns the vendor's code of a bank, None if it cannot be identified. Raises Unavailable without a list."""
-        codes = await self._current()
-        bank = banks_by_code().get(bank_code)
-        return None if bank is None else codes.get(bank)
+        return (await self._current()).get(bank)
 
-    async def require_code(self, bank_code: str) -> str:
+    async def require_code(self, bank: Bank) -> str:
         """Returns the vendor's code of a bank, for a look-up. Raises LookupDeclined if it cannot be identified."""
-        code = await self.find_code(bank_code)
+        code = await self.find_code(bank)
         if code is None:
             raise LookupDeclined("it does not serve this bank")
         return code

@@ -18,6 +18,7 @@ import msgspec
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.references import parse_payment_reference, parse_wire_reference, wire_reference
 from kasuwa.rails import ports
+from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY, add_name, are_names_of_one, with_name
 from kasuwa.rails.ports import (
     Answer,
     FloatShort,
@@ -191,7 +192,7 @@ class MonnifyBank(MonnifySession):
     # --- banks and names -----------------------------------------------------------------------------------------
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
-        code = await self._banks.require_code(enquiry.bank_code)
+        code = await self._banks.require_code(enquiry.bank)
         return await self._validate_account(code, enquiry.account_number, is_throttled=True)
 
     def serves(self, target: str) -> bool | None:
@@ -244,7 +245,7 @@ class MonnifyBank(MonnifySession):
 
     async def transfer(self, order: TransferOrder) -> Answer:
         with before_sending():
-            code = await self._banks.find_code(order.bank_code)
+            code = await self._banks.find_code(order.bank)
             if code is None:
                 return UNSERVED_BANK
             try:
@@ -253,6 +254,8 @@ class MonnifyBank(MonnifySession):
                 raise Unavailable(str(error)) from None
         if named.name is None:
             return Answer(ports.FAILED, NO_ACCOUNT, named.message)
+        if order.beneficiary_name and not are_names_of_one(order.beneficiary_name, named.name):
+            return OTHER_BENEFICIARY
         body = {
             "amount": msgspec.Raw(format_minor(order.amount).encode()),
             "reference": wire_reference(order.key),
@@ -264,10 +267,11 @@ class MonnifyBank(MonnifySession):
             "sourceAccountNumber": self._keys.wallet_account,
             "async": True,
         }
-        reply = await self._call("POST", SEND, moves_money=True, body=body)
-        if reply.body["requestSuccessful"]:
-            return read_transfer(reply, order)
-        return await self._judge_refusal(reply, order)
+        with with_name(named.name):
+            reply = await self._call("POST", SEND, moves_money=True, body=body)
+            is_taken = reply.body["requestSuccessful"]
+            answer = read_transfer(reply, order) if is_taken else await self._judge_refusal(reply, order)
+        return add_name(answer, named.name)
 
     async def query(self, order: TransferOrder) -> Answer:
         reply = await self._call("GET", SUMMARY, query={"reference": wire_reference(order.key)})

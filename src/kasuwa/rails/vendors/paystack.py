@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from kasuwa.core.banks import bank_of_code
 from kasuwa.core.references import parse_payment_reference, parse_wire_reference, wire_reference
 from kasuwa.rails import ports
+from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY, add_name, are_names_of_one, with_name
 from kasuwa.rails.ports import (
     Answer,
     FloatShort,
@@ -83,6 +85,13 @@ def is_envelope(body: dict[str, Any]) -> bool:
     return isinstance(body.get("status"), bool) and isinstance(body.get("message"), str)
 
 
+class Recipient(msgspec.Struct, frozen=True):
+    """An account as the vendor knows it."""
+
+    code: str
+    name: str
+
+
 class PaystackBank:
     """The bank rail. `domain` is the mode that answers must have: `live` or `test`."""
 
@@ -99,12 +108,12 @@ class PaystackBank:
         self._headers = {"Authorization": f"Bearer {keys.secret_key}"}
         self._domain = domain
         self._banks = BankList(self._read_banks, EXCEPTIONS, clock)
-        self._recipients: dict[tuple[str, str], str] = {}
+        self._recipients: dict[tuple[str, str], Recipient] = {}
 
     # --- banks and names ---------------------------------------------------------------------------------------
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
-        code = await self._banks.require_code(enquiry.bank_code)
+        code = await self._banks.require_code(enquiry.bank)
         return await self._resolve(code, enquiry.account_number, is_throttled=True)
 
     def serves(self, target: str) -> bool | None:
@@ -118,7 +127,7 @@ class PaystackBank:
 
     async def find_bank_code(self, bank_code: str) -> str | None:
         """Returns the vendor's code of a bank, or None if it does not serve the bank."""
-        return await self._banks.find_code(bank_code)
+        return await self._banks.find_code(bank_of_code(bank_code))
 
     async def _resolve(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
         query = {"account_number": account_number, "bank_code": code}
@@ -166,20 +175,28 @@ class PaystackBank:
 
     async def transfer(self, order: TransferOrder) -> Answer:
         with before_sending():
-            code = await self._banks.find_code(order.bank_code)
+            code = await self._banks.find_code(order.bank)
             if code is None:
                 return UNSERVED_BANK
             recipient = await self._find_recipient(code, order)
         if isinstance(recipient, Answer):
             return recipient
-        reply = await self._send(order, recipient)
+        if order.beneficiary_name and not are_names_of_one(order.beneficiary_name, recipient.name):
+            return OTHER_BENEFICIARY
+        with with_name(recipient.name):
+            answer = await self._send_to(recipient, code, order)
+        return add_name(answer, recipient.name)
+
+    async def _send_to(self, recipient: Recipient, code: str, order: TransferOrder) -> Answer:
+        """Sends a transfer. A recipient that the vendor has forgotten is made anew once."""
+        reply = await self._send(order, recipient.code)
         if is_unknown_recipient(reply):
             self._recipients.pop((code, order.account_number), None)
             with after_sending():
-                recipient = await self._find_recipient(code, order)
-                if isinstance(recipient, Answer):
-                    return recipient
-                reply = await self._send(order, recipient)
+                renewed = await self._find_recipient(code, order)
+                if isinstance(renewed, Answer):
+                    return renewed
+                reply = await self._send(order, renewed.code)
         if reply.body["status"] and reply.status < 300:
             return read_transfer(reply, order, self._domain)
         return await self._judge_refusal(reply, order)
@@ -204,7 +221,7 @@ class PaystackBank:
         }
         return await self._client.call("POST", "/transfer", moves_money=True, headers=self._headers, body=body)
 
-    async def _find_recipient(self, code: str, order: TransferOrder) -> str | Answer:
+    async def _find_recipient(self, code: str, order: TransferOrder) -> Recipient | Answer:
         """Returns the recipient of an account, or the answer to an order whose account does not exist. Nothing is sent
         yet, so whatever goes wrong here is Unavailable."""
         known = self._recipients.get((code, order.account_number))
@@ -232,8 +249,9 @@ class PaystackBank:
         if reply.status < 300 and isinstance(recipient, str):
             if len(self._recipients) >= MAX_RECIPIENTS:
                 self._recipients.clear()
-            self._recipients[code, order.account_number] = recipient
-            return recipient
+            made = Recipient(recipient, named.name)
+            self._recipients[code, order.account_number] = made
+            return made
         if "account" in words_of(reply).lower():
             return Answer(ports.FAILED, NO_ACCOUNT, words_of(reply))
         raise Unavailable(words_of(reply))

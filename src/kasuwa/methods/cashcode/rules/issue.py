@@ -30,6 +30,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
 )
+from kasuwa.core.keyring import derive
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
@@ -45,7 +46,6 @@ from kasuwa.core.transactions import (
     make_job,
     transaction_key,
 )
-from kasuwa.core.vault import derive
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
     CURRENCY,

@@ -18,13 +18,13 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
+from kasuwa.core.keyring import derive
 from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.money import format_minor
 from kasuwa.core.pricing import bearer_of
 from kasuwa.core.references import opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import derive
 from kasuwa.methods.checkout.model import (
     ACTIVE,
     DISABLED,

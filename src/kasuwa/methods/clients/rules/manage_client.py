@@ -30,9 +30,10 @@ from kasuwa.core.decision import (
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.erasure import RowErasure, erase_rows
+from kasuwa.core.keyring import derive
 from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id
-from kasuwa.core.vault import Vault, derive
+from kasuwa.core.vault import Vault
 from kasuwa.methods.clients.model import (
     ACTIVE,
     EXITED,
@@ -92,15 +93,25 @@ def hash_email(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -
     return digest(f"client email {merchant_id} {email.strip().casefold()}".encode())
 
 
-def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce: bytes) -> SealedDetail:
-    """Encrypts the detail of a client, a JSON object as text, and hashes its phone and email."""
-    detail: Detail = read_document(text)
+def hash_detail(
+    digest: Callable[[bytes], bytes], merchant_id: int, detail: Detail
+) -> tuple[bytes | None, bytes | None]:
+    """Returns the hashes of the telephone and the e-mail address of a detail."""
     phone, email = detail.get("phone"), detail.get("email")
     calling_codes = home_calling_codes(detail.get("addresses", []))
+    return (
+        None if phone is None else hash_phone(digest, merchant_id, phone, calling_codes),
+        None if email is None else hash_email(digest, merchant_id, email),
+    )
+
+
+def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce: bytes) -> SealedDetail:
+    """Encrypts the detail of a client, a JSON object as text, and hashes its phone and email."""
+    phone_hash, email_hash = hash_detail(vault.index_digests[0], merchant_id, read_document(text))
     return SealedDetail(
         detail_sealed=vault.seal(merchant_id, detail_aad(client_id), text.encode(), nonce),
-        phone_hash=None if phone is None else hash_phone(vault.digest, merchant_id, phone, calling_codes),
-        email_hash=None if email is None else hash_email(vault.digest, merchant_id, email),
+        phone_hash=phone_hash,
+        email_hash=email_hash,
     )
 
 
@@ -158,22 +169,23 @@ def assign_bvn(bvn: str, client: Client, context: Context, seen: LoadedRows) -> 
     Refused if another client has this BVN. A magic BVN of the test environment may belong to many clients.
     """
     merchant = context.merchant
-    bvn_hash = hash_bvn(context.digest, merchant.merchant_id, bvn)
-    if client.bvn_hash == bvn_hash:
+    # A guard that was written while the key of the hashes is replaced may be by either key.
+    bvn_hashes = [hash_bvn(digest, merchant.merchant_id, bvn) for digest in context.vault.index_digests]
+    if client.bvn_hash in bvn_hashes:
         return BvnChange({})
-    key = bvn_guard_key(merchant.merchant_id, bvn_hash)
+    keys = [bvn_guard_key(merchant.merchant_id, bvn_hash) for bvn_hash in bvn_hashes]
     before = bvn_guard_keys(client)
-    needs = Needs(((BvnGuard, key), *before))
+    needs = Needs((*((BvnGuard, key) for key in keys), *before))
     if not all(seen.is_loaded(wanted) for _, wanted in needs.rows):
         return NeedsMore(needs)
     guards = release_guards(client, seen)
     if not is_magic_bvn(merchant, bvn):
-        owner = seen.get(BvnGuard, key)
-        if owner is not None and owner.client_id is not None:
-            return refuse_fields(FieldError("data.bvn", f"this is the BVN of client {owner.client_id}"))
-        guards += (BvnGuard(key, merchant.merchant_id, client.client_id),)
+        for owner in (seen.get(BvnGuard, key) for key in keys):
+            if owner is not None and owner.client_id is not None:
+                return refuse_fields(FieldError("data.bvn", f"this is the BVN of client {owner.client_id}"))
+        guards += (BvnGuard(keys[0], merchant.merchant_id, client.client_id),)
     sealed = context.seal(bvn_aad(client.client_id), bvn.encode())
-    return BvnChange({"bvn_hash": bvn_hash, "bvn_mask": mask_bvn(bvn), "bvn_sealed": sealed}, guards)
+    return BvnChange({"bvn_hash": bvn_hashes[0], "bvn_mask": mask_bvn(bvn), "bvn_sealed": sealed}, guards)
 
 
 def bvn_guard_keys(client: Client) -> tuple[tuple[type[Row], bytes], ...]:

@@ -237,11 +237,13 @@ def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: 
     scenario = context.scenario if data.scenario == NO_SCENARIO else data.scenario
     random_number = int.from_bytes(context.entropy[:8], "big")
     scenario, faults = take_call_scenario(scenario, context.injected_faults, LANE, random_number)
+    rail = context.choose_rail(demand_rail(data.order, waiting.row.amount))
     row = msgspec.structs.replace(
         waiting.row,
         status=PROCESSING,
         message=MESSAGES[PROCESSING],
-        rail=context.choose_rail(demand_rail(data.order, waiting.row.amount)),
+        rail=rail,
+        rail_account=context.find_rail_account(rail),
         trail=extend_trail(waiting.row.trail, context.now, APPROVED, f"by {decided.decided_by}"),
     )
     sent = msgspec.structs.replace(data, sent_at=context.now.timestamp(), scenario=scenario, is_approved=True)

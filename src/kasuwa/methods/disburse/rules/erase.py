@@ -17,11 +17,13 @@ class ErasableTransfer(Transaction):
 
 
 def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
-    """Empties the narration: free text of the merchant, or the name of the savings of a cash-out.
+    """Empties the narration (free text of the merchant, or the name of the savings of a cash-out) and the name on the
+    beneficiary's account.
 
     Refused while the transfer is in progress.
     """
     if transfer.is_open:
         return TRANSACTION_IN_PROGRESS
-    order = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(transfer.detail), narration="")
+    detail = TRANSFER_DETAIL_DECODER.decode(transfer.detail)
+    order = msgspec.structs.replace(detail, narration="", beneficiary_name="")
     return msgspec.structs.replace(transfer, detail=encode_text(order))

@@ -3,6 +3,8 @@
 Contract: #states, disburse#requery
 """
 
+from typing import ClassVar
+
 import msgspec
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
@@ -49,15 +51,17 @@ from kasuwa.methods.disburse.model import (
     RAIL,
     SEND,
     STAMP_DUTY,
+    TRANSFER_DETAIL_DECODER,
     VAT,
     WALLET,
+    TransferJobData,
     decode_job_data,
 )
 from kasuwa.methods.disburse.rules.payout_checks import need_counted, settle_counters
 from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, demand_rail, reply_transfer
 from kasuwa.methods.disburse.rules.waiting import place_final_event
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import BENEFICIARY_NAME, Answer
 
 POSTED = (WALLET, RAIL, INCOME, VAT)
 POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
@@ -101,6 +105,26 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     return end_transfer(row, current_job, answer, ending, context, seen)
 
 
+class NamedTransfer(Transaction):
+    """A transfer that gets the name on its account when it ends."""
+
+    mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "detail")
+
+
+def find_name(job_data: TransferJobData, answer: Answer) -> str:
+    """Returns the name on the account as a rail has looked it up: at an earlier try, or with this answer."""
+    return job_data.beneficiary_name or answer.facts.get(BENEFICIARY_NAME, "")
+
+
+def keep_name(row: Transaction, job_data: TransferJobData, answer: Answer) -> Transaction:
+    """Returns the transfer with the name on its account, if it is known."""
+    name = find_name(job_data, answer)
+    if not name:
+        return row
+    detail = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(row.detail), beneficiary_name=name)
+    return msgspec.structs.replace(NamedTransfer(*msgspec.structs.astuple(row)), detail=encode_text(detail))
+
+
 def reply_final(
     row: Transaction, job: Job, answer: Answer, current_job: Job | None, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
@@ -129,7 +153,7 @@ def end_transfer(
     event_fields = {"order_ref": row.order_ref, **subject_of(job_data.order.purpose)}
     end = end_transaction(
         context,
-        row,
+        keep_name(row, job_data, answer),
         TransactionOutcome(
             status=ending,
             code=answer.code,
@@ -192,9 +216,11 @@ def schedule_query(
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     still_open = msgspec.structs.replace(row, status=status, message=MESSAGES[status])
     updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS, rail)
+    kept = msgspec.structs.replace(job_data, beneficiary_name=find_name(job_data, answer))
     if is_sent_late(job, JOB_KINDS, answer):
-        late = msgspec.structs.replace(job_data, resent_at=context.now.timestamp())
-        next_job = msgspec.structs.replace(next_job, work=encode_text(late))
+        kept = msgspec.structs.replace(kept, resent_at=context.now.timestamp())
+    if kept != job_data:
+        next_job = msgspec.structs.replace(next_job, work=encode_text(kept))
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
     added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):

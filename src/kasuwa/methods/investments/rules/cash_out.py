@@ -24,11 +24,11 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
+from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key
 from kasuwa.core.transactions import SUCCESSFUL
-from kasuwa.core.vault import derive
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode.rules import issue as cashcode

@@ -19,10 +19,10 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import derive
 from kasuwa.methods.customers.rules import find_customer_row, read_data
 from kasuwa.methods.invoices.fields import IN_PARTS
 from kasuwa.methods.invoices.model import (

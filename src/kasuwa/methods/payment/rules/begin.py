@@ -10,6 +10,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, replace_faults
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
+from kasuwa.core.keyring import derive
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.core.payers import mark_of, mark_payment
 from kasuwa.core.pricing import Price
@@ -18,7 +19,6 @@ from kasuwa.core.references import hold_key, job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
-from kasuwa.core.vault import derive
 from kasuwa.ledger import chart
 from kasuwa.methods.payment.model import (
     CARD_SUMMARY_DECODER,
@@ -135,6 +135,12 @@ def find_vendor(order: PaymentOrder, context: Context) -> str:
     return choose_vendor(order.method, order.detail.provider, order.currency, order.price.charged, context)
 
 
+def find_vendor_account(order: PaymentOrder, context: Context) -> str:
+    """Returns our account with the vendor of a payment. A saved card is known to the account it was saved with."""
+    kept = "" if order.saved_card is None else CARD_SUMMARY_DECODER.decode(order.saved_card.detail).vendor_account
+    return context.find_rail_account(order.detail.vendor, kept)
+
+
 def return_url_of(detail: PaymentDetail, context: Context) -> str:
     """Returns the page to which a vendor sends the payer back: our own if the payment has one, else the merchant's."""
     if not detail.vendor:
@@ -194,6 +200,7 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         created_at=context.now,
         final_at=None,
         rail=order.detail.vendor,
+        rail_account=find_vendor_account(order, context),
     )
 
 
@@ -233,6 +240,7 @@ def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: P
     return Job(
         *(key, row.merchant_id, kind, lane, row.txn_ref, row.key, due, due, None, 0, 0, None, encode_text(work)),
         rail=row.rail,
+        rail_account=row.rail_account,
     )
 
 

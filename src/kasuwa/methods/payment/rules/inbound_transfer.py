@@ -205,7 +205,10 @@ def receive_personalized(
     if account.state not in PAYABLE:
         return ACCOUNT_CLOSED
     order = build_personalized_order(account, arrived, context)
-    row = make_transaction(order, context.number, context)
+    # A refund goes back through the account with the rail that the money came into.
+    row = msgspec.structs.replace(
+        make_transaction(order, context.number, context), rail_account=account.rail_account if arrived.rail else ""
+    )
     payment = msgspec.structs.replace(make_payment(order, row, CHARGE, context), session=arrived.rail_reference)
     if arrived.rail:
         facts = PaymentFacts(rail={TRANSACTION_FACT: arrived.rail_reference})

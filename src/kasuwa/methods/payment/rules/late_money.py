@@ -85,7 +85,8 @@ def start_watch(payment: Payment, job: Job | None, code: str | None, context: Co
     due = context.now + timedelta(seconds=WATCH_AFTER_SECONDS[0])
     lane = RAIL_ROUTES[payment.method].rail
     watch = make_job(context, WATCH, lane, payment, payment.txn_ref, due, encode_text(watched))
-    return (msgspec.structs.replace(watch, rail=work.vendor),)
+    assert job is not None
+    return (msgspec.structs.replace(watch, rail=work.vendor, rail_account=job.rail_account),)
 
 
 def need_watch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -161,6 +162,7 @@ def begin_return(
             message=MESSAGES[PENDING],
             detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=work.vendor),
             rail=work.vendor,
+            rail_account=row.rail_account,
         ),
     )
     order = PaymentJobData(

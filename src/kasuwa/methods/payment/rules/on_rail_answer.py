@@ -150,11 +150,17 @@ def apply_vendor_card(payment: Payment, facts: PaymentFacts, card: VendorCard, c
         issuer=card.issuer,
         country=card.country,
         vendor="" if card.token is None else card.token.vendor,
+        vendor_account="" if card.token is None else card.token.account,
     )
     updated = msgspec.structs.replace(payment, facts=encode_text(msgspec.structs.replace(facts, card=summary)))
     if card.token is None or payment.method != "card":
         return updated
-    token = SealedCardData(vendor=card.token.vendor, vendor_token=card.token.token, email=card.token.email)
+    token = SealedCardData(
+        vendor=card.token.vendor,
+        vendor_token=card.token.token,
+        email=card.token.email,
+        vendor_account=card.token.account,
+    )
     sealed = context.seal(sealed_card_aad(payment.txn_ref), msgspec.json.encode(token))
     return msgspec.structs.replace(updated, sealed_card=sealed)
 
@@ -165,7 +171,7 @@ def adapt_reply_to_step(
     """Replaces the reply of a successful end by the reply format of the step that ended it.
 
     A payer's step that succeeds at once still gets status 202: clients wait for the event.
-    Contract: payment#validate, payment#phone
+    Contract: payment#validate, payment#confirmed-at-once
     """
     if isinstance(decision, NeedsMore) or ending != SUCCESSFUL or not isinstance(decision.reply, PaymentReply):
         return decision

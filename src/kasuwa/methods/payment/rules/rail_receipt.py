@@ -4,7 +4,7 @@
     into any other, or another currency
                                 rail:debit → suspense:inbound, and a notice to the operator
 
-Money in suspense is moved on by a manual posting, which two operators decide.
+Money in suspense is assigned or returned by two operators (suspense.py).
 Contract: resources#personalized-accounts
 """
 
@@ -74,6 +74,7 @@ def decide_receipt(receipt: ArrivedReceipt, context: Context, seen: LoadedRows) 
         currency=receipt.currency,
         txn_ref="",
         booked_at=context.now,
+        rail_account=receipt.rail_account,
     )
     if account is None or account.state not in PAYABLE or receipt.currency != HOME_CURRENCY:
         return keep_in_suspense(row)
@@ -93,7 +94,7 @@ def keep_in_suspense(row: InboundReceipt) -> Decision[InboundReceipt]:
     posting = Posting(rail, chart.suspense(row.currency), row.amount, "received for nobody known")
     message = (
         f"{row.currency} {format_minor(row.amount)} came into account {row.account_number or 'unknown'} at {row.rail}, "
-        "which is nobody's open account: it is in suspense:inbound; find out whose it is and propose a posting"
+        "which is nobody's open account: it is in suspense:inbound; assign or return it on the page Approvals"
     )
     return Decision(
         reply=row,

@@ -234,6 +234,7 @@ def start_refund(
             message=MESSAGES[PENDING],
             detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method, vendor=vendor),
             rail=vendor,
+            rail_account=paid_transaction.rail_account,
         ),
     )
     work = PaymentJobData(

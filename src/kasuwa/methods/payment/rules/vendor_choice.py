@@ -62,13 +62,15 @@ def move_payment(row: Transaction, payment: Payment, job: Job, vendor: str, cont
     detail = msgspec.structs.replace(DETAIL_DECODER.decode(payment.detail), vendor=vendor)
     mark = msgspec.structs.replace(PAYMENT_MARK_DECODER.decode(row.detail), vendor=vendor)
     trail = extend_trail(row.trail, context.now, "moved", "The rail could not be reached; another one takes it")
-    moved = amend_row(AmendedTransaction, row, rail=vendor, detail=encode_text(mark), trail=trail)
+    account = context.find_rail_account(vendor)
+    moved = amend_row(AmendedTransaction, row, rail=vendor, rail_account=account, detail=encode_text(mark), trail=trail)
     updated = amend_row(AmendedPayment, payment, detail=encode_text(detail))
     names = list_serving_vendors(work.method, detail.provider, work.currency, work.amount, context)
     is_untried = context.has_untried_rail(purpose_of(work.method), job.attempt, names)
     next_job = msgspec.structs.replace(
         job,
         rail=vendor,
+        rail_account=account,
         due=context.now if is_untried else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
         attempt=job.attempt + 1,
         work=encode_text(msgspec.structs.replace(work, vendor=vendor)),

@@ -109,6 +109,7 @@ def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
         attempt=0,
         idempotency_claim=None,
         work=encode_text(work),
+        rail_account=row.rail_account,
     )
 
 

@@ -40,12 +40,12 @@ from kasuwa.core.inbound_accounts import (
     PersonalizedAccountRow,
     personalized_key,
 )
+from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.core.requery import can_change_rail, next_requery_at
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import derive
 from kasuwa.methods.resources.model import (
     ACCOUNT_JOB_DECODER,
     LANE,
@@ -142,6 +142,7 @@ def make_account(key: bytes, request: PersonalizedRequest, rail: str, context: C
         created_at=context.now,
         state=OPENING,
         rail=rail,
+        rail_account=context.find_rail_account(rail),
         rail_reference=movement_reference(REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)),
     )
 
@@ -172,6 +173,7 @@ def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) 
         idempotency_claim=None,
         work=encode_text(work),
         rail=row.rail,
+        rail_account=row.rail_account,
     )
 
 
@@ -244,10 +246,11 @@ def move_account(row: PersonalizedAccountRow, job: Job, rail: str, context: Cont
     work = ACCOUNT_JOB_DECODER.decode(job.work)
     rails = list_account_rails(context, has_bvn=row.bvn_sealed is not None)
     is_untried = context.has_untried_rail(PURPOSE, job.attempt, rails)
-    moved = msgspec.structs.replace(row, rail=rail)
+    moved = msgspec.structs.replace(row, rail=rail, rail_account=context.find_rail_account(rail))
     next_job = msgspec.structs.replace(
         job,
         rail=rail,
+        rail_account=moved.rail_account,
         due=context.now if is_untried else next_requery_at(context.now, context.now.timestamp() - work.sent_at),
         attempt=job.attempt + 1,
         work=encode_text(msgspec.structs.replace(work, rail=rail)),

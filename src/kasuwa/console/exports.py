@@ -1,0 +1,52 @@
+"""Exports as CSV: the response, and the lists that are no kind of record."""
+
+from collections.abc import AsyncIterator
+
+from starlette.responses import Response, StreamingResponse
+
+from kasuwa.console import store
+from kasuwa.console.csv_text import csv_line
+from kasuwa.console.store import MAX_SEQUENCE
+from kasuwa.console.visit import Visit
+from kasuwa.core.calendar import utc_text
+from kasuwa.core.money import format_minor
+
+# An export is read in batches of this many rows, so that it holds no snapshot while it is sent.
+BATCH_ROWS = 1_000
+TRAIL_HEADER = ("number", "time", "actor", "address", "action", "subject", "before", "after")
+WAITING_HEADER = (
+    *("txnRef", "batchRef", "amount", "bank_code", "account_number", "created", "expires", "made_by", "reasons"),
+)
+
+
+def csv_response(visit: Visit, name: str, lines: AsyncIterator[str]) -> Response:
+    """Returns a response that sends the lines of a file while they are read."""
+    headers = {"content-disposition": f'attachment; filename="{name}-{visit.merchant.mid}.csv"'}
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def export_audit_trail(visit: Visit) -> Response:
+    return csv_response(visit, "audit-trail", stream_trail(visit))
+
+
+async def stream_trail(visit: Visit) -> AsyncIterator[str]:
+    yield csv_line(TRAIL_HEADER)
+    reader, before = visit.export_reader, MAX_SEQUENCE
+    while True:
+        rows = await store.list_audit_entries(reader, visit.merchant, before, BATCH_ROWS)
+        yield "".join(csv_line((str(seq), utc_text(at), *map(str, texts))) for _, seq, at, *texts in rows)
+        if len(rows) < BATCH_ROWS:
+            return
+        before = rows[-1][1]
+
+
+async def export_waiting(visit: Visit) -> Response:
+    return csv_response(visit, "waiting-transfers", stream_waiting(visit))
+
+
+async def stream_waiting(visit: Visit) -> AsyncIterator[str]:
+    yield csv_line(WAITING_HEADER)
+    for one in await store.list_waiting_transfers(visit.export_reader, visit.merchant):
+        times = (utc_text(one.created_at), utc_text(one.expires_at))
+        account = (format_minor(one.amount), one.bank_code, one.account_number)
+        yield csv_line((one.txn_ref, one.batch_ref or "", *account, *times, one.requested_by, "; ".join(one.reasons)))

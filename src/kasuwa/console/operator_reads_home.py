@@ -1,0 +1,77 @@
+"""Database reads across merchants for the operator's home page. No writes; see operator_reads.py."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.reading import Reader
+
+# A job is late if it has been due for a minute and nobody works on it. No more than MAX_LATE of a queue are counted.
+MAX_LATE = 10_000
+LATE_JOBS = """
+    with recursive l as (
+        (select lane from scheduled_job order by lane, run_at, due, seq limit 1)
+        union all
+        select (select n.lane from scheduled_job n where n.lane > l.lane
+            order by n.lane, n.run_at, n.due, n.seq limit 1)
+        from l where l.lane is not null)
+    select l.lane, count(*), min(d.run_at) from l cross join lateral (
+        select j.run_at from scheduled_job j where j.lane = l.lane and j.run_at < now() - interval '1 minute'
+            and (j.leased_until is null or j.leased_until <= now())
+        order by j.run_at, j.due, j.seq limit $1) d
+    where l.lane is not null group by l.lane order by l.lane
+"""
+COUNTS = """
+    select (select count(*) from merchant where current),
+        (select count(*) from merchant where current and (settings ->> 'suspended')::boolean),
+        (select count(*) from approval where state = 'open'),
+        (select count(*) from endpoint),
+        (select count(*) from endpoint where off_at is not null),
+        (select count(*) from (select at from operator_notice order by notice_id desc limit 1000) n
+            where n.at > now() - interval '1 day')
+"""
+ENDPOINTS = """
+    select m.mid, m.name, e.failing_since, e.off_at from endpoint e
+    join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since, e.merchant_id limit $1
+"""
+NOTICES = """
+    select m.mid, m.name, n.reference, n.message, n.at from operator_notice n left join merchant m
+        on m.merchant_id = n.merchant_id
+    order by n.notice_id desc limit $1
+"""
+
+
+class LateJobs(msgspec.Struct, frozen=True):
+    """The late jobs of one queue."""
+
+    lane: str
+    count: int
+    oldest: datetime
+
+
+class HomeCounts(msgspec.Struct, frozen=True):
+    """Numbers of the operator's home page."""
+
+    merchants: int
+    suspended: int
+    open_approvals: int
+    failing_endpoints: int
+    disabled_endpoints: int
+    notices: int  # of the last day, among the newest 1,000
+
+
+async def list_late_jobs(reader: Reader) -> list[LateJobs]:
+    return [LateJobs(*row) for row in await reader.fetch(LATE_JOBS, MAX_LATE)]
+
+
+async def read_counts(reader: Reader) -> HomeCounts:
+    return HomeCounts(*await reader.fetchrow(COUNTS))
+
+
+async def list_failing_endpoints(reader: Reader, limit: int) -> list[Any]:
+    return list(await reader.fetch(ENDPOINTS, limit))
+
+
+async def list_newest_notices(reader: Reader, limit: int) -> list[Any]:
+    return list(await reader.fetch(NOTICES, limit))

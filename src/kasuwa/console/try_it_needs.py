@@ -1,0 +1,308 @@
+"""The objects that examples of the API reference refer to: where a merchant's own are listed, and how one is made.
+
+An example names such an object by a placeholder (`"<txnRef>"`), or by a reference that another example gave it. The
+"Try it" form fills in the merchant's own, newest first. In the test environment it can also make one, by sending
+other examples first.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """A read action that lists the objects, newest first, and the values that a suitable one has."""
+
+    method: str
+    fields: Mapping[str, Any]
+    where: Mapping[str, str] = {}
+    inside: "Listing | None" = None  # lists the objects that these belong to; `fields` names one by a placeholder
+
+
+class ExampleCall(msgspec.Struct, frozen=True):
+    """An example to send. `changes` replaces fields of it; None removes a field."""
+
+    method: str
+    slug: str
+    changes: Mapping[str, Any] = {}
+
+
+class Need(msgspec.Struct, frozen=True):
+    """An object that an example refers to."""
+
+    label: str  # follows "This request needs"
+    # The fields of the request, and the names that the same values have in a record or reply.
+    names: Mapping[str, str]
+    listing: Listing | None = None
+    calls: tuple[ExampleCall, ...] = ()  # make one; empty if a merchant alone cannot
+
+
+def transactions(kind: str, status: str) -> Listing:
+    return Listing("resources", {"inquire": "transactions", "kind": kind, "status": status, "limit": 1})
+
+
+# --- payments -------------------------------------------------------------------------------------------------------
+
+INITIATE, CHARGE = ExampleCall("payment", "initiate-card"), ExampleCall("payment", "charge-card")
+PAY_BY_CARD = (INITIATE, CHARGE)
+INITIATED = Need("a card payment that was initiated", {"txnRef": "txnRef"}, None, (INITIATE,))
+AWAITS_OTP = Need(
+    "a payment that waits for its OTP", {"txnRef": "txnRef"}, None, (ExampleCall("payment", "charge-account"),)
+)
+PAYMENT = Need("a successful payment", {"txnRef": "txnRef"}, transactions("payment", "successful"), PAY_BY_CARD)
+UNDISPUTED = Need("a successful payment that is not disputed", {"txnRef": "txnRef"}, None, PAY_BY_CARD)
+RECURRENTS = Listing("resources", {"inquire": "recurrents"}, {"state": "active"})
+SAVED_CARD = Need("a saved card", {"token": "cardToken"}, Listing("resources", {"inquire": "recurrents"}), PAY_BY_CARD)
+RECURRENT = Need(
+    "a recurrent payment", {"id": "id"}, RECURRENTS, (*PAY_BY_CARD, ExampleCall("resources", "recurrents"))
+)
+INSTALLMENT = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
+MAKE_PLAN = (
+    *PAY_BY_CARD,
+    ExampleCall("payment", "charge-token", {"amount": None, "installment": INSTALLMENT}),
+    ExampleCall("resources", "installments"),
+)
+PLAN = Need(
+    "an installment plan",
+    {"id": "id"},
+    Listing("resources", {"inquire": "installments"}, {"state": "active"}),
+    MAKE_PLAN,
+)
+PAUSED_PLAN = Need(
+    "an installment plan that is paused",
+    {"id": "id"},
+    Listing("resources", {"inquire": "installments"}, {"state": "paused"}),
+    (*MAKE_PLAN, ExampleCall("resources", "installments-pause")),
+)
+PAY_IN = Need(
+    "a payment by bank transfer",
+    {"accountNumber": "accountNumber"},
+    None,
+    (ExampleCall("payment", "charge-bank_transfer"),),
+)
+OPEN_DISPUTE = Need(
+    "a dispute that needs a response",
+    {"dispute_id": "dispute_id"},
+    Listing("payment", {"action": "disputes", "state": "needs_response", "limit": 1}),
+    (*PAY_BY_CARD, ExampleCall("sandbox", "dispute")),
+)
+DISPUTE = msgspec.structs.replace(
+    OPEN_DISPUTE, label="a dispute", listing=Listing("payment", {"action": "disputes", "limit": 1})
+)
+
+# --- money out ------------------------------------------------------------------------------------------------------
+
+MAKE_TRANSFER = (ExampleCall("disburse", "transfer"),)
+
+
+def transfer(field: str, status: str = "successful") -> Need:
+    """Returns the need of a transfer, by your own reference in a field of the request."""
+    calls = MAKE_TRANSFER if status == "successful" else (ExampleCall("disburse", "transfer", UNANSWERED),)
+    return Need(f"a {status} transfer", {field: "orderRef"}, transactions("transfer", status), calls)
+
+
+UNANSWERED = {"accountnumber": "0000009100"}
+WAITING = Need(
+    "a transfer that waits for approval, made with another key or by another person",
+    {"txnRef": "txnRef"},
+    Listing("console", {"action": "waiting_transfers"}),
+)
+BILL = Need("a bill", {"txnRef": "orderRef"}, transactions("bill", "successful"), (ExampleCall("bills", "pay"),))
+CASHCODE = Need("a cashcode", {"orderRef": "orderRef"}, None, (ExampleCall("cashcode", "generate"),))
+CASHCODE_NUMBER = Need("a cashcode", {"cashcode": "cashcode"}, None, (ExampleCall("cashcode", "generate"),))
+
+MAKE_CARD = (ExampleCall("virtualcard", "create"),)
+CARD = Need(
+    "an active card",
+    {"reference": "reference"},
+    Listing("console", {"action": "cards", "limit": 50}, {"status": "active"}),
+    MAKE_CARD,
+)
+BLOCKED_CARD = Need(
+    "a blocked card",
+    {"reference": "reference"},
+    Listing("console", {"action": "cards", "limit": 50}, {"status": "blocked"}),
+    (*MAKE_CARD, ExampleCall("virtualcard", "block")),
+)
+PURCHASE = Need(
+    "a purchase by card",
+    {"txnRef": "txnRef"},
+    transactions("card_purchase", "successful"),
+    (*MAKE_CARD, ExampleCall("sandbox", "card_purchase")),
+)
+
+# --- lending and savings ----------------------------------------------------------------------------------------------
+
+MAKE_CLIENT = (ExampleCall("clients", "create", {"status": "active"}),)
+CLIENT = Need(
+    "an active client",
+    {"client_id": "client_id"},
+    Listing("clients", {"action": "list", "status": "active", "limit": 1}),
+    MAKE_CLIENT,
+)
+NEW_CLIENT = Need(
+    "a client that waits for approval",
+    {"client_id": "client_id"},
+    Listing("clients", {"action": "list", "status": "pending_approval", "limit": 1}),
+    (ExampleCall("clients", "create"),),
+)
+MAKE_LOAN = (*MAKE_CLIENT, ExampleCall("loans", "request"))
+LEND = (*MAKE_LOAN, ExampleCall("loans", "process"))
+REQUESTED_LOAN = Need(
+    "a loan that waits for approval",
+    {"loan_id": "loan_id"},
+    Listing("loans", {"action": "list", "state": "pending_approval", "limit": 1}),
+    MAKE_LOAN,
+)
+LOAN = Need(
+    "an active loan",
+    {"loan_id": "loan_id"},
+    Listing("loans", {"action": "list", "state": "active", "limit": 1}),
+    LEND,
+)
+REPAYMENT = Need(
+    "a repayment that waits for its OTP", {"txnRef": "txnRef"}, None, (*LEND, ExampleCall("loans", "repay"))
+)
+
+MAKE_SAVINGS = (*MAKE_CLIENT, ExampleCall("investments", "create_savings"))
+SAVINGS = Need(
+    "a savings account",
+    {"savings_id": "savings_id"},
+    Listing("investments", {"action": "list_savings", "limit": 1}),
+    MAKE_SAVINGS,
+)
+FROM_WALLET = {"payment_method": "wallet", "card": None, "ip": None, "fingerprint": None}
+FUNDED_SAVINGS = Need(
+    "a savings account with a balance",
+    {"savings_id": "savings_id", "client_id": "client_id"},
+    Listing("investments", {"action": "list_savings", "limit": 50}, {"state": "active"}),
+    (*MAKE_SAVINGS, ExampleCall("investments", "deposit", FROM_WALLET)),
+)
+DEPOSIT = Need(
+    "a deposit that waits for its OTP",
+    {"txnRef": "txnRef"},
+    None,
+    (*MAKE_SAVINGS, ExampleCall("investments", "deposit")),
+)
+MAKE_THRIFT = (ExampleCall("investments", "create_plan"),)
+OPEN_THRIFT = Need("a thrift plan without members", {"thrift_id": "thrift_id"}, None, MAKE_THRIFT)
+THRIFT = Need(
+    "a thrift plan",
+    {"thrift_id": "thrift_id"},
+    Listing("investments", {"action": "list_plans", "limit": 1}),
+    MAKE_THRIFT,
+)
+
+# --- customers and sales ----------------------------------------------------------------------------------------------
+
+MAKE_CUSTOMER = (ExampleCall("resources", "customer"),)
+CUSTOMER = Need(
+    "a customer",
+    {"customer_id": "customer_id"},
+    Listing("resources", {"inquire": "customer", "limit": 1}),
+    MAKE_CUSTOMER,
+)
+MAKE_LINK = (ExampleCall("resources", "paylink"),)
+LINK = Need(
+    "a payment link", {"link_id": "link_id"}, Listing("resources", {"inquire": "paylink", "limit": 1}), MAKE_LINK
+)
+INVOICE = Need(
+    "an unpaid invoice",
+    {"invoice_id": "invoice_id"},
+    Listing("resources", {"inquire": "invoice", "status": "unpaid", "limit": 1}),
+    (*MAKE_CUSTOMER, ExampleCall("resources", "invoice")),
+)
+TICKET_LINKS = Listing("resources", {"inquire": "ticket", "limit": 1})
+TICKETS = Need(
+    "a link that sells tickets",
+    {"link_id": "link_id"},
+    TICKET_LINKS,
+    (ExampleCall("resources", "ticket"),),
+)
+TICKET = Need(
+    "the code of a ticket, which a payer buys on the page of its link",
+    {"code": "code"},
+    Listing("resources", {"inquire": "ticket", "link_id": "<link_id>", "limit": 1}, inside=TICKET_LINKS),
+)
+SETTLEMENT = Need(
+    "a settlement",
+    {"settlement_id": "settlement_id"},
+    Listing("resources", {"inquire": "settlements", "limit": 1}),
+    (*PAY_BY_CARD, ExampleCall("resources", "settlements")),
+)
+PERSONAL_ACCOUNT = Need(
+    "a personalized account that is open",
+    {"reference": "reference"},
+    Listing("resources", {"inquire": "accounts", "state": "open", "limit": 1}),
+    (ExampleCall("resources", "personalized-accounts"),),
+)
+
+# The needs of each action whose example refers to something.
+NEEDS: Mapping[str, tuple[Need, ...]] = {
+    "disburse-approve": (WAITING,),
+    "disburse-reject": (WAITING,),
+    "disburse-verify": (transfer("txnRef"),),
+    "payment-charge-card": (INITIATED,),
+    "payment-validate": (AWAITS_OTP,),
+    "payment-charge-token": (SAVED_CARD,),
+    "payment-verify": (PAYMENT,),
+    "payment-refund": (PAYMENT,),
+    "payment-dispute": (DISPUTE,),
+    "payment-dispute_respond": (OPEN_DISPUTE,),
+    "bills-verify": (BILL,),
+    "clients-update": (NEW_CLIENT,),
+    "clients-view": (CLIENT,),
+    "loans-request": (CLIENT,),
+    "loans-process": (REQUESTED_LOAN,),
+    "loans-repay": (LOAN,),
+    "loans-validate": (REPAYMENT,),
+    "loans-view": (LOAN,),
+    "loans-statement": (LOAN,),
+    "investments-create_savings": (CLIENT,),
+    "investments-deposit": (SAVINGS,),
+    "investments-validate": (DEPOSIT,),
+    "investments-view_savings": (SAVINGS,),
+    "investments-statement": (SAVINGS,),
+    "investments-cashout": (FUNDED_SAVINGS,),
+    "investments-cashout-cashcode": (FUNDED_SAVINGS,),
+    "investments-subscribe": (SAVINGS, OPEN_THRIFT),
+    "investments-subscriptions": (THRIFT,),
+    "investments-cancel_plan": (THRIFT,),
+    "virtualcard-get": (CARD,),
+    "virtualcard-fund": (CARD,),
+    "virtualcard-withdraw": (CARD,),
+    "virtualcard-limits": (CARD,),
+    "virtualcard-transactions": (CARD,),
+    "virtualcard-block": (CARD,),
+    "virtualcard-unblock": (BLOCKED_CARD,),
+    "virtualcard-terminate": (CARD,),
+    "cashcode-verify": (CASHCODE,),
+    "cashcode-cancel": (CASHCODE,),
+    "resources-close_personalized_account": (PERSONAL_ACCOUNT,),
+    "resources-recurrent": (RECURRENT,),
+    "resources-installments-resume": (PAUSED_PLAN,),
+    "resources-installments-pause": (PLAN,),
+    "resources-installments-cancel": (PLAN,),
+    "resources-paylink_detail": (LINK,),
+    "resources-paylink-disable": (LINK,),
+    "resources-paylink-enable": (LINK,),
+    "resources-customer_detail": (CUSTOMER,),
+    "resources-transaction": (transfer("reference"),),
+    "resources-settlement": (SETTLEMENT,),
+    "resources-proof": (transfer("reference"),),
+    "resources-invoice": (CUSTOMER,),
+    "resources-invoice_detail": (INVOICE,),
+    "resources-invoice-void": (INVOICE,),
+    "resources-ticket_sales": (TICKETS,),
+    "resources-ticket_by_code": (TICKET,),
+    "resources-ticket_use": (TICKET,),
+    "sandbox-pay_account": (PAY_IN,),
+    "sandbox-dispute": (UNDISPUTED,),
+    "sandbox-dispute_outcome": (DISPUTE,),
+    "sandbox-card_purchase": (CARD,),
+    "sandbox-card_refund": (PURCHASE,),
+    "sandbox-redeem_cashcode": (CASHCODE_NUMBER,),
+    "sandbox-settle": (transfer("orderRef", "pending"),),
+    "sandbox-explain": (transfer("orderRef"),),
+}

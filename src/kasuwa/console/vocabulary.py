@@ -1,0 +1,157 @@
+"""The words of pages: labels of fields, and the color and symbol of each state.
+
+A state is shown as a symbol and a word, so that it can be read without color. Two states of the same record never share
+both symbol and color.
+"""
+
+import re
+from typing import Literal
+
+import msgspec
+
+Tone = Literal["good", "bad", "wait", "busy", "note", "quiet"]
+
+
+class StateStyle(msgspec.Struct, frozen=True):
+    """The color and symbol of a state."""
+
+    tone: Tone  # names the color
+    symbol: str
+
+
+# What ended well, failed, waits for somebody, is in progress, deserves attention, or is over.
+STATE_STYLES: dict[str, StateStyle] = {
+    **dict.fromkeys(
+        ("successful", "paid", "approved", "delivered", "settled", "won", "verified", "valid"), StateStyle("good", "✓")
+    ),
+    **dict.fromkeys(("active", "running", "enabled"), StateStyle("good", "●")),
+    **dict.fromkeys(("matured", "completed"), StateStyle("good", "★")),
+    **dict.fromkeys(("failed", "rejected", "closed_rejected", "lost", "exhausted"), StateStyle("bad", "✕")),
+    **dict.fromkeys(("late", "overdue", "active_in_arrears", "needs_response", "conflict"), StateStyle("bad", "!")),
+    **dict.fromkeys(("blocked", "blacklisted", "locked", "suspended", "off"), StateStyle("bad", "⊘")),
+    **dict.fromkeys(("written_off", "closed_written_off"), StateStyle("bad", "▽")),
+    **dict.fromkeys(("pending", "waiting", "pending_approval", "awaiting_consent"), StateStyle("wait", "◷")),
+    **dict.fromkeys(("unpaid", "open", "scheduled"), StateStyle("wait", "○")),
+    "paused": StateStyle("wait", "‖"),
+    **dict.fromkeys(("processing", "disbursing", "under_review", "opening", "closing"), StateStyle("busy", "◐")),
+    **dict.fromkeys(("partly_paid", "partially_paid", "partial"), StateStyle("busy", "◑")),
+    **dict.fromkeys(("refunded", "partly_refunded"), StateStyle("note", "↺")),
+    **dict.fromkeys(("disputed", "invited"), StateStyle("note", "◆")),
+    **dict.fromkeys(("redeemed", "used", "accepted"), StateStyle("quiet", "✓")),
+    "closed_repaid": StateStyle("good", "■"),
+    **dict.fromkeys(("closed", "terminated", "stopped", "exited", "erased"), StateStyle("quiet", "■")),
+    **dict.fromkeys(("inactive", "disabled", "archived"), StateStyle("quiet", "○")),
+    **dict.fromkeys(("expired", "abandoned"), StateStyle("quiet", "◔")),
+    **dict.fromkeys(("void", "cancelled", "canceled", "closed_withdrawn", "revoked"), StateStyle("quiet", "⊘")),
+}
+UNKNOWN_STATE = StateStyle("quiet", "◌")
+
+
+def state_style(state: str) -> StateStyle:
+    """Returns how a state is shown. An unknown state has a neutral color and symbol."""
+    return STATE_STYLES.get(state.lower(), UNKNOWN_STATE)
+
+
+# --- labels -------------------------------------------------------------------------------------------------------
+
+ACRONYMS = frozenset({"atm", "bvn", "cvv", "id", "ngn", "otp", "pin", "pos", "url", "ussd", "vat"})
+
+# Fields whose name in the API does not read well.
+LABELS = {
+    "accountName": "Account name",
+    "accountNumber": "Account number",
+    "accountnumber": "Account number",
+    "account_number": "Account number",
+    "accrued_interest": "Interest so far",
+    "authURL": "Payer's link",
+    "bankAccount": "Bank account",
+    "bankName": "Bank",
+    "bank_code": "Bank",
+    "bankcode": "Bank",
+    "batchRef": "Batch",
+    "bvn_verified": "BVN verified",
+    "cardToken": "Card token",
+    "card_owner": "Owner",
+    "card_type": "Network",
+    "cardpan": "Card number",
+    "checkoutRef": "Checkout",
+    "client_id": "Client",
+    "closed_at": "Closed",
+    "created_at": "Created",
+    "customer_id": "Customer",
+    "customer_txnref": "Your reference",
+    "dateCreated": "Created",
+    "dateEnded": "Completed",
+    "date_due": "Due",
+    "disbursed_at": "Disbursed",
+    "dispute_id": "Dispute",
+    "dob": "Date of birth",
+    "email": "E-mail",
+    "ended_at": "Ended",
+    "expires_at": "Expires",
+    "firstname": "First name",
+    "id": "Reference",
+    "interestFrequency": "Interest period",
+    "interestRate": "Interest rate",
+    "interestSettings": "Interest",
+    "invoice_id": "Invoice",
+    "lastname": "Last name",
+    "link": "Payer's link",
+    "link_id": "Payment link",
+    "loan_id": "Loan",
+    "maskedpan": "Card number",
+    "matures_at": "Matures",
+    "member_required": "Members needed",
+    "middlename": "Middle name",
+    "n": "No.",
+    "next_charge": "Next charge",
+    "next_date": "Next date",
+    "opened_at": "Opened",
+    "orderRef": "Your reference",
+    "paid_out": "Paid out",
+    "per_day": "Per day",
+    "per_month": "Per month",
+    "per_transaction": "Per purchase",
+    "plan_id": "Plan",
+    "postal_code": "Postal code",
+    "ref_code": "Beneficiary",
+    "refundOf": "Refund of",
+    "refundRef": "Refund",
+    "respond_by": "Respond by",
+    "responded_at": "Responded",
+    "savings_id": "Savings account",
+    "settlement_id": "Settlement",
+    "thrift_id": "Thrift plan",
+    "txnRef": "Reference",
+    "txnStatus": "Status",
+    "txn_ref": "Reference",
+}
+
+
+def label(name: str) -> str:
+    """Returns the label of a field of the API."""
+    return LABELS.get(name) or humanize(name)
+
+
+def humanize(name: str) -> str:
+    """Converts a name to words: `bank_code` and `bankCode` become "Bank code", and acronyms get capitals."""
+    words = re.sub(r"([a-z0-9])([A-Z])", lambda found: f"{found[1]} {found[2].lower()}", name).replace("_", " ").strip()
+    text = " ".join(word.upper() if word.lower() in ACRONYMS else word for word in words.split(" "))
+    return text[:1].upper() + text[1:]
+
+
+# Words of the API that pages write in other ones.
+WORDS = {
+    "qrpay": "QR code",
+    "ussd": "USSD",
+    "bank_transfer": "bank transfer",
+    "mobile_money": "mobile money",
+    "phone": "telephone",
+    "account": "bank account",
+    "token": "saved card",
+}
+
+
+def method_text(method: str) -> str:
+    """Returns a payment method in words."""
+    return WORDS.get(method, method.replace("_", " "))

@@ -1,0 +1,67 @@
+"""How a host takes part among several that share a database: where its API processes listen for the others."""
+
+import re
+
+import msgspec
+
+MIN_SECRET_CHARACTERS, MAX_SECRET_CHARACTERS = 32, 256
+# Random bytes in base64 or hexadecimal digits have more.
+MIN_DIFFERENT_CHARACTERS = 8
+HOST = r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)"
+LISTEN = re.compile(rf"{HOST}:(?P<port>[0-9]{{1,5}})", re.ASCII)
+ADDRESS = re.compile(rf"{HOST}(:(?P<port>[0-9]{{1,5}}))?", re.ASCII)
+ALL_INTERFACES = ("0.0.0.0", "[::]")
+LAST_PORT = 65535
+
+
+class PeerTerms(msgspec.Struct, frozen=True):
+    """The first API process has the ports given here, and each further one the next."""
+
+    listen_host: str
+    listen_port: int
+    host: str  # by which other hosts reach this one, IPv6 in brackets
+    port: int
+
+    def address_of(self, number: int) -> str:
+        """Returns where other hosts reach an API process, numbered from 0. It is also the name of that process."""
+        return f"{self.host}:{self.port + number}"
+
+    def listen_port_of(self, number: int) -> int:
+        return self.listen_port + number
+
+
+def check_peer_secret(secret: str | None, *, is_needed: bool) -> None:
+    """Raises ValueError if the secret that hosts share is missing or can be guessed. It is not quoted."""
+    if secret is None:
+        if is_needed:
+            raise ValueError("KASUWA_PEER_LISTEN needs KASUWA_PEER_SECRET: make one with `openssl rand -base64 32`")
+        return
+    if not MIN_SECRET_CHARACTERS <= len(secret) <= MAX_SECRET_CHARACTERS:
+        raise ValueError(
+            f"KASUWA_PEER_SECRET must have {MIN_SECRET_CHARACTERS} to {MAX_SECRET_CHARACTERS} characters: "
+            "make one with `openssl rand -base64 32`"
+        )
+    if len(set(secret)) < MIN_DIFFERENT_CHARACTERS:
+        raise ValueError("KASUWA_PEER_SECRET must be random: make one with `openssl rand -base64 32`")
+
+
+def read_peer_terms(listen: str, address: str | None, processes: int) -> PeerTerms:
+    """Reads the addresses that a host listens on and is reached by. Raises ValueError."""
+    found = LISTEN.fullmatch(listen)
+    if found is None:
+        raise ValueError("KASUWA_PEER_LISTEN must be a host and a port, such as 10.0.0.1:7400")
+    own = ADDRESS.fullmatch(found["host"] if address is None else address)
+    if own is None:
+        raise ValueError("KASUWA_PEER_ADDRESS must be a host, such as 10.0.0.1, with or without a port")
+    if own["host"] in ALL_INTERFACES:
+        raise ValueError(
+            "KASUWA_PEER_ADDRESS must say how other hosts reach this one: KASUWA_PEER_LISTEN is all its addresses"
+            if address is None
+            else f"KASUWA_PEER_ADDRESS must be an address of this host, not {own['host']}"
+        )
+    port = int(found["port"])
+    own_port = port if own["port"] is None else int(own["port"])
+    for name, first in (("KASUWA_PEER_LISTEN", port), ("KASUWA_PEER_ADDRESS", own_port)):
+        if not 1 <= first <= LAST_PORT - processes + 1:
+            raise ValueError(f"{name} must leave a port for each of {processes} API processes, from {first} on")
+    return PeerTerms(found["host"].strip("[]"), port, own["host"], own_port)

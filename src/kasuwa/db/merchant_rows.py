@@ -1,0 +1,94 @@
+"""Chooses the merchant whose rows a connection of the reader's login sees (row-level security, db/logins.py).
+
+Until a merchant is chosen, such a connection sees no row of any. The operator's pages choose all merchants. On a
+connection of another login the choice has no effect.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.db.pgbouncer import NO_MERCHANT
+
+MERCHANT_SETTING = "kasuwa.merchant_id"
+ALL_SETTING = "kasuwa.all_merchants"
+# Views of tables that have indexes on expressions. They come before the tables of the same name.
+READER_SCHEMA = "kasuwa_reader"
+READER_SEARCH_PATH = f"{READER_SCHEMA}, public"
+# In place of a merchant: the rows of all.
+ALL_MERCHANTS = None
+
+BEGIN = "begin isolation level repeatable read read only"
+
+
+def choose_rows(merchant_id: int | None, *, is_local: bool) -> str:
+    """Returns the statements that choose a merchant, or all, for the session or for the transaction."""
+    how = "set local" if is_local else "set"
+    if merchant_id is ALL_MERCHANTS:
+        return f"{how} {MERCHANT_SETTING} = ''; {how} {ALL_SETTING} = 'on'"
+    return f"{how} {MERCHANT_SETTING} = '{merchant_id:d}'; {how} {ALL_SETTING} = 'off'"
+
+
+@contextlib.asynccontextmanager
+async def snapshot(pool: Pool, merchant_id: int | None) -> AsyncIterator[Connection]:
+    """Yields a connection whose statements all see the state of the database at the first of them.
+
+    The merchant is chosen in the round trip that begins the transaction."""
+    async with pool.acquire() as connection:
+        try:
+            await connection.execute(f"{BEGIN}; {choose_rows(merchant_id, is_local=True)}")
+            yield connection
+        except BaseException:
+            with contextlib.suppress(Exception):
+                await connection.execute("rollback")
+            raise
+        else:
+            await connection.execute("commit")
+        finally:
+            # The pool resets nothing. A connection left in its transaction would show the next reader an old state.
+            if connection.is_in_transaction():
+                connection.terminate()
+
+
+class MerchantReader:
+    """A pool whose statements see the rows of one merchant, or of all. Each statement is its own transaction."""
+
+    __slots__ = ("_merchant_id", "_pool")
+
+    def __init__(self, pool: Pool, merchant_id: int | None) -> None:
+        self._pool = pool
+        self._merchant_id = merchant_id
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        async with self.acquire() as connection:
+            rows: list[Any] = await connection.fetch(query, *args)
+        return rows
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.fetchrow(query, *args)
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.fetchval(query, *args)
+
+    async def execute(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.execute(query, *args)
+
+    @contextlib.asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Any]:
+        async with self._pool.acquire() as connection:
+            await choose_merchant(connection, self._merchant_id)
+            yield connection
+
+
+async def choose_merchant(connection: Any, merchant_id: int | None) -> None:
+    """Chooses the merchant of a session, unless it is chosen already."""
+    if connection.has_chosen(merchant_id):
+        return
+    # If the statement is cancelled, nobody knows which merchant the session has.
+    connection.record_choice(NO_MERCHANT)
+    await connection.execute(choose_rows(merchant_id, is_local=False))
+    connection.record_choice(merchant_id)

@@ -1,0 +1,47 @@
+"""The pages of the documentation that are written as Markdown, in the order of the navigation."""
+
+from importlib.resources import files
+
+import msgspec
+
+
+class MarkdownPage(msgspec.Struct, frozen=True):
+    source: str  # path below docs/
+    address: str  # path below the root of the site
+    group: str  # of the navigation; empty if the page is reached from the reference alone
+    label: str
+
+
+START, GUIDES, REFERENCE = "Start", "Guides", "Reference"
+
+HOME = MarkdownPage("guides/README.md", "index.html", START, "Overview")
+
+GUIDE_LABELS = {
+    "first-request": "First request",
+    "accept-a-payment": "Accept a payment",
+    "pay-out": "Pay out",
+    "cards": "Issue cards",
+    "bills": "Pay bills",
+    "lend-and-save": "Lend and save",
+    "webhooks": "Receive events",
+    "errors": "Handle errors",
+    "repeats": "Repeat safely",
+    "test-values": "Test values",
+    "go-live": "Go live",
+}
+
+MARKDOWN_PAGES: tuple[MarkdownPage, ...] = (
+    HOME,
+    MarkdownPage("quickstart.md", "guides/quickstart.html", START, "Quickstart"),
+    *(MarkdownPage(f"guides/{name}.md", f"guides/{name}.html", GUIDES, label) for name, label in GUIDE_LABELS.items()),
+    MarkdownPage("contract/README.md", "reference/index.html", REFERENCE, "All requests"),
+    MarkdownPage("contract/events.md", "reference/events.html", REFERENCE, "Events"),
+    MarkdownPage("contract/keys.md", "reference/keys.html", REFERENCE, "Keys and limits"),
+    MarkdownPage("proofs.md", "reference/proofs.html", REFERENCE, "Proofs"),
+)
+
+
+def read_source(source: str) -> str:
+    """Returns the text of a Markdown file, named by its path below docs/."""
+    place = files("kasuwa") / "documentation" / "pages"
+    return place.joinpath(*source.split("/")).read_text(encoding="utf-8")

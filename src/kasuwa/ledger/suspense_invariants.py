@@ -1,0 +1,46 @@
+"""The invariants of money that came in for nobody known."""
+
+from kasuwa.ledger.invariant import Invariant, merchant_filter
+
+KINDS = "('received for nobody known', 'assigned from suspense', 'returned from suspense')"
+
+SUSPENSE_INVARIANTS = (
+    Invariant(
+        "money that came in for nobody known is in suspense until it is assigned or returned, once and in whole",
+        f"""with due as (
+                select r.merchant_id, 'suspense:inbound:' || r.currency as name, sum(r.amount - case
+                    when d.state in ('assigned', 'returned') then d.amount else 0 end) as amount
+                from inbound_receipt r left join suspense_decision d on d.merchant_id = r.merchant_id
+                    and d.rail = r.rail and d.rail_reference = r.rail_reference and d.state <> 'received'
+                where {merchant_filter("r")} and r.txn_ref = '' group by 1, 2),
+            posted as (
+                select merchant_id, case when credit like 'suspense:inbound:%' then credit else debit end as name,
+                    sum(case when credit like 'suspense:inbound:%' then amount else -amount end) as amount
+                from posting where {merchant_filter()} and kind in {KINDS}
+                    and (credit like 'suspense:inbound:%' or debit like 'suspense:inbound:%') group by 1, 2)
+            select merchant_id, name as place from due full join posted using (merchant_id, name)
+            where coalesce(due.amount, 0) <> coalesce(posted.amount, 0)""",
+    ),
+    Invariant(
+        "what was decided about money in suspense is the whole of a receipt, and an open return holds it",
+        f"""select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
+            where {merchant_filter("d")} and d.state <> 'received' and (not exists (
+                    select 1 from inbound_receipt r where r.merchant_id = d.merchant_id and r.rail = d.rail
+                        and r.rail_reference = d.rail_reference and r.txn_ref = '' and r.amount = d.amount
+                        and r.currency = d.currency)
+                or coalesce((select sum(h.amount) from hold h where h.merchant_id = d.merchant_id
+                    and h.reference = d.reference and h.state = 'pending' and d.reference <> ''), 0)
+                    <> case d.state when 'returning' then d.amount else 0 end)""",
+    ),
+    Invariant(
+        "money in suspense that is assigned to another merchant is in that merchant's wallet, and nowhere else",
+        f"""select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
+            where {merchant_filter("d")} and (d.state = 'received' or d.state = 'assigned' and d.other_merchant_id <> 0)
+                and not exists (select 1 from suspense_decision o where o.merchant_id = d.other_merchant_id
+                    and o.rail = d.rail and o.rail_reference = d.rail_reference and o.amount = d.amount
+                    and o.currency = d.currency and o.other_merchant_id = d.merchant_id
+                    and o.state = case d.state when 'received' then 'assigned' else 'received' end
+                    and o.approval_id = d.approval_id)
+                and not exists (select 1 from approval a where a.approval_id = d.approval_id and a.state = 'open')""",
+    ),
+)

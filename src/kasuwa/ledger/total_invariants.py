@@ -1,0 +1,22 @@
+"""The invariant of the daily totals that overviews show."""
+
+from kasuwa.ledger.invariant import Invariant, merchant_filter
+
+TOTAL_INVARIANTS = (
+    Invariant(
+        "the daily totals of a merchant count every final transaction up to their mark once",
+        f"""with kept as (
+                select merchant_id, day, kind, currency, status, rail, sum(count) as count, sum(amount) as amount
+                from daily_total where {merchant_filter()} and merchant_id <> 0 group by 1, 2, 3, 4, 5, 6),
+            made as (
+                select e.merchant_id, (t.created_at at time zone 'Africa/Lagos')::date as day, t.kind, t.currency,
+                    t.status, t.rail, count(*) as count, sum(t.amount) as amount
+                from daily_total_mark m
+                join event e on e.merchant_id = m.merchant_id and e.seq <= m.event_seq
+                join transaction t on t.merchant_id = e.merchant_id and t.txn_ref = e.reference
+                where {merchant_filter("m")} group by 1, 2, 3, 4, 5, 6)
+            select merchant_id, day || ' ' || kind || ' ' || currency || ' ' || status as place
+            from kept full join made using (merchant_id, day, kind, currency, status, rail)
+            where (kept.count, kept.amount) is distinct from (made.count, made.amount)""",
+    ),
+)

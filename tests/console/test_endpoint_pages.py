@@ -1,0 +1,184 @@
+"""Several webhook endpoints of a merchant: their page, chosen kinds, secrets, retries, and isolation of each other."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from standardwebhooks.webhooks import Webhook
+
+from kasuwa.db.webhook_endpoints import MAX_ENDPOINTS
+from tests.console.visitor import Visitor, sign_in_as
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment
+from tests.work.event_log import send_events_to, wait_for_state, wait_until
+from tests.work.inbox import OK, Answer, Inbox, running_inbox
+
+pytestmark = pytest.mark.xdist_group("console")
+
+PATH = "/settings/endpoints"
+DUE_NOW = """
+    update endpoint_delivery d set run_at = now() from merchant m
+    where m.merchant_id = d.merchant_id and m.mid = $1
+"""
+ATTEMPTS = """
+    select a.endpoint_id, a.number, a.http from endpoint_attempt a join merchant m using (merchant_id)
+    where m.mid = $1 and m.current order by a.endpoint_id, a.event_seq, a.number
+"""
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with running_inbox() as opened:
+        yield opened
+
+
+@pytest.fixture
+def other_inbox() -> Iterator[Inbox]:
+    with running_inbox() as opened:
+        yield opened
+
+
+@pytest.fixture
+def developer(deployment: Deployment, shop: MerchantClient) -> Visitor:
+    return sign_in_as(deployment, "merchant:developer", shop.mid)
+
+
+def add_endpoint(visitor: Visitor, url: str, *kinds: str) -> str:
+    """Adds an endpoint and returns its secret."""
+    visitor.get(PATH)
+    fields: dict[str, Any] = {"url": url} | ({"kinds": kinds[0]} if kinds else {})
+    page = visitor.post(PATH, **fields)
+    assert page.http == 200, page.words
+    return page.text.partition("data-secret>")[2].partition("<")[0]
+
+
+def test_every_endpoint_gets_its_kinds_signed_with_its_own_secret(
+    developer: Visitor, shop: MerchantClient, inbox: Inbox, other_inbox: Inbox
+) -> None:
+    shop.transfer()  # before the endpoint is added: it is not sent there
+    send_events_to(shop, inbox.url)
+    secret = add_endpoint(developer, other_inbox.url, "cashcode")
+    sent = shop.transfer()["txnRef"]
+    shop.put("cashcode", action="generate", amount="500.00", pin="2580", channel="ATM", orderRef="cash")
+    shop.put("cashcode", action="cancel", orderRef="cash")
+    wait_for_state(shop, sent, "delivered", 1)
+    [letter] = other_inbox.wait_for(1)
+    assert letter.payload["kind"] == "cashcode"
+    assert Webhook(secret).verify(letter.body, letter.headers)
+    inbox.wait_for(2)
+    assert {one.payload["kind"] for one in inbox.requests} == {"transfer", "cashcode"}
+    assert len(other_inbox.requests) == 1
+    assert letter.id in inbox.ids
+
+
+def test_an_endpoint_works_without_the_first_and_its_attempts_are_shown(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    inbox.answers(Answer(503, body=b"busy, api_key=abc"), then=OK)
+    add_endpoint(developer, inbox.url)
+    shop.transfer()
+    inbox.wait_for(1)
+    wait_until("it is recorded", lambda: deployment.fetch(ATTEMPTS, shop.mid))
+    page = developer.get(PATH).words
+    assert "failing since" in page
+    assert "success rate 0.0 % of 1 attempts · 1 waiting" in page
+    deployment.fetch(DUE_NOW, shop.mid)
+    inbox.wait_for(2)
+    wait_until("it works", lambda: "success rate 50.0 % of 2 attempts · 0 waiting" in developer.get(PATH).words)
+    assert "failing since" not in developer.get(PATH).words
+    event = developer.get("/events/1").words
+    assert "HTTP 503" in event
+    assert "busy, api_key=[masked]" in event
+
+
+def test_failed_events_of_one_endpoint_are_sent_again(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    inbox.answers(then=Answer(500))
+    add_endpoint(developer, inbox.url)
+    shop.transfer()
+    shop.transfer()
+    wait_until("both failed", lambda: len(deployment.fetch(ATTEMPTS, shop.mid)) == 2)
+    inbox.answers(then=OK)
+    assert developer.post(f"{PATH}/2/resend", since="nonsense").http == 422
+    assert developer.post(f"{PATH}/3/resend", since="2001-01-01T00:00").http == 404
+    assert developer.post(f"{PATH}/2/resend", since="2001-01-01T00:00").http == 303
+    assert "2 events are being sent again" in developer.get(PATH).words
+    wait_until("both arrived", lambda: [row[2] for row in deployment.fetch(ATTEMPTS, shop.mid)].count(200) == 2)
+
+
+def test_an_endpoint_that_fails_for_days_is_disabled_until_it_is_saved(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    inbox.answers(then=Answer(500))
+    add_endpoint(developer, inbox.url)
+    shop.transfer()
+    wait_until("it failed", lambda: deployment.fetch(ATTEMPTS, shop.mid))
+    shop.put("sandbox", action="advance", days=6)
+    deployment.fetch(DUE_NOW, shop.mid)
+    wait_until("it is disabled", lambda: "disabled since" in developer.get(PATH).words)
+    inbox.answers(then=OK)
+    assert developer.post(f"{PATH}/2/save", url=inbox.url, kinds="transfer").http == 303
+    deployment.fetch(DUE_NOW, shop.mid)
+    wait_until("it works", lambda: 200 in [row[2] for row in deployment.fetch(ATTEMPTS, shop.mid)])
+    assert "Transfer · added by" in developer.get(PATH).words
+
+
+def test_a_rolled_secret_overlaps_and_a_removed_endpoint_gets_nothing(
+    developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    old = add_endpoint(developer, inbox.url)
+    page = developer.post(f"{PATH}/2/secret", overlap="24")
+    new = page.text.partition("data-secret>")[2].partition("<")[0]
+    assert new != old
+    shop.transfer()
+    [letter] = inbox.wait_for(1)
+    for secret in (old, new):
+        assert Webhook(secret).verify(letter.body, letter.headers)
+    assert developer.post(f"{PATH}/2/remove").http == 303
+    assert developer.post(f"{PATH}/2/remove").http == 404
+    shop.transfer()
+    trail = developer.get("/settings/trail").words
+    assert "removed a webhook endpoint" in trail
+    assert new not in trail
+    add_endpoint(developer, inbox.url)
+    assert "Endpoint 3" in developer.get(PATH).words, "a number is not used again"
+    sent = shop.transfer()["txnRef"]
+    letters = inbox.wait_for(2)
+    assert [one.payload["txnRef"] for one in letters[1:]] == [sent]
+
+
+def test_a_reset_keeps_the_endpoints_and_their_secrets(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    secret = add_endpoint(developer, inbox.url)
+    shop.put("sandbox", action="reset")
+    sent = wait_until("it is reset", lambda: shop.transfer().get("txnRef"))
+    [letter] = inbox.wait_for(1)
+    assert letter.payload["txnRef"] == sent
+    assert Webhook(secret).verify(letter.body, letter.headers)
+    assert deployment.fetch(ATTEMPTS, shop.mid) or wait_until("recorded", lambda: deployment.fetch(ATTEMPTS, shop.mid))
+
+
+def test_endpoints_are_checked_bounded_tested_and_of_their_merchant_only(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    developer.get(PATH)
+    assert "enter a URL" in developer.post(PATH, url="").words
+    assert developer.post(PATH, url="ftp://shop.example").http == 422
+    assert "choose among the kinds" in developer.post(PATH, url=inbox.url, kinds="nonsense").words
+    for _ in range(MAX_ENDPOINTS):
+        add_endpoint(developer, inbox.url)
+    assert "There are 10 already" in developer.post(PATH, url=inbox.url).words
+    assert developer.post(f"{PATH}/2/test", kind="refund").http == 303
+    assert [letter.payload["kind"] for letter in inbox.requests] == ["refund"]
+    assert developer.post(f"{PATH}/2/test", kind="nonsense").http == 422
+    other = deployment.open_shop()
+    other.connection.close()
+    stranger = sign_in_as(deployment, "merchant:owner", other.mid)
+    for action in ("remove", "save", "secret", "test"):
+        fields = {"url": inbox.url, "overlap": "0", "kind": "test"}
+        assert stranger.post(f"{PATH}/2/{action}", **fields).http == 404
+    reader = sign_in_as(deployment, "merchant:read-only", shop.mid)
+    assert "Add an endpoint" not in reader.get(PATH).words
+    assert reader.post(f"{PATH}/2/remove").http == 403

@@ -1,0 +1,341 @@
+"""Hosts that find each other through the table of live API processes, on a real database and over real TCP."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kasuwa import __version__
+from kasuwa.core.peer_terms import PeerTerms
+from kasuwa.db import api_processes
+from kasuwa.db.api_processes import ApiProcess
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connection_pool import Pool
+from kasuwa.db.connections import open_operator_pool
+from kasuwa.doctor_peers import examine_peers
+from kasuwa.observe.metrics import PEER_FORWARDED, PEER_LIVE, PEER_REFUSED, Metrics
+from kasuwa.owners.frames import REQUEST
+from kasuwa.owners.handshake import PeerSecret
+from kasuwa.owners.links import LinkState, OwnerLinks
+from kasuwa.owners.listener import Inquiry, OwnerListener
+from kasuwa.owners.peer_listener import PeerListener
+from kasuwa.owners.peers import Peer, PeerHost, make_protocol
+from kasuwa.settings import Settings
+from kasuwa.work.peer_registry import PeerRegistry
+from tests.owners.test_links import run, wait_until
+from tests.running import NEWEST, Deployment, Deployments, free_port
+
+SECRET = "the secret of all hosts in these tests"
+EXPIRE = "update api_process set lease_until = now() - interval '1 second' where address = $1"
+AGE = "update api_process set lease_until = now() - interval '1 hour' where address = $1"
+ADDRESSES = "select address from api_process"
+
+
+@pytest.fixture
+def deployment(deployments: Deployments) -> Deployment:
+    return deployments.for_version(NEWEST)
+
+
+class InProcessHost:
+    """A host of one API process, which runs in the process of the test."""
+
+    def __init__(self, pool: Pool, directory: Path, host_id: str, *, port: int = 0, protocol: str = "") -> None:
+        self.port = port or free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self.metrics = Metrics()
+        self.kept: list[Inquiry] = []
+        self.host = PeerHost(
+            host_id=host_id,
+            machine=f"machine of {host_id}",
+            protocol=protocol or make_protocol(__version__),
+            addresses=(self.address,),
+            listen=("127.0.0.1", self.port),
+            secret=PeerSecret(SECRET),
+        )
+        self.row = ApiProcess(
+            address=self.address,
+            host_id=host_id,
+            machine=self.host.machine,
+            number=0,
+            protocol=self.host.protocol,
+            version=__version__,
+            clock_skew_ms=0,
+        )
+        path = directory / f"{host_id}.sock"
+        greeting = self.host.greeting_of(self.address)
+        peers = PeerListener(self.host.listen, self.host.secret, greeting, self.metrics)
+        self.listener = OwnerListener(path, {REQUEST: self.answer}, peers)
+        self.links = OwnerLinks([path], 0, self.metrics, self.host)
+        self.registry = PeerRegistry(pool, self.links, self.host, self.row, DatabaseClock())
+
+    def answer(self, payload: bytes, inquiry: Inquiry) -> None:
+        if payload == b"slow":
+            self.kept.append(inquiry)
+            return
+        inquiry.answer(self.host.host_id.encode() + b" answers " + payload)
+
+    def merchant_of(self, other: "InProcessHost") -> int:
+        """Returns a merchant that the other host owns, when both are live."""
+        return next(number for number in range(10_000) if not self.links.is_first_choice(number))
+
+    def reaches(self, other: "InProcessHost") -> bool:
+        self.links._collect()
+        return self.metrics.series.get((PEER_LIVE.name, ("", other.address))) == [1.0]
+
+    def refusals(self, peer: str, why: str) -> float:
+        return self.metrics.series.get((PEER_REFUSED.name, (peer, why)), [0.0])[0]
+
+
+@contextlib.asynccontextmanager
+async def started(host: InProcessHost, *, is_announced: bool = True) -> AsyncIterator[InProcessHost]:
+    await host.listener.start()
+    host.links.start()
+    if is_announced:
+        await host.registry.refresh()
+    try:
+        yield host
+    finally:
+        host.links.close()
+        await host.registry.close()
+        host.listener.say_goodbye()
+        await host.listener.drain()
+
+
+@contextlib.asynccontextmanager
+async def database(deployment: Deployment) -> AsyncIterator[Pool]:
+    pool = await open_operator_pool(deployment.dsn)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def test_hosts_find_each_other_and_ask_the_owner_of_a_merchant(deployment: Deployment, tmp_path: Path) -> None:
+    async def meet() -> None:
+        async with database(deployment) as pool, started(InProcessHost(pool, tmp_path, "one")) as one:
+            assert all(one.links.is_first_choice(number) for number in range(100))
+            async with started(InProcessHost(pool, tmp_path, "two")) as two:
+                await one.registry.refresh()
+                await wait_until(lambda: one.reaches(two) and two.reaches(one))
+                merchant = one.merchant_of(two)
+                link = one.links.find(merchant)
+                assert link is not None
+                assert (link.peer, two.links.find(merchant)) == (two.address, None)
+                assert await link.ask(REQUEST, b"a card") == b"two answers a card"
+                assert one.metrics.series[PEER_FORWARDED.name, (two.address, "answered")] == [1.0]
+                # Both see the same owners.
+                mine = [number for number in range(1024) if one.links.is_first_choice(number)]
+                assert mine == [number for number in range(1024) if not two.links.is_first_choice(number)]
+                assert 350 < len(mine) < 674
+            assert await pool.fetch(ADDRESSES) == [(one.address,)]
+            await one.registry.refresh()
+            assert not one.reaches(two)
+            assert one.links.find(merchant) is None
+
+    run(meet())
+
+
+def test_a_host_whose_lease_has_ended_is_ignored_and_its_row_deleted(deployment: Deployment, tmp_path: Path) -> None:
+    async def expire() -> None:
+        async with database(deployment) as pool, started(InProcessHost(pool, tmp_path, "one")) as one:
+            dead = InProcessHost(pool, tmp_path, "dead")
+            assert await api_processes.renew(pool, dead.row)
+            await one.registry.refresh()
+            assert dead.address in one.links._peers
+            await pool.execute(EXPIRE, dead.address)
+            await one.registry.refresh()
+            assert dead.address not in one.links._peers
+            assert len(await pool.fetch(ADDRESSES)) == 2
+            await pool.execute(AGE, dead.address)
+            await one.registry.refresh()
+            assert await pool.fetch(ADDRESSES) == [(one.address,)]
+
+    run(expire())
+
+
+def test_a_live_host_that_is_late_to_renew_its_lease_is_kept(deployment: Deployment, tmp_path: Path) -> None:
+    async def be_late() -> None:
+        async with (
+            database(deployment) as pool,
+            started(InProcessHost(pool, tmp_path, "one")) as one,
+            started(InProcessHost(pool, tmp_path, "two")) as two,
+        ):
+            await one.registry.refresh()
+            await wait_until(lambda: one.reaches(two))
+            await pool.execute(EXPIRE, two.address)
+            await one.registry.refresh()
+            assert one.reaches(two)
+            assert one.links.find(one.merchant_of(two)) is not None
+
+    run(be_late())
+
+
+def test_a_host_that_stops_answers_what_it_was_sent_after_its_lease(deployment: Deployment, tmp_path: Path) -> None:
+    async def stop() -> None:
+        async with (
+            database(deployment) as pool,
+            started(InProcessHost(pool, tmp_path, "one")) as one,
+            started(InProcessHost(pool, tmp_path, "two")) as two,
+        ):
+            await one.registry.refresh()
+            await wait_until(lambda: one.reaches(two))
+            link = one.links.find(one.merchant_of(two))
+            assert link is not None
+            asking = asyncio.create_task(link.ask(REQUEST, b"slow"))
+            await wait_until(lambda: two.kept != [])
+            two.listener.say_goodbye()
+            await two.registry.close()
+            await wait_until(lambda: one.links.find(one.merchant_of(two)) is None)
+            await one.registry.refresh()
+            two.kept[0].answer(b"done")
+            assert await asking == b"done"
+            await wait_until(lambda: link.state is LinkState.AWAY)
+            await one.registry.refresh()
+            assert one.links._peers == {}
+
+    run(stop())
+
+
+def test_a_host_of_another_protocol_is_sent_nothing(deployment: Deployment, tmp_path: Path) -> None:
+    async def upgrade() -> None:
+        async with (
+            database(deployment) as pool,
+            started(InProcessHost(pool, tmp_path, "one")) as one,
+            started(InProcessHost(pool, tmp_path, "later", protocol="2/99.0")) as later,
+        ):
+            await one.registry.refresh()
+            await later.registry.refresh()
+            assert (one.links._peers, later.links._peers) == ({}, {})
+            assert all(one.links.find(number) is None for number in range(100))
+
+    run(upgrade())
+
+
+def test_a_process_that_is_not_the_one_of_the_table_is_not_asked(deployment: Deployment, tmp_path: Path) -> None:
+    async def mistake() -> None:
+        async with (
+            database(deployment) as pool,
+            started(InProcessHost(pool, tmp_path, "one")) as one,
+            started(InProcessHost(pool, tmp_path, "stranger"), is_announced=False) as stranger,
+        ):
+            # The table says that another start of a host has this address.
+            expected = msgspec.structs.replace(stranger.row, host_id="expected")
+            assert await api_processes.renew(pool, expected)
+            await one.registry.refresh()
+            await wait_until(lambda: one.refusals(stranger.address, "other process") > 0)
+            assert not one.reaches(stranger)
+            await api_processes.end(pool, expected)
+
+    run(mistake())
+
+
+def test_the_address_of_a_live_host_is_not_taken_over_before_its_lease_ends(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    async def take() -> None:
+        async with database(deployment) as pool:
+            first = InProcessHost(pool, tmp_path, "first").row
+            second = msgspec.structs.replace(first, host_id="second")
+            assert await api_processes.renew(pool, first)
+            assert not await api_processes.renew(pool, second)
+            assert await api_processes.renew(pool, first)
+            await pool.execute(EXPIRE, first.address)
+            assert await api_processes.renew(pool, second)
+            assert not await api_processes.renew(pool, first)
+            [live] = await api_processes.list_live(pool)
+            assert live.host_id == "second"
+            await api_processes.end(pool, first)  # not its row any more
+            assert len(await api_processes.list_live(pool)) == 1
+            await api_processes.end(pool, second)
+            assert await api_processes.list_live(pool) == []
+
+    run(take())
+
+
+# --- doctor -------------------------------------------------------------------------------------------------
+
+
+async def find_problems(pool: Pool, host: InProcessHost, secret: str = SECRET) -> list[str]:
+    settings = Settings(database_url="postgresql://db/kasuwa", peer_listen=host.address, peer_secret=secret, workers=1)
+    async with pool.acquire() as connection:
+        found = await examine_peers(settings, connection)
+    assert all(finding.remedy for finding in found if finding.is_problem)
+    assert not any(SECRET in str(finding) for finding in found)
+    return [finding.what for finding in found if finding.is_problem]
+
+
+def test_doctor_says_what_is_wrong_between_hosts(deployment: Deployment, tmp_path: Path) -> None:
+    async def examine() -> None:
+        async with database(deployment) as pool:
+            absent = InProcessHost(pool, tmp_path, "absent")
+            assert await find_problems(pool, absent) == [f"no API process of this host is live as {absent.address}"]
+            async with started(InProcessHost(pool, tmp_path, "one")) as one:
+                where = f"{one.address} on machine of one"
+                assert await find_problems(pool, one) == []
+                other = "x y z another secret of these tests"
+                assert await find_problems(pool, one, other) == [f"{where} has another KASUWA_PEER_SECRET"]
+                for changed, message in {
+                    ("clock_skew_ms", 9000): f"the clock of {where} is 9 s ahead of the database's",
+                    ("clock_skew_ms", -60_000): f"the clock of {where} is 60 s behind the database's",
+                    ("protocol", "2/99.0"): f"{where} runs version {__version__}, this one",
+                    ("host_id", "two"): f"another process answers at {where}",
+                }.items():
+                    await pool.execute("delete from api_process")
+                    await api_processes.renew(pool, msgspec.structs.replace(one.row, **dict([changed])))
+                    [problem] = await find_problems(pool, one)
+                    assert problem.startswith(message)
+                await pool.execute("delete from api_process")
+                assert await api_processes.renew(pool, absent.row)
+                assert f"{absent.address} on machine of absent cannot be reached" in await find_problems(pool, one)
+                async with pool.acquire() as connection:
+                    [alone] = await examine_peers(Settings(), connection)
+                assert "KASUWA_PEER_LISTEN is not set here" in alone.what
+                assert not alone.is_problem
+                await api_processes.end(pool, absent.row)
+
+    run(examine())
+
+
+def test_an_address_of_ipv6_is_taken_apart() -> None:
+    terms = PeerTerms("::", 7400, "[fd00::1]", 7400)
+    assert terms.address_of(1) == "[fd00::1]:7401"
+    assert Peer(terms.address_of(1), b"").endpoint == ("fd00::1", 7401)
+
+
+def test_a_database_that_does_not_answer_leaves_the_connections_as_they_are(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    async def lose() -> None:
+        async with (
+            database(deployment) as pool,
+            started(InProcessHost(pool, tmp_path, "one")) as one,
+            started(InProcessHost(pool, tmp_path, "two")) as two,
+        ):
+            await one.registry.refresh()
+            await wait_until(lambda: one.reaches(two))
+            broken = PeerRegistry(Unreachable(), one.links, one.host, None, DatabaseClock())
+            broken.start()
+            await asyncio.sleep(0.05)
+            assert one.reaches(two)
+            await broken.close()
+
+    run(lose())
+
+
+class Unreachable:
+    """A database that refuses connections."""
+
+    async def fetch(self, query: str, *args: object) -> list[object]:
+        raise ConnectionRefusedError
+
+    async def fetchrow(self, query: str, *args: object) -> object:
+        raise ConnectionRefusedError
+
+    async def fetchval(self, query: str, *args: object) -> object:
+        raise ConnectionRefusedError
+
+    async def execute(self, query: str, *args: object) -> object:
+        raise ConnectionRefusedError
