@@ -8,7 +8,14 @@ from kasuwa.console.charts import BarChart, Series, axis_maximum, draw_bar_chart
 from kasuwa.console.figures import Change, group_by_bar, rank_reasons, sum_by_currency
 from kasuwa.console.overview import short_amount
 from kasuwa.console.periods import bar_starts, read_period
-from kasuwa.db.daily_totals import MAX_REASONS_PER_DAY, DailyTotal, limit_reasons
+from kasuwa.db.daily_totals import (
+    MAX_EVENTS_PER_STEP,
+    MAX_REASONS_PER_DAY,
+    DailyTotal,
+    Uncounted,
+    choose_step,
+    limit_reasons,
+)
 
 TODAY = date(2026, 3, 31)
 
@@ -81,6 +88,16 @@ def test_a_day_keeps_the_most_frequent_reasons_and_all_that_expired() -> None:
     assert "R1" not in kept
     assert "Too late" in kept
     assert sum(one.count for one in limited) == sum(one.count for one in [*many, expired])
+
+
+def test_a_step_counts_the_events_of_several_merchants_up_to_its_limit() -> None:
+    small, large, next_one = Uncounted(1, 4, 10), Uncounted(2, 0, 3 * MAX_EVENTS_PER_STEP), Uncounted(3, 0, 1)
+    assert choose_step([small, next_one]) == [small, next_one]
+    assert choose_step([small, large, next_one]) == [small, Uncounted(2, 0, MAX_EVENTS_PER_STEP - 6)]
+    assert choose_step([Uncounted(2, 5, 5 + MAX_EVENTS_PER_STEP), next_one]) == [
+        Uncounted(2, 5, 5 + MAX_EVENTS_PER_STEP)
+    ]
+    assert choose_step([]) == []
 
 
 # --- periods --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from tests.running import Deployment
 __all__ = ["browser", "open_page"]
 pytestmark = BROWSER_GROUP
 
+SHORT = "The beneficiary's bank: No sufficient funds"
+
 
 @pytest.fixture
 def owner(deployment: Deployment, shop: MerchantClient) -> Visitor:
@@ -26,12 +28,20 @@ def count_everything(deployment: Deployment, shop: MerchantClient) -> None:
     """Counts all events of the merchant, as the worker does every few seconds."""
 
     async def work(connection: Any) -> None:
-        find = "select merchant_id, last_event_seq from merchant_state join merchant using (merchant_id) where mid = $1"
-        merchant_id, last = await connection.fetchrow(find, shop.mid)
-        while await connection.fetchval(daily_totals.MARK, merchant_id) < last:
-            await daily_totals.count_next(connection, merchant_id, last)
+        find = "select last_event_seq, merchant_id from merchant_state join merchant using (merchant_id) where mid = $1"
+        last, merchant_id = await connection.fetchrow(find, shop.mid)
+        mark = "select event_seq from daily_total_mark where merchant_id = $1"
+        while (await connection.fetchval(mark, merchant_id) or 0) < last:
+            await daily_totals.count_next(connection)
 
     deployment.run_on_connection(work)
+
+
+def kept_totals(deployment: Deployment, shop: MerchantClient) -> list[tuple[Any, ...]]:
+    """Returns status, count, amount and reason of what is counted."""
+    query = """select status, count, amount, reason from daily_total join merchant using (merchant_id)
+        where mid = $1 order by status"""
+    return [tuple(row) for row in deployment.fetch(query, shop.mid)]
 
 
 def test_the_overview_shows_money_in_out_and_refunded_apart(owner: Visitor, shop: MerchantClient) -> None:
@@ -69,6 +79,25 @@ def test_figures_are_the_same_before_and_after_they_are_counted(
     shop.put("sandbox", action="advance", days=29)
     page = owner.get("/").words
     assert "Money out NGN 3.00 1 transaction 100 % less than the period before" in page
+
+
+def test_one_step_counts_several_merchants_each_for_itself(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step of three events ends within the second merchant; counting goes on from there."""
+    shop, another_shop = open_shop(), open_shop()
+    monkeypatch.setattr(daily_totals, "MAX_EVENTS_PER_STEP", 3)
+    for merchant, amounts in ((shop, ("10.00", "20.00")), (another_shop, ("5.00", "6.00", "7.00"))):
+        for amount in amounts:
+            merchant.transfer(amount=amount)
+        merchant.transfer(accountnumber="0000005100", amount="1.00")
+    count_everything(deployment, shop)
+    count_everything(deployment, another_shop)
+    assert kept_totals(deployment, shop) == [("failed", 1, 100, SHORT), ("successful", 2, 3000, "")]
+    assert kept_totals(deployment, another_shop) == [
+        ("failed", 1, 100, SHORT),
+        ("successful", 3, 1800, ""),
+    ]
 
 
 def test_an_expired_payment_is_not_counted_as_failed(owner: Visitor, shop: MerchantClient) -> None:

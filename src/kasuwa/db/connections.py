@@ -59,11 +59,8 @@ COMMON_SETTINGS = {
 # How long a batch waits for a merchant that another session has locked before it goes on without it.
 MERCHANT_LOCK_SECONDS = 0.2
 
-# For a statement prepared on an empty table the planner picks a hash join over a sequential scan, and keeps that plan
-# while the table grows. The writer's statements find rows by key, so index scans are always right (see also
-# bulk_sql.locate_row_sql).
-WRITER_SETTINGS = {
-    "application_name": "kasuwa writer",
+# Of statements that find rows by key: index scans are always right.
+KEYED_SETTINGS = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
@@ -71,6 +68,12 @@ WRITER_SETTINGS = {
     "enable_material": "off",
     "enable_memoize": "off",
     "jit": "off",
+}
+# For a statement prepared on an empty table the planner picks a hash join over a sequential scan, and keeps that plan
+# while the table grows (see also bulk_sql.locate_row_sql).
+WRITER_SETTINGS = {
+    **KEYED_SETTINGS,
+    "application_name": "kasuwa writer",
     "plan_cache_mode": "force_generic_plan",
     "default_transaction_isolation": "read committed",
     "synchronous_commit": "on",

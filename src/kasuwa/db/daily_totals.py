@@ -5,6 +5,7 @@ count each transaction once, also if business time was moved. The mark of a merc
 A reader adds the events behind the mark, so that its figures are those of its snapshot.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import date
 
@@ -40,12 +41,18 @@ class DailyTotal(msgspec.Struct, frozen=True):
     amount: int  # in minor units
 
 
-COUNT_EVENTS = """
-    select (t.created_at at time zone 'Africa/Lagos')::date, t.kind, t.currency, t.status, t.rail,
-        case t.status when 'failed' then left(coalesce(t.code, ''), 40) else '' end,
-        case t.status when 'failed' then left(t.message, 160) else '' end, count(*), sum(t.amount)::bigint
-    from event e join transaction t on t.merchant_id = e.merchant_id and t.txn_ref = e.reference
-    where e.merchant_id = $1 and e.seq > $2 and e.seq <= $3 group by 1, 2, 3, 4, 5, 6, 7
+TALLY = """
+    (t.created_at at time zone 'Africa/Lagos')::date, t.kind, t.currency, t.status, t.rail,
+    case t.status when 'failed' then left(coalesce(t.code, ''), 40) else '' end,
+    case t.status when 'failed' then left(t.message, 160) else '' end, count(*), sum(t.amount)::bigint
+"""
+# Of several merchants at once: each with the event before the first, and the last.
+COUNT_STEP = f"""
+    select r.merchant_id, {TALLY}
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as r (merchant_id, mark, until)
+    join event e on e.merchant_id = r.merchant_id and e.seq > r.mark and e.seq <= r.until
+    join transaction t on t.merchant_id = e.merchant_id and t.txn_ref = e.reference
+    group by 1, 2, 3, 4, 5, 6, 7, 8
 """
 LAGGING = """
     select s.merchant_id, coalesce(m.event_seq, 0), s.last_event_seq from merchant_state s
@@ -53,54 +60,89 @@ LAGGING = """
     where s.last_event_seq > coalesce(m.event_seq, 0) order by s.merchant_id limit $1
 """
 TRY_LOCK = "select pg_try_advisory_xact_lock($1)"
-MARK = "select coalesce((select event_seq from daily_total_mark where merchant_id = $1), 0)"
-SET_MARK = """
-    insert into daily_total_mark (merchant_id, event_seq) values ($1, $2)
+SET_MARKS = """
+    insert into daily_total_mark (merchant_id, event_seq) select * from unnest($1::bigint[], $2::bigint[])
     on conflict (merchant_id) do update set event_seq = excluded.event_seq
 """
 REASONS = """
-    select distinct day, reason from daily_total where merchant_id = $1 and day = any($2::date[]) and status = 'failed'
+    select distinct merchant_id, day, reason from daily_total
+    where merchant_id = any($1::bigint[]) and day = any($2::date[]) and status = 'failed'
 """
 ADD = """
     insert into daily_total (merchant_id, day, kind, currency, status, rail, code, reason, count, amount)
-    select $1, day, kind, currency, status, rail, code, reason, sum(count)::bigint, sum(amount)::bigint
-    from unnest($2::date[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
-        $10::bigint[]) as t (day, kind, currency, status, rail, code, reason, count, amount)
-    group by 2, 3, 4, 5, 6, 7, 8
+    select merchant_id, day, kind, currency, status, rail, code, reason, sum(count)::bigint, sum(amount)::bigint
+    from unnest($1::bigint[], $2::date[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::bigint[], $10::bigint[])
+        as t (merchant_id, day, kind, currency, status, rail, code, reason, count, amount)
+    group by 1, 2, 3, 4, 5, 6, 7, 8
     on conflict (merchant_id, day, kind, currency, status, rail, code, reason)
         do update set count = daily_total.count + excluded.count, amount = daily_total.amount + excluded.amount
 """
 
 
-async def list_lagging(connection: Connection) -> list[tuple[int, int, int]]:
-    """Returns merchants with events that are not counted: number, mark and last event."""
-    return [tuple(row) for row in await connection.fetch(LAGGING, MAX_LAGGING)]
+class Uncounted(msgspec.Struct, frozen=True):
+    """Events of a merchant that are not counted: those after the mark, up to the last."""
+
+    merchant_id: int
+    mark: int
+    last: int
 
 
-async def count_next(connection: Connection, merchant_id: int, last: int) -> bool:
-    """Counts the next events of a merchant, up to `last` at most. Returns False if another process is counting.
+async def count_next(connection: Connection) -> bool:
+    """Counts the next events of all merchants, MAX_EVENTS_PER_STEP at most.
+
+    Returns False if none are left, or if another process is counting.
 
     One process counts at a time: all of them add to the sums of all merchants.
     """
     async with connection.transaction():
         if not await connection.fetchval(TRY_LOCK, TOTALS_LOCK):
             return False
-        mark = await connection.fetchval(MARK, merchant_id)
-        until = min(last, mark + MAX_EVENTS_PER_STEP)
-        if until > mark:
-            counted = [DailyTotal(*row) for row in await connection.fetch(COUNT_EVENTS, merchant_id, mark, until)]
-            days = sorted({total.day for total in counted})
-            known = {(day, reason) for day, reason in await connection.fetch(REASONS, merchant_id, days)}
-            await add_totals(connection, merchant_id, limit_reasons(counted, known))
-            await add_totals(connection, ALL_MERCHANTS_ID, [without_reason(total) for total in counted])
-            await connection.execute(SET_MARK, merchant_id, until)
+        step = choose_step([Uncounted(*row) for row in await connection.fetch(LAGGING, MAX_LAGGING)])
+        if not step:
+            return False
+        merchants, marks, lasts = zip(*map(msgspec.structs.astuple, step), strict=True)
+        found = await connection.fetch(COUNT_STEP, merchants, marks, lasts)
+        counted = [(merchant_id, DailyTotal(*total)) for merchant_id, *total in found]
+        await add_totals(connection, await limit_reasons_of_all(connection, counted))
+        await add_totals(connection, [(ALL_MERCHANTS_ID, without_reason(total)) for _, total in counted])
+        await connection.execute(SET_MARKS, merchants, lasts)
     return True
 
 
-async def add_totals(connection: Connection, merchant_id: int, totals: Iterable[DailyTotal]) -> None:
-    rows = [msgspec.structs.astuple(total) for total in totals]
+def choose_step(lagging: Iterable[Uncounted]) -> list[Uncounted]:
+    """Returns the events that a step counts, from the first merchants on."""
+    step, left = [], MAX_EVENTS_PER_STEP
+    for uncounted in lagging:
+        last = min(uncounted.last, uncounted.mark + left)
+        if last == uncounted.mark:
+            break
+        step.append(msgspec.structs.replace(uncounted, last=last))
+        left -= last - uncounted.mark
+    return step
+
+
+async def limit_reasons_of_all(
+    connection: Connection, counted: list[tuple[int, DailyTotal]]
+) -> list[tuple[int, DailyTotal]]:
+    """Returns the totals of several merchants with reasons limited for each."""
+    by_merchant, known = defaultdict(list), defaultdict(set)
+    for merchant_id, total in counted:
+        by_merchant[merchant_id].append(total)
+    days = {total.day for _, total in counted if total.reason}
+    for merchant_id, *slot in await connection.fetch(REASONS, list(by_merchant), list(days)) if days else ():
+        known[merchant_id].add(tuple(slot))
+    return [
+        (merchant_id, total)
+        for merchant_id, totals in by_merchant.items()
+        for total in limit_reasons(totals, known[merchant_id])
+    ]
+
+
+async def add_totals(connection: Connection, totals: Iterable[tuple[int, DailyTotal]]) -> None:
+    rows = [(merchant_id, *msgspec.structs.astuple(total)) for merchant_id, total in totals]
     if rows:
-        await connection.execute(ADD, merchant_id, *(list(column) for column in zip(*rows, strict=True)))
+        await connection.execute(ADD, *(list(column) for column in zip(*rows, strict=True)))
 
 
 def without_reason(total: DailyTotal) -> DailyTotal:
@@ -126,6 +168,10 @@ def limit_reasons(counted: Iterable[DailyTotal], known: set[tuple[date, str]]) -
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
+COUNT_EVENTS = f"""
+    select {TALLY} from event e join transaction t on t.merchant_id = e.merchant_id and t.txn_ref = e.reference
+    where e.merchant_id = $1 and e.seq > $2 and e.seq <= $3 group by 1, 2, 3, 4, 5, 6, 7
+"""
 TOTALS = """
     select day, kind, currency, status, rail, code, reason, count, amount from daily_total
     where merchant_id = $1 and day >= $2 and day <= $3

@@ -1,7 +1,7 @@
 """The request log of the test environment: the newest API requests of each merchant, without their bodies.
 
-Requests are recorded after their reply was sent, many at a time. A process keeps at most PENDING_PER_MERCHANT of each
-merchant until then, so that a load test costs no more than a few rows each second.
+Requests are recorded after their reply was sent, many at a time. A process writes at most MAX_ROWS each time, and
+PENDING_PER_MERCHANT of each merchant, so that a load test costs no more than a few rows each second.
 """
 
 from collections import defaultdict, deque
@@ -14,6 +14,8 @@ from kasuwa.db.connection_pool import Pool
 
 FLUSH_SECONDS = 1.0
 PENDING_PER_MERCHANT = 50
+# Rows that are written at a time, divided equally among the merchants. Each merchant gets one at least.
+MAX_ROWS = 300
 # Requests that are kept of each merchant.
 KEPT_PER_MERCHANT = 200
 
@@ -59,9 +61,11 @@ class RequestRecorder:
     async def flush(self) -> None:
         """Writes what is pending, and removes what is no longer kept."""
         pending, self._pending = self._pending, defaultdict(lambda: deque(maxlen=PENDING_PER_MERCHANT))
-        rows = [(mid, *msgspec.structs.astuple(record)[:-1]) for mid, records in pending.items() for record in records]
-        if not rows:
+        if not pending:
             return
+        share = max(1, MAX_ROWS // len(pending))
+        newest = [(mid, record) for mid, records in pending.items() for record in list(records)[-share:]]
+        rows = [(mid, *msgspec.structs.astuple(record)[:-1]) for mid, record in newest]
         async with self._pool.acquire() as connection:
             await connection.execute(ADD, *(list(column) for column in zip(*rows, strict=True)))
             await connection.execute(TRIM, list(pending), KEPT_PER_MERCHANT - 1)

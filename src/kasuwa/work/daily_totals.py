@@ -5,6 +5,8 @@ from kasuwa.work.polling import Polling
 
 POLL_SECONDS = 5.0
 STATEMENT_SECONDS = 60.0
+# Transactions are found by their references, however many events the planner expects.
+TOTALS_SETTINGS = {**connections.KEYED_SETTINGS, "application_name": "kasuwa totals"}
 
 
 class DailyTotals(Polling):
@@ -20,12 +22,9 @@ class DailyTotals(Polling):
 
     async def count_all(self) -> None:
         """Counts until no merchant has events that are not counted, or another process counts."""
-        settings = {"application_name": "kasuwa totals"}
-        connection = await connections.connect(self._dsn, settings, statement_seconds=STATEMENT_SECONDS)
+        connection = await connections.connect(self._dsn, TOTALS_SETTINGS, statement_seconds=STATEMENT_SECONDS)
         try:
-            while not self._stopping.is_set() and (lagging := await daily_totals.list_lagging(connection)):
-                for merchant_id, _, last in lagging:
-                    if self._stopping.is_set() or not await daily_totals.count_next(connection, merchant_id, last):
-                        return
+            while not self._stopping.is_set() and await daily_totals.count_next(connection):
+                pass
         finally:
             connection.terminate()
