@@ -110,6 +110,17 @@ def test_doctor_reports_a_wrong_secret_key(ready: str) -> None:
     check_sick(run("doctor", ready, KASUWA_SECRET_KEY=OTHER_SECRET), "does not open this database")
 
 
+def test_doctor_asks_live_for_a_key_that_signs_closes(ready: str) -> None:
+    """Live asks for logins too, which this database lacks."""
+    live, missing = {"KASUWA_ENVIRONMENT": "live"}, "wrong  nothing signs closes of the books"
+    unsigned = run("doctor", ready, **live)
+    assert (unsigned.returncode, missing in unsigned.stdout) == (1, True)
+    assert "KASUWA_CLOSE_KEY is not set" in unsigned.stdout
+    signed = run("doctor", ready, **live, KASUWA_CLOSE_KEY=OTHER_SECRET).stdout
+    assert "ok     a key signs closes of the books" in signed
+    assert missing in run("doctor", ready, **live, KASUWA_CLOSE_KEY="short").stdout
+
+
 @pytest.mark.parametrize("address", [UNREACHABLE[0], UNREACHABLE[2]])
 def test_doctor_reports_an_unreachable_database(address: str) -> None:
     check_sick(run("doctor", address), "the database cannot be reached")

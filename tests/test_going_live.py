@@ -38,6 +38,10 @@ PAGE = REPOSITORY / "docs" / "going-live.md"
 BLOCKS = read_blocks(PAGE)
 EXPORTS = dict(re.findall(r"(\w+)=(\S+)", "\n".join(BLOCKS[0].lines)))
 FIRST_IN = "The first naira in"
+SECRETS = (
+    *("secret_key", "close_key", "paystack_secret_key"),
+    *("owner_password", "application_password", "reader_password"),
+)
 PID_FILES = ("serve.pid", "twin.pid", "nginx.pid")
 
 
@@ -140,7 +144,7 @@ def test_every_step_of_the_page_works_as_printed(page: LivePage) -> None:
     assert "secrets" in os.listdir(page.directory)
     assert (page.directory / "secrets").stat().st_mode & 0o077 == 0
     texts = [path.read_text() for path in (page.directory / "serve.log", page.directory / "serve.err")]
-    for secret in ("secret_key", "owner_password", "application_password", "reader_password", "paystack_secret_key"):
+    for secret in SECRETS:
         assert (page.directory / "secrets" / secret).read_text().strip() not in "".join(texts)
 
 

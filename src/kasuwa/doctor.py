@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 
+from kasuwa.close_key import require_close_key
 from kasuwa.core.keyring import SEAL
 from kasuwa.database_logins import check_urls, embedded_url
 from kasuwa.db import embedded, key_versions, migrate, rail_inbox
@@ -32,7 +33,7 @@ def examine(settings: Settings) -> list[Finding]:
     dsn = settings.database_url
     if dsn is None and not has_cluster(settings.data):
         return [*findings, problem(f"there is no database in {settings.data}", START)]
-    findings.append(examine_secret(settings))
+    findings += [examine_secret(settings), examine_close_key(settings)]
     if dsn is None:
         cluster = embedded.find(settings.data)
         if cluster is None:
@@ -61,6 +62,15 @@ def examine_secret(settings: Settings) -> Finding:
     except SettingsError as error:
         return problem("the secret key cannot be used", str(error))
     return passed("the secret key is there")
+
+
+def examine_close_key(settings: Settings) -> Finding:
+    try:
+        if settings.environment == "live":
+            require_close_key(settings)
+    except SettingsError as error:
+        return problem("nothing signs closes of the books, so that merchants get no proofs", str(error))
+    return passed("a key signs closes of the books")
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
