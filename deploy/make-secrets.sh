@@ -1,8 +1,9 @@
 #!/bin/sh
-# Makes the secrets of deploy/compose.yaml in a directory, once: the key of the service, the passwords of the database, and
+# Makes the secrets of deploy/compose.yaml in a directory, once: the keys of the service, the passwords of the database, and
 # the addresses that contain them. Run it as root: each file then belongs to the one user that reads it.
 #
-# A directory of an earlier version has the password of one login. It gets those of the three, and keeps its key.
+# A directory of an earlier version has the password of one login. It gets those of the three and the
+# key that signs closes, and keeps its own.
 set -eu
 
 directory=${1:?"the directory to make, such as deploy/secrets"}
@@ -30,30 +31,31 @@ make_login() {
 make_login owner database_owner_url
 make_login service database_url
 make_login reader database_reader_url
+openssl rand -base64 32 > "$unfinished/close_key"
 if [ ! -e "$directory" ]; then
     openssl rand -base64 32 > "$unfinished/secret_key"
     openssl rand -hex 32 > "$unfinished/database_password"
 fi
 chmod 0400 "$unfinished"/*
 if [ "$(id -u)" = 0 ]; then
-    chown "$user:$user" "$unfinished"/database_*url
+    chown "$user:$user" "$unfinished"/database_*url "$unfinished/close_key"
     if [ -e "$unfinished/secret_key" ]; then chown "$user:$user" "$unfinished/secret_key"; fi
     chown "$postgres:$postgres" "$unfinished/owner_password" "$unfinished/service_password" "$unfinished/reader_password"
 fi
 if [ -e "$directory" ]; then
     # Containers that run keep the files that they were started with. The owner's password tells that all are there.
-    for name in database_owner_url database_url database_reader_url service_password reader_password owner_password; do
+    for name in close_key database_owner_url database_url database_reader_url service_password reader_password owner_password; do
         mv "$unfinished/$name" "$directory/$name"
     done
     rmdir "$unfinished"
-    echo "added the three logins to $directory: now run create-logins.sh"
+    echo "added the three logins and close_key to $directory: now run create-logins.sh"
 else
     chmod 0711 "$unfinished"
     mv "$unfinished" "$directory"
-    echo "made $directory: keep a copy of secret_key away from the database and its backups"
+    echo "made $directory: keep copies of secret_key and close_key away from the database and its backups"
 fi
 if [ "$(id -u)" != 0 ]; then
     echo "now let those who need them read the files:"
-    echo "sudo chown $user:$user $directory/secret_key $directory/database_url $directory/database_owner_url $directory/database_reader_url"
+    echo "sudo chown $user:$user $directory/secret_key $directory/close_key $directory/database_url $directory/database_owner_url $directory/database_reader_url"
     echo "sudo chown $postgres:$postgres $directory/owner_password $directory/service_password $directory/reader_password"
 fi

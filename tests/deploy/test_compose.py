@@ -18,6 +18,7 @@ SERVICES: dict[str, dict[str, Any]] = FILE["services"]
 OURS = ("migrate", "kasuwa")
 # The addresses of the three logins, and their passwords.
 URLS = {"database_owner_url": "owner", "database_url": "service", "database_reader_url": "reader"}
+KEYS = ("secret_key", "close_key")
 PASSWORDS = ("owner_password", "service_password", "reader_password")
 # The user of the image of PostgreSQL.
 POSTGRES_USER_ID = 999
@@ -57,7 +58,7 @@ def test_every_service_that_runs_has_a_health_check() -> None:
 
 def test_every_secret_is_a_file_that_the_service_names() -> None:
     assert {name: secret["file"] for name, secret in FILE["secrets"].items()} == {
-        name: f"./secrets/{name}" for name in ("secret_key", "database_password", *URLS, *PASSWORDS)
+        name: f"./secrets/{name}" for name in (*KEYS, "database_password", *URLS, *PASSWORDS)
     }
     for name, service in SERVICES.items():
         named = {
@@ -104,7 +105,8 @@ def test_the_secrets_are_made_once_and_agree_with_each_other(tmp_path: Path) -> 
     assert (made.returncode, made.stderr) == (0, "")
     texts = {path.name: path.read_text().strip() for path in directory.iterdir()}
     assert set(texts) == set(FILE["secrets"])
-    assert len(decode_key(texts["secret_key"], "secret_key")) == 32
+    for key in KEYS:
+        assert len(decode_key(texts[key], key)) == 32
     assert len(set(texts.values())) == len(texts)
     assert not any(text in made.stdout for text in texts.values())
     script = (DEPLOY / "create-logins.sh").read_text()
@@ -127,10 +129,13 @@ def test_the_secrets_are_readable_by_their_user_alone(tmp_path: Path) -> None:
     user = int(read_stages()[-1].only("USER").arguments[0].partition(":")[0])
     owners = {path.name: path.stat().st_uid for path in directory.iterdir()}
     if os.geteuid() == 0:
-        expected = {"database_password": 0, **dict.fromkeys(("secret_key", *URLS), user)}
+        expected = {"database_password": 0, **dict.fromkeys((*KEYS, *URLS), user)}
         assert owners == {**expected, **dict.fromkeys(PASSWORDS, POSTGRES_USER_ID)}
     else:
-        assert f"sudo chown {user}:{user} {directory}/secret_key {directory}/database_url" in made.stdout
+        assert (
+            f"sudo chown {user}:{user} {directory}/secret_key {directory}/close_key {directory}/database_url"
+            in made.stdout
+        )
 
 
 def test_secrets_of_one_login_get_three_and_keep_their_key(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_the_supervisor_gets_the_signal_alone_and_reports_its_state() -> None:
 def test_every_credential_is_a_file_of_root_that_a_setting_names() -> None:
     credentials = dict(line.split(":") for line in unit_lines("Service", "LoadCredential"))
     assert credentials == {
-        name: f"/etc/kasuwa/{name}" for name in ("secret_key", "database_url", "database_reader_url")
+        name: f"/etc/kasuwa/{name}" for name in ("secret_key", "close_key", "database_url", "database_reader_url")
     }
     environment = dict(line.split("=", 1) for line in unit_lines("Service", "Environment"))
     named = {value for name, value in environment.items() if name.endswith("_FILE")}
