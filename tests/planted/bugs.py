@@ -422,7 +422,7 @@ SECRETS = (
         "methods/transactions/store.py",
         'OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id = u.merchant"',
         'OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id > 0"',
-        "console/test_merchant_pages.py::test_pages_show_nothing_of_another_merchant",
+        "walk/test_tenancy.py::test_a_list_shows_nothing_of_another_merchant",
     ),
     Bug(
         "verify finds another merchant's transfer",
