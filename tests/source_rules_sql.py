@@ -20,6 +20,7 @@ SQL_MODULES = (
     "ledger/invariants.py",
     "ledger/dispute_invariants.py",
     "ledger/sale_invariants.py",
+    "ledger/settlement_lines.py",
     "ledger/suspense_invariants.py",
     "ledger/total_invariants.py",
     "ledger/chain_",

@@ -46,6 +46,7 @@ from kasuwa.work.key_usage import keep_recording_use
 from kasuwa.work.polling import Polling
 from kasuwa.work.rail_inbox import InboxServices, RailInbox, dispute_books
 from kasuwa.work.rail_listings import RailListings
+from kasuwa.work.settlement_sums import SettlementSums
 from kasuwa.work.steps import lanes_of
 from kasuwa.work.worker import Worker
 
@@ -144,7 +145,8 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     answers = DisputeAnswers(records, services.rail_choice.make_dispute_rails(), partial(read_answer, services.vault))
     rotation = KeyRotation(dsn, claims, services.vault, SEALED_PLACES, make_client_indexer(services.vault))
-    parts = (inbox, listings, answers, closer, rotation, DailyTotals(dsn), services.endpoint_sender)
+    sums = (DailyTotals(dsn), SettlementSums(dsn))
+    parts = (inbox, listings, answers, closer, rotation, *sums, services.endpoint_sender)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
     for part in (worker, services.webhook_sender, refresher, *parts):

@@ -4,6 +4,7 @@ from tests.planted.bug import Bug
 
 LISTS = "walk/test_tenancy.py::test_a_list_shows_nothing_of_another_merchant"
 PAYOUT = "methods/payouts/test_rules.py"
+KEPT_SUMS = "methods/payouts/test_http_kept_sums.py::test_kept_sums_up_to_any_posting_change_no_settlement"
 
 OFFICE = (
     Bug(
@@ -175,5 +176,19 @@ OFFICE = (
         'MATCHING = "merchant_id = $1 and',
         'MATCHING = "merchant_id > 0 * $1::bigint and',
         LISTS,
+    ),
+    Bug(
+        "a settlement counts postings that its sums have already",
+        "methods/statements/settlements/store.py",
+        "max(period.first, mark[0] + 1)",
+        "period.first",
+        KEPT_SUMS,
+    ),
+    Bug(
+        "the sums of settlements skip a posting at each step",
+        "db/settlement_sums.py",
+        "seq > $2 and seq <= $3",
+        "seq > $2 + 1 and seq <= $3",
+        KEPT_SUMS,
     ),
 )

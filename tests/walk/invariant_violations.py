@@ -101,6 +101,12 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         " select merchant_id, last_event_seq from merchant_state where merchant_id = $1"
         " on conflict (merchant_id) do update set event_seq = excluded.event_seq",
     ),
+    "the sums of a merchant's settlements are those of its postings": (
+        "insert into settlement_sum (merchant_id, day, currency, line, reference, amount, count)"
+        " values ($1, '2020-01-01', 'NGN', 'gross', '', 100, 1)",
+        "insert into settlement_sum_mark (merchant_id, posting_seq)"
+        " select merchant_id, last_posting_seq from merchant_state where merchant_id = $1",
+    ),
     "what a hold gave was posted under its reference": (
         "update hold set taken = taken - 1 where merchant_id = $1 and taken > 0",
         "update posting set reference = 'GP|other' where merchant_id = $1 and debit = 'wallet:main:NGN'",

@@ -23,6 +23,7 @@ from kasuwa.core.action import Read
 from kasuwa.db.logins import APPLICATION_LOGIN, READER_LOGIN
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
+from tests.kept_sums import count_postings, sum_up_to
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import NEWEST, Deployment, Deployments, running_deployment
 from tests.statement_proxy import LOCK_CLASS, OF_BATCH, Statement, StatementProxy
@@ -67,6 +68,8 @@ def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) ->
                 texts = [json.dumps(one.received.body) for one in theirs]
                 found = frozenset(match[0] for text in texts for match in MADE.finditer(text))
                 assert len(found) > 20
+                for one in (other, shop):
+                    sum_up_to(plain, one.mid, count_postings(plain, one.mid) // 2)
                 yield World(plain, changed, proxy, shop, sent, found | {other.mid, "The other shop"})
 
 

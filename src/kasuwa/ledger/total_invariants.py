@@ -1,6 +1,7 @@
-"""The invariant of the daily totals that overviews show."""
+"""The invariants of sums that are kept: the daily totals that overviews show, and the sums of settlements."""
 
 from kasuwa.ledger.invariant import Invariant, merchant_filter
+from kasuwa.ledger.settlement_lines import SUM_LINES
 
 TOTAL_INVARIANTS = (
     Invariant(
@@ -18,5 +19,19 @@ TOTAL_INVARIANTS = (
             select merchant_id, day || ' ' || kind || ' ' || currency || ' ' || status as place
             from kept full join made using (merchant_id, day, kind, currency, status, rail)
             where (kept.count, kept.amount) is distinct from (made.count, made.amount)""",
+    ),
+    Invariant(
+        "the sums of a merchant's settlements are those of its postings up to their mark",
+        f"""with kept as (
+                select merchant_id, day, currency, line, reference, amount, count from settlement_sum
+                where {merchant_filter()}),
+            summed as (
+                select p.* from settlement_sum_mark m
+                join posting p on p.merchant_id = m.merchant_id and p.seq <= m.posting_seq
+                where {merchant_filter("m")}),
+            made as ({SUM_LINES})
+            select merchant_id, day || ' ' || currency || ' ' || line || ' ' || reference as place
+            from kept full join made using (merchant_id, day, currency, line, reference)
+            where (kept.amount, kept.count) is distinct from (made.amount, made.count)""",
     ),
 )

@@ -78,7 +78,8 @@ async def find_account(
 
 # Postings of processes whose clocks differ may be out of order by so much. The first posting at or after a time is
 # looked for among all that could be: a binary search finds one of them, another the first that could be.
-DISORDER = "interval '5 seconds'"
+DISORDER_SECONDS = 5
+DISORDER = f"interval '{DISORDER_SECONDS} seconds'"
 FIRST_POSTING = f"""
     with recursive narrowed (low, high, bound) as (
         select 1::bigint, last_posting_seq + 1, b.bound from merchant_state

@@ -1,15 +1,7 @@
-"""Settlements, made of the postings of a day. They are read from the journal: nothing is written when money comes in.
+"""Settlements, made of the postings of a day. Nothing is written when money comes in.
 
-Every posting on a wallet that collections cause belongs to one line:
-
-    gross      rail → wallet of a payment; of a later settlement, what its payers were charged
-    fee, vat   wallet → income:collection, and the VAT on it
-    split      wallet → beneficiary
-    refunds    wallet → rail of a refund
-    disputes   wallet → rail, income and tax of a dispute, and what is lent and paid back for it
-    reserve    wallet → reserve, and back
-
-A settlement of a later day (T+n) is one posting, settling → wallet: its batch knows its lines.
+ledger/settlement_lines.py has the line of each posting. A settlement of a later day (T+n) is shown by the lines of its
+batch: `gross` is what its payers were charged.
 """
 
 from datetime import date
@@ -24,11 +16,13 @@ PAID_OUT = "paid_out"
 
 MAX_DAYS = 92
 DEFAULT_DAYS = 30
-# Postings of a merchant that one reply sums: half a second.
+# Postings of a merchant that one reply sums: half a second. Others are summed already (db/settlement_sums.py).
 MAX_POSTINGS_SUMMED = 1_000_000
 
 UNKNOWN_SETTLEMENT = Refusal(INVALID_REQUEST, "Invalid Settlement Reference")
-TOO_MANY_POSTINGS = refuse_fields(FieldError("from", "more than a million postings: ask for fewer days"))
+TOO_MANY_POSTINGS = refuse_fields(
+    FieldError("from", "more than a million postings are not summed yet: ask for fewer days, or ask again later")
+)
 BACKWARDS = refuse_fields(FieldError("to", f"not before from, and at most {MAX_DAYS} days after it"))
 
 

@@ -1,4 +1,7 @@
-"""Reads settlements from the journal. Never writes; every WHERE has the merchant_id."""
+"""Reads settlements: sums that are kept, and the journal behind them. Never writes; every WHERE has the merchant_id.
+
+Both are read from one snapshot, so that the figures are those of the journal, wherever the mark of the sums is.
+"""
 
 from datetime import date, timedelta
 from typing import Any
@@ -9,6 +12,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.references import row_key
 from kasuwa.core.settlements import parse_settlement_id, settlement_id
+from kasuwa.ledger.settlement_lines import SUM_LINES
 from kasuwa.methods.statements.settlements.model import (
     BACKWARDS,
     DEFAULT_DAYS,
@@ -19,6 +23,7 @@ from kasuwa.methods.statements.settlements.model import (
     TOO_MANY_POSTINGS,
     UNKNOWN_SETTLEMENT,
     DaySettlement,
+    LineTotal,
 )
 from kasuwa.methods.statements.settlements.wire import (
     SettlementDetail,
@@ -29,35 +34,16 @@ from kasuwa.methods.statements.settlements.wire import (
     SettlementsRequest,
     SettlementSummary,
 )
-from kasuwa.methods.statements.store import business_now, find_period
+from kasuwa.methods.statements.store import DISORDER_SECONDS, business_now, find_period
 
-# The line of a posting on a wallet. `other` is the account on its other side. Postings of a payment have its reference,
-# which has no bars; those of transfers, bills and disputes have.
-LINE = """
-    case when kind = 'payment' and other like 'rail:%' then 'gross'
-        when kind = 'settlement' and other like 'settling:%' then 'settled'
-        when kind = 'reserve' or kind = 'reserve released' then 'reserve'
-        when reference like 'GP|DS|%' or other like 'receivable:disputes:%' then 'disputes'
-        when kind = 'refund' then 'refunds'
-        when other like 'income:collection:%' then 'fee'
-        when other like 'tax:vat:%' and reference not like '%|%' then 'vat'
-        when other like 'beneficiary:%' then 'split'
-        when reference like 'GP|PO|%' and amount < 0 and other like 'rail:bank:%' then 'paid_out' end
+MARK = "select posting_seq from settlement_sum_mark where merchant_id = $1"
+KEPT_SUMS = """
+    select day, currency, line, reference, amount, count from settlement_sum
+    where merchant_id = $1 and day >= $2 and day <= $3
 """
-ON_WALLET = """
-    select at, reference, kind, split_part(debit, ':', 3) as currency,
-        case when credit like 'wallet:%' then debit else credit end as other,
-        case when credit like 'wallet:%' then amount else -amount end as amount
-    from posting where merchant_id = $1 and seq >= $2 and seq < $3
-        and (credit like 'wallet:main:%' or debit like 'wallet:main:%')
-"""
-# A settlement of a later day is named by its reference: its batch has the lines.
-SUMS = f"""
-    select day, currency, line, case when line in ('settled', 'paid_out') then reference else '' end,
-        sum(amount)::bigint, count(*)
-    from (select (at at time zone 'Africa/Lagos')::date as day, currency, reference, amount, {LINE} as line
-        from ({ON_WALLET}) w) m
-    where line is not null and ($4::text is null or currency = $4) group by 1, 2, 3, 4
+NEW_SUMS = f"""
+    with summed as (select * from posting where merchant_id = $1 and seq >= $2 and seq < $3)
+    select day, currency, line, reference, amount, count from ({SUM_LINES}) s
 """
 BATCHES = "select key, fee, vat, split, reserved from settlement_batch where merchant_id = $1 and key = any($2)"
 
@@ -115,32 +101,53 @@ class FoundDays:
         return self.settlements.setdefault((day, currency), DaySettlement(day, currency, {}))
 
 
+# Day, currency, line and reference.
+SumKey = tuple[date, str, str, str]
+
+
 async def read_days(
     merchant_id: int, first: date, last: date, currency: str | None, reader: Reader
 ) -> FoundDays | Refusal:
-    """Returns the settlements of the days from the first to the last."""
-    until = lagos_moment(last + timedelta(days=1), 0)
-    period = await find_period(merchant_id, lagos_moment(first, 0), until, reader)
-    if period.end - period.first > MAX_POSTINGS_SUMMED:
-        return TOO_MANY_POSTINGS
-    rows = await reader.fetch(SUMS, merchant_id, period.first, period.end, currency)
-    keys = {
-        reference: row_key(merchant_id, "gathering", reference) for _, _, line, reference, _, _ in rows if reference
-    }
+    """Returns the settlements of the days from the first to the last. The reader is a snapshot."""
+    sums = await read_sums(merchant_id, first, last, reader)
+    if isinstance(sums, Refusal):
+        return sums
+    keys = {reference: row_key(merchant_id, "gathering", reference) for _, _, _, reference in sums if reference}
     batches = {bytes(key): lines for key, *lines in await reader.fetch(BATCHES, merchant_id, list(keys.values()))}
     found = FoundDays()
-    for day, of, line, reference, amount, count in rows:
-        if not first <= day <= last:
-            continue  # clocks of processes differ by moments
+    for (day, of, line, reference), total in sums.items():
+        if currency is not None and of != currency:
+            continue
         settlement = found.of(day, of)
         if line == "settled":
-            add_batch(settlement, amount, batches.get(keys[reference], [0, 0, 0, 0]))
+            add_batch(settlement, total.amount, batches.get(keys[reference], [0, 0, 0, 0]))
         else:
-            settlement.add(line, amount, count)
+            settlement.add(line, total.amount, total.count)
         if line == PAID_OUT:
             found.payouts.append(reference)
     found.payouts.sort()
     return found
+
+
+async def read_sums(merchant_id: int, first: date, last: date, reader: Reader) -> dict[SumKey, LineTotal] | Refusal:
+    """Returns the sums of the days that are kept, with the postings behind their mark added."""
+    # Each posting counts for the day of its own time, whatever its number.
+    until = lagos_moment(last + timedelta(days=1), 0) + timedelta(seconds=DISORDER_SECONDS)
+    period = await find_period(merchant_id, lagos_moment(first, 0), until, reader)
+    mark = await reader.fetchrow(MARK, merchant_id)
+    start = period.first if mark is None else max(period.first, mark[0] + 1)
+    if period.end - start > MAX_POSTINGS_SUMMED:
+        return TOO_MANY_POSTINGS
+    rows = await reader.fetch(KEPT_SUMS, merchant_id, first, last)
+    if start < period.end:
+        rows = [*rows, *await reader.fetch(NEW_SUMS, merchant_id, start, period.end)]
+    sums: dict[SumKey, LineTotal] = {}
+    for day, currency, line, reference, amount, count in rows:
+        if first <= day <= last:
+            total = sums.setdefault((day, currency, line, reference), LineTotal())
+            total.amount += amount
+            total.count += count
+    return sums
 
 
 def add_batch(settlement: DaySettlement, amount: int, deductions: list[Any]) -> None:
