@@ -253,6 +253,24 @@ def test_a_reexport_is_noticed(text: str, wrong: bool) -> None:
     assert bool(source_rules.reexports(Source("web/x.py", text))) is wrong
 
 
+# Modules that parse days and times of this service's own records, of validated requests, or of trusted vendors.
+OWN_DATES = {
+    *("console/payment_view.py", "console/values.py", "core/people.py", "rails/vendors/monnify_identity.py"),
+    *("methods/investments/rules/thrift_plan.py", "methods/invoices/rules/issue.py"),
+    *("methods/payment/rules/installments.py", "methods/payment/rules/scheduled_charges.py"),
+    *("rails/vendors/paystack_feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
+    *("twins/paystack_accounts.py", "twins/paystack_collection.py"),
+}
+
+
+def test_days_that_others_name_are_in_range() -> None:
+    """A day of the year 1 or 9999 has no day before or after it, so that computing with it fails."""
+    parsing = {source.path: source.text for source in SERVICE if ".fromisoformat(" in source.text}
+    assert set(parsing) >= OWN_DATES
+    unchecked = {path for path, text in parsing.items() if "is_in_range(" not in text and "EARLIEST <= " not in text}
+    assert unchecked <= OWN_DATES
+
+
 IMPURE = [
     "import time",
     "import os.path",

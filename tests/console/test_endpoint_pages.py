@@ -100,7 +100,8 @@ def test_failed_events_of_one_endpoint_are_sent_again(
     shop.transfer()
     wait_until("both failed", lambda: len(deployment.fetch(ATTEMPTS, shop.mid)) == 2)
     inbox.answers(then=OK)
-    assert developer.post(f"{PATH}/2/resend", since="nonsense").http == 422
+    for since in ("nonsense", "0001-01-01T00:00", "9999-12-31T23:59"):
+        assert developer.post(f"{PATH}/2/resend", since=since).http == 422
     assert developer.post(f"{PATH}/3/resend", since="2001-01-01T00:00").http == 404
     assert developer.post(f"{PATH}/2/resend", since="2001-01-01T00:00").http == 303
     assert "2 events are being sent again" in developer.get(PATH).words

@@ -109,7 +109,8 @@ def test_answers_are_shown_with_secrets_masked_and_rates_are_counted(
 def test_all_failed_events_are_sent_again_at_once(developer: Visitor, shop: MerchantClient, inbox: Inbox) -> None:
     *failed, delivered = fail_then_accept(shop, inbox, 3)
     page = developer.get("/events")
-    assert developer.post("/events/resend", since="yesterday").http == 422
+    for since in ("yesterday", "0001-01-01T00:00", "9999-12-31T23:59"):
+        assert developer.post("/events/resend", since=since).http == 422
     assert developer.post("/events/resend", since="2999-01-01T00:00").http == 303
     assert "No event failed since then" in developer.get("/events").words
     since = page.text.partition('type="datetime-local" value="')[2].partition('"')[0]

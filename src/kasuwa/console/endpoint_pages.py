@@ -3,7 +3,6 @@
 Each of the others gets the kinds of events that are chosen for it, signed with a secret of its own.
 """
 
-from datetime import datetime
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -15,9 +14,9 @@ from kasuwa.console.figures import percentage
 from kasuwa.console.key_pages import read_overlap
 from kasuwa.console.settings_pages import KEY_OVERLAP_CHOICES, MAX_URL_LENGTH
 from kasuwa.console.visit import NotFound, Visit
-from kasuwa.core.calendar import LAGOS
 from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT
 from kasuwa.core.events import standard_secret
+from kasuwa.core.fields import read_timestamp
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.db import merchants, webhook_endpoints
 from kasuwa.db.event_reads import read_endpoint_figures
@@ -146,7 +145,7 @@ async def resend_failed(visit: Visit) -> Response:
     """Sends the events again that the endpoint did not accept since a time, in Lagos time."""
     number = endpoint_number(visit)
     try:
-        since = datetime.fromisoformat(visit.form_text("since"))
+        since = read_timestamp(visit.form_text("since"))
     except ValueError:
         return await show_endpoints(visit, 422, faults={"": "Resend: enter a time such as 2026-01-05T09:30"})
     async with visit.operator_pool.acquire() as connection, connection.transaction():
@@ -154,8 +153,7 @@ async def resend_failed(visit: Visit) -> Response:
         known = await webhook_endpoints.list_endpoints(connection, merchant_id)
         if number not in [endpoint.endpoint_id for endpoint in known]:
             raise NotFound
-        moment = since.replace(tzinfo=since.tzinfo or LAGOS)
-        sent = await webhook_endpoints.resend_failed(connection, merchant_id, number, moment)
+        sent = await webhook_endpoints.resend_failed(connection, merchant_id, number, since)
         await visit.record_audit_on(
             connection, visit.audit_chain, "sent failed events again", f"endpoint {number}", after={"events": sent}
         )

@@ -17,6 +17,7 @@ from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.calendar import LAGOS, utc_text
 from kasuwa.core.event_payloads import EVENT_KINDS
 from kasuwa.core.events import event_id, parse_event_id
+from kasuwa.core.fields import read_timestamp
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.core.transactions import TRANSACTION_KINDS
 from kasuwa.db.event_reads import EndpointFigures, EventFilter, EventPage, pick_events, read_endpoint_figures
@@ -151,10 +152,10 @@ async def resend_failed_events(visit: Visit) -> Response:
     """Sends all events again that were not accepted since a time, in Lagos time."""
     since, sent = visit.form_text("since"), 0
     try:
-        moment = datetime.fromisoformat(since)
+        moment = read_timestamp(since)
     except ValueError:
         return await show_events(visit, 422, faults={"since": "must be a time such as 2026-01-05T09:30"})
-    request = {"request": "resend", "failed_since": utc_text(moment.replace(tzinfo=moment.tzinfo or LAGOS))}
+    request = {"request": "resend", "failed_since": utc_text(moment)}
     for _ in range(MAX_RESEND_ROUNDS):
         reply = await visit.run_action("resources", request, "sent failed events again")
         if not reply.is_success:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kasuwa.console.store import EARLIEST, MAX_SEQ, PAGE_ROWS, POSTING_COLUMNS, Posting
-from kasuwa.core.calendar import NEVER
+from kasuwa.console.store import MAX_SEQ, PAGE_ROWS, POSTING_COLUMNS, Posting
+from kasuwa.core.calendar import EARLIEST, NEVER
 from kasuwa.core.reading import Reader
 from kasuwa.db.audit_trail import AuditRecord
 

@@ -19,6 +19,7 @@ from kasuwa.console.events import parse_int
 from kasuwa.console.manual_posting import ProposedPosting
 from kasuwa.console.store import MAX_SEQUENCE
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.calendar import is_in_range
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads, suspense
 from kasuwa.db.connection_pool import Connection
@@ -205,9 +206,10 @@ async def read_scope(visit: Visit, reader: Connection) -> tuple[AccountSummary, 
 
 def parse_day(text: str) -> date | None:
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
+    return day if is_in_range(day) else None
 
 
 # --- decisions ------------------------------------------------------------------------------------------------------

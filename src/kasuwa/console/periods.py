@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from kasuwa.core.calendar import is_in_range
+
 # Ranges that end today: parameter, label, days.
 PRESETS = (
     ("1", "Today", 1),
@@ -79,7 +81,7 @@ def read_own_range(first_text: str, last_text: str, today: date, default: Period
         return msgspec.structs.replace(default, fault="The last day must not be before the first.")
     if (last - first).days >= MAX_DAYS:
         return msgspec.structs.replace(default, fault=f"A range has at most {MAX_DAYS} days.")
-    if first.year < 1970 or last.year > 9000:
+    if not (is_in_range(first) and is_in_range(last)):
         return msgspec.structs.replace(default, fault="Enter days of this century.")
     return Period(first, last)
 

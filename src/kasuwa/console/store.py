@@ -24,7 +24,7 @@ from kasuwa.console.wire import (
     WaitingLine,
     WaitingReply,
 )
-from kasuwa.core.calendar import LAGOS, utc_text
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL
 from kasuwa.core.checkouts import Checkout, CheckoutDetail, checkout_key, checkout_url
 from kasuwa.core.codes import INVALID_REQUEST
@@ -40,7 +40,6 @@ from kasuwa.methods.virtualcard.model import CARDHOLDER_DECODER
 
 PAGE_ROWS = 50
 MAX_SEQUENCE = 2**62
-EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
 
 
 # Largest bigint of PostgreSQL. Cursors come from URLs, so they may contain any number.

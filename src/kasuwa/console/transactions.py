@@ -18,6 +18,7 @@ from kasuwa.console.lists import filled, read_filters, read_list_view
 from kasuwa.console.people import NO_COUNTERPARTY, Counterparty, FoundPeople, find_people, read_counterparties
 from kasuwa.console.visit import Visit
 from kasuwa.console.vocabulary import method_text
+from kasuwa.core.calendar import is_in_range
 from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
 from kasuwa.core.transactions import TRANSACTION_KINDS
 from kasuwa.methods.transactions.wire import MAX_LIMIT
@@ -66,7 +67,7 @@ def parse_date(text: str, name: str, faults: dict[str, str]) -> date | None:
         found = date.fromisoformat(text) if text else None
     except ValueError:
         found = date.min
-    if found is not None and not 1900 < found.year < 9000:
+    if found is not None and not is_in_range(found):
         faults[name] = "must be a date such as 2026-01-05"
         return None
     return found

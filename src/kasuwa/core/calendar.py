@@ -8,11 +8,19 @@ from functools import cache, lru_cache
 # A fixed offset, which is cheaper than a time-zone lookup: Nigeria has no daylight saving time.
 LAGOS = timezone(timedelta(hours=1), "Africa/Lagos")
 NEVER = datetime.max.replace(tzinfo=UTC)
+# Years that others may name: days and hours around their days exist in every zone.
+FIRST_YEAR, LAST_YEAR = 1900, 8999
+EARLIEST = datetime(FIRST_YEAR, 1, 1, tzinfo=LAGOS)
 
 # Hour in Lagos at which things fall due if no hour is given: after the banks have opened. Contract: payment#recurrent
 DEFAULT_DUE_HOUR = 9
 
 FRIDAY = 5
+
+
+def is_in_range(day: date) -> bool:
+    """Tells whether a date or time that others name can be computed with."""
+    return FIRST_YEAR <= day.year <= LAST_YEAR
 
 
 def lagos_day(moment: datetime) -> date:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta, Raw
 
 from kasuwa.core.body import NumberLiteral
-from kasuwa.core.calendar import LAGOS
+from kasuwa.core.calendar import LAGOS, is_in_range
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import FieldError
 from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MAX_DIGITS, parse_minor, percent_of
@@ -159,7 +159,7 @@ def read_timestamp(raw: Any) -> datetime:
         moment = datetime.fromisoformat(raw) if isinstance(raw, str) and raw.isascii() else None
     except ValueError:
         moment = None
-    if moment is None or not 1900 <= moment.year <= 8999:
+    if moment is None or not is_in_range(moment):
         raise ValueError(TIMESTAMP_REASON)
     utc = moment.replace(tzinfo=moment.tzinfo or LAGOS).astimezone(UTC)
     return Timestamp.combine(utc.date(), utc.timetz())
@@ -183,7 +183,7 @@ def read_date(raw: Any) -> LagosDate:
         day = date.fromisoformat(match[1]) if match is not None else None
     except ValueError:
         day = None
-    if day is None or not 1900 <= day.year <= 8999:
+    if day is None or not is_in_range(day):
         raise ValueError(DAY_REASON)
     return LagosDate(day.year, day.month, day.day)
 

@@ -8,7 +8,7 @@ from datetime import date
 
 import msgspec
 
-from kasuwa.core.calendar import lagos_day
+from kasuwa.core.calendar import is_in_range, lagos_day
 from kasuwa.core.decision import Context, Event, Job, Row
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import CURRENCIES, format_minor
@@ -30,9 +30,10 @@ def parse_settlement_id(text: str) -> tuple[date, str] | None:
     if found is None:
         return None
     try:
-        return date.fromisoformat(found[1]), found[2]
+        day = date.fromisoformat(found[1])
     except ValueError:
         return None
+    return (day, found[2]) if is_in_range(day) else None
 
 
 class SettlementMovement(msgspec.Struct, frozen=True, kw_only=True):

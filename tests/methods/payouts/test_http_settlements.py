@@ -134,9 +134,13 @@ def test_too_small_a_balance_and_a_failed_payout_wait_for_the_next_day(client: P
     assert shop.wallet().balance < 3_000
 
 
-@pytest.mark.parametrize("settlement_id", ["ST20260105NGN", "ST20260230NGN", "ST20260105EUR", "GP1"])
+@pytest.mark.parametrize(
+    "settlement_id",
+    ["ST20260105NGN", "ST20260230NGN", "ST20260105EUR", "GP1", "ST00010101NGN", "ST99991231NGN", "ST89991231NGN"],
+)
 def test_a_day_without_movements_has_no_settlement(client: PaymentClient, settlement_id: str) -> None:
     found = client.shop.put("resources", inquire="settlement", settlement_id=settlement_id).body
     assert (found["status"], found["message"]) == (104, "Invalid Settlement Reference")
+    assert client.shop.put("resources", inquire="transaction", reference=settlement_id).body["status"] == 104
     wrong: dict[str, Any] = {"from": "2026-02-01", "to": "2026-01-01"}
     assert client.shop.put("resources", inquire="settlements", **wrong).body["errors"][0]["field"] == "to"

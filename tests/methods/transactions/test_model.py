@@ -1,5 +1,6 @@
 """The list of transactions: its cursor, its filters, the index that each is read by, and the checks of its fields."""
 
+from base64 import urlsafe_b64encode
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -35,6 +36,8 @@ def test_a_cursor_survives_its_text() -> None:
         Cursor(AT, 2**63, b"k").encode(),
         Cursor(AT, 1, b"k" * 65).encode(),
         "MjAyNi0wMS0wNSAxIGs",  # a time without a zone
+        urlsafe_b64encode(b"0001-01-01T00:00:00+01:00 1 k").decode(),  # before the first moment in UTC
+        urlsafe_b64encode(b"9999-12-31T23:59:59-01:00 1 k").decode(),  # after the last
     ],
 )
 def test_a_text_that_is_no_cursor_is_refused(text: str) -> None:

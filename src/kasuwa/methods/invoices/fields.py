@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from kasuwa.core.calendar import is_in_range
 from kasuwa.core.fields import FREE_TEXT, CustomFieldType, number_text
 
 ItemText = Annotated[
@@ -16,7 +17,6 @@ Note = Annotated[str, Meta(max_length=1000, description="at most 1000 characters
 DUE_DATE_REASON = "a date as YYYY-MM-DD or DD-MM-YYYY"
 DUE_DATE_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{2}-[0-9]{2}-[0-9]{4}"
 DUE_DATE_TEXT = re.compile(DUE_DATE_PATTERN, re.ASCII)
-LAST_YEAR = 8999
 
 
 class DueDate(str, CustomFieldType):
@@ -33,7 +33,7 @@ class DueDate(str, CustomFieldType):
             day = date.fromisoformat(text)
         except ValueError:
             raise ValueError(DUE_DATE_REASON) from None
-        if day.year > LAST_YEAR:
+        if not is_in_range(day):
             raise ValueError(DUE_DATE_REASON)
         return cls(day.isoformat())
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from kasuwa.core.calendar import LAST_YEAR
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -28,7 +29,6 @@ NO_DURATION = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or 
 BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
 TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
 
-LAST_YEAR = 9000
 
 # Far below the largest number that the books can store, so that no later credit reaches that.
 MAX_WALLET_BALANCE = 10**MAX_DIGITS * MINOR_PER_MAJOR
@@ -98,6 +98,6 @@ def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusa
         return request.until.plain() if request.until >= now else BACKWARDS
     seconds, minutes, hours, days = (part or 0 for part in durations)
     total = seconds + minutes * 60 + hours * 3600 + days * 86400
-    if total > (datetime(LAST_YEAR, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
+    if total > (datetime(LAST_YEAR + 1, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
         return TOO_FAR
     return now + timedelta(seconds=total)

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from kasuwa.core.calendar import LAGOS, NEVER, lagos_moment
+from kasuwa.core.calendar import EARLIEST, NEVER, lagos_moment
 from kasuwa.methods.transactions.wire import TransactionsRequest
 
-EARLIEST = datetime(1900, 1, 1, tzinfo=LAGOS)
 # Largest bigint of PostgreSQL. A cursor comes from outside, so it may hold any number.
 MAX_SEQ = 2**63 - 1
 MAX_KEY_BYTES = 64
@@ -47,7 +46,8 @@ def decode_cursor(text: str) -> Cursor | None:
     with contextlib.suppress(ValueError):
         at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
         moment, number = datetime.fromisoformat(at.decode()), int(seq)
-        if moment.tzinfo is not None and 0 <= number <= MAX_SEQ and len(key) <= MAX_KEY_BYTES:
+        is_known = moment.tzinfo is not None and EARLIEST <= moment <= NEVER
+        if is_known and 0 <= number <= MAX_SEQ and len(key) <= MAX_KEY_BYTES:
             return Cursor(moment, number, key)
     return None
 
