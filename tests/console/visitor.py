@@ -22,6 +22,8 @@ DEPLOYED = [
     if page.required_action is None or has_action((*methods_of("test"), CONSOLE), *page.required_action)
 ]
 
+# Bytes of a page, which a telephone with a slow connection loads in a second.
+LARGEST_PAGE = 100_000
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 BOUNDARY = "kasuwa-test-boundary"
 PLAIN = {"expires": -1, "httpOnly": True, "secure": False, "sameSite": "Strict"}

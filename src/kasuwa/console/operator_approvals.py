@@ -6,10 +6,12 @@ other proposals in the transaction that closes the approval.
 """
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
+from markupsafe import escape
 from starlette.responses import Response
 
 from kasuwa.console import operator_reads, operator_suspense, operator_user_proposals
@@ -26,7 +28,9 @@ from kasuwa.console.manual_posting import (
     write_off_accounts,
 )
 from kasuwa.console.operator_reads import AccountBalance
+from kasuwa.console.store import MAX_SEQUENCE
 from kasuwa.console.team import deliver_link
+from kasuwa.console.values import pretty_json
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry, Decision, FieldError, Refusal
 from kasuwa.core.exchange_rates import FOREIGN, HOME, ExchangeRate, read_rate
@@ -41,6 +45,9 @@ from kasuwa.ledger import chart
 
 MAX_REASON_LENGTH = 500
 MAX_MID_LENGTH = 50
+# Proposals of a page, and the bytes of their texts: a page stays below 100 kB although one proposal may be a tariff.
+PAGE_PROPOSALS = 15
+MAX_PAGE_TEXT = 16_000
 # Accounts with balances that a form offers. Others can be typed.
 MAX_CHOICES = 60
 PROPOSAL_TITLES = {
@@ -84,15 +91,23 @@ Proposal = ProposedPosting | ProposedRate | dict[str, Any]
 
 
 async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Response:
+    """Shows a page of the open proposals with the forms that propose, or a page of the decided ones."""
     await visit.repair(approvals.close_decided_approvals)
     mid = str(values.get("submitted", visit.query).get("mid", ""))[:MAX_MID_LENGTH]
+    is_decided = visit.query.get("show", "") == "decided"
+    list_page = approvals.list_decided if is_decided else approvals.list_open
+    before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as connection:
-        found, current_rates = await approvals.list_newest(connection), await rates.read_current_rates(connection)
+        found = await list_page(connection, before, PAGE_PROPOSALS + 1)
+        current_rates = await rates.read_current_rates(connection)
         names = await operator_reads.read_merchant_names(connection, {a.mid for a in found if a.mid})
-        choices = await list_choices(connection, mid)
+        choices = [] if is_decided else await list_choices(connection, mid)
+    shown, url = cut_page(found), "/operator/approvals?show=decided" if is_decided else "/operator/approvals?show=open"
     shared = {
-        "open": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state == "open"],
-        "decided": [(a, msgspec.json.decode(a.proposal)) for a in found if a.state != "open"],
+        "lines": [(approval, msgspec.json.decode(approval.proposal)) for approval in shown],
+        "is_decided": is_decided,
+        "next_url": f"{url}&before={shown[-1].approval_id}" if len(shown) < len(found) else "",
+        "first_url": url if before != MAX_SEQUENCE else "",
         "kinds": PROPOSAL_TITLES,
         "titles": APPROVAL_TITLES,
         "current_rates": current_rates,
@@ -107,6 +122,23 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         "balance_of": {account.name: account for account in choices},
     }
     return visit.render("operator_approvals.html", status, **{**shared, **values})
+
+
+def cut_page(found: Sequence[Approval]) -> list[Approval]:
+    """Returns the first approvals that one page shows: at least one, further ones while their texts fit."""
+    shown: list[Approval] = []
+    size = 0
+    for approval in found[:PAGE_PROPOSALS]:
+        size += shown_size(approval.reason) + shown_size(pretty_json(approval.proposal))
+        if shown and size > MAX_PAGE_TEXT:
+            break
+        shown.append(approval)
+    return shown
+
+
+def shown_size(text: str) -> int:
+    """Returns the bytes of a text in a page."""
+    return len(escape(text).encode())
 
 
 async def list_choices(connection: Connection, mid: str) -> list[AccountBalance]:
@@ -208,6 +240,8 @@ def read_tariff(text: str) -> dict[str, Any] | tuple[FieldError, ...]:
         check_settings(MerchantSettings(tariff=tariff))
     except (ValueError, msgspec.MsgspecError) as error:
         return (FieldError("tariff", f"must be JSON that overrides the default tariff: {error}"),)
+    if shown_size(pretty_json(tariff)) > MAX_PAGE_TEXT:
+        return (FieldError("tariff", "is too long: name only what differs from the default tariff"),)
     return tariff
 
 

@@ -12,6 +12,7 @@ from kasuwa.console.manual_posting import MAX_ACCOUNT_NAME_LENGTH
 from kasuwa.console.operator_merchants import find_merchant_in_path
 from kasuwa.console.operator_reads import AccountBalance, AccountSum
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
+from kasuwa.console.timelines import page_timeline
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.money import CURRENCIES
 from kasuwa.ledger import chart
@@ -149,4 +150,6 @@ async def show_posting(visit: Visit) -> Response:
             raise NotFound
         row = await store.find_transaction(reader, merchant, group[0].reference)
         timeline = [] if row is None else await visit.services.read_timeline(reader, row)
-    return visit.render("operator_posting.html", summary=summary, seq=seq, group=group, row=row, timeline=timeline)
+    return visit.render(
+        "operator_posting.html", summary=summary, seq=seq, group=group, row=row, **page_timeline(visit, timeline)
+    )

@@ -15,6 +15,7 @@ from kasuwa.console.operator_reads_search import (
     list_merchant_ids,
     read_names,
 )
+from kasuwa.console.timelines import page_timeline
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import parse_compact_reference, parse_wire_reference
@@ -84,5 +85,10 @@ async def show_record(visit: Visit) -> Response:
             else await visit.services.read_timeline(reader, row)
         )
     return visit.render(
-        "operator_record.html", summary=summary, record=record, row=row, postings=postings, timeline=timeline
+        "operator_record.html",
+        summary=summary,
+        record=record,
+        row=row,
+        postings=postings,
+        **page_timeline(visit, timeline),
     )

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from kasuwa.console import store
 from kasuwa.console.payment_view import PaymentView, read_payment_view
 from kasuwa.console.people import read_names, read_other_side
+from kasuwa.console.timelines import page_timeline
 from kasuwa.console.transaction_forms import TransactionForm, list_available_forms
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.transactions import FAILED, Transaction
@@ -26,8 +27,6 @@ RELATED_PAGES = {
     "thrift_plan": "thrift",
     "virtual_card": "cards",
 }
-# Steps of the timeline that the page shows unless all are asked for.
-MAX_STEPS = 60
 # Related records without a page of their own.
 PAGELESS = frozenset({"batch", "plan", "saved_card", "personalized_account"})
 
@@ -54,7 +53,6 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         customers = [{"customer_id": one["reference"]} for one in related if one["kind"] == "customer"]
         names = await read_names(visit, reader, customers)
     shown = hide_shown_elsewhere(related, payment)
-    is_whole = visit.query.get("timeline") == "all" or len(timeline) <= MAX_STEPS
     return visit.render(
         "transaction.html",
         status,
@@ -65,8 +63,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         customer=customers[0]["customer_id"] if customers else "",
         names=names,
         related=[(one, related_path(one["kind"], one["reference"])) for one in shown],
-        timeline=timeline if is_whole else timeline[-MAX_STEPS:],
-        earlier_steps=0 if is_whole else len(timeline) - MAX_STEPS,
+        **page_timeline(visit, timeline),
         postings=postings,
         event=event,
         forms=list_available_forms(visit, row, payment),

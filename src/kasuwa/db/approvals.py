@@ -14,7 +14,6 @@ JOINED = """
     from approval a join console_user p on p.user_id = a.proposed_by
     left join console_user d on d.user_id = a.decided_by
 """
-MAX_LISTED = 100
 # The deciding transaction locks only the approval, for as long as the writer needs to commit the posting. The lock only
 # saves work: what prevents a posting from being made twice, or made and rejected, is its row in manual_posting.
 EXTEND_IDLE_TIMEOUT = "set local idle_in_transaction_session_timeout = '15s'"
@@ -50,11 +49,19 @@ async def propose(connection: Connection, mid: str | None, kind: str, proposal: 
     return number
 
 
-async def list_newest(connection: Connection) -> list[Approval]:
-    """Returns the open approvals, then the latest decided ones, at most MAX_LISTED."""
-    order = "order by a.state <> 'open', a.approval_id desc"
-    records = await connection.fetch(f"select {COLUMNS} {JOINED} {order} limit {MAX_LISTED}")
-    return [Approval(*record) for record in records]
+async def list_open(connection: Connection, before: int, limit: int) -> list[Approval]:
+    """Returns the open approvals with smaller numbers than `before`, newest first."""
+    return await list_where(connection, "a.state = 'open'", before, limit)
+
+
+async def list_decided(connection: Connection, before: int, limit: int) -> list[Approval]:
+    """Returns the decided approvals with smaller numbers than `before`, newest first."""
+    return await list_where(connection, "a.state <> 'open'", before, limit)
+
+
+async def list_where(connection: Connection, condition: str, before: int, limit: int) -> list[Approval]:
+    where = f"where {condition} and a.approval_id < $1 order by a.approval_id desc limit $2"
+    return [Approval(*record) for record in await connection.fetch(f"select {COLUMNS} {JOINED} {where}", before, limit)]
 
 
 async def lock_open_approval(connection: Connection, approval_id: int) -> Approval | None:
