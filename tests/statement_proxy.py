@@ -46,12 +46,16 @@ class Statement(NamedTuple):
 
 
 class StatementProxy:
-    """Run by a thread of its own. `used` has the statements that readers executed since it was cleared."""
+    """Run by a thread of its own.
+
+    `used` has the statements that readers executed since it was cleared, `executions` the text of each execution.
+    """
 
     def __init__(self, dsn: str) -> None:
         address = urlsplit(dsn)
         query = parse_qs(address.query)
         self.used: dict[str, Statement] = {}
+        self.executions: list[str] = []
         self._known: dict[bytes, tuple[Statement, bytes]] = {}
         self._conditions = 0
         self.reader_login = READER_LOGIN
@@ -128,6 +132,7 @@ class StatementProxy:
                         body = b"\0".join((name, text, rest))
                 elif head[:1] == BIND and (statement := prepared.get(body.split(b"\0", 2)[1])) is not None:
                     self.used[statement.text] = statement
+                    self.executions.append(statement.text)
                 target.write(head[:1] + struct.pack("!I", len(body) + 4) + body)
                 await target.drain()
         finally:

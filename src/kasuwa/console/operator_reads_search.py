@@ -1,19 +1,23 @@
 """The search for a reference over all merchants, for the operator's pages only. No writes; see operator_reads.py.
 
 References are unique within a merchant, and every index begins with the merchant or with a key that contains it. A
-search therefore looks into the indexes once for each merchant, in pieces, and never scans a table.
+search therefore looks into each index once for each merchant, and never scans a table. One statement does so for all
+merchants: it takes the keys of a table as one value, which costs less than an array of keys.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from kasuwa.core.checkouts import checkout_key
 from kasuwa.core.events import parse_event_id
 from kasuwa.core.inbound_accounts import ACCOUNT, personalized_key
 from kasuwa.core.reading import Reader
+from kasuwa.core.references import KEY_BYTES
 from kasuwa.core.token_index import token_key
 from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
 from kasuwa.core.vault import Vault
+from kasuwa.db.time_slices import collect, run_in_slices
 from kasuwa.methods.checkout.model import link_key
 from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.disburse.model import batch_key
@@ -27,17 +31,53 @@ from kasuwa.methods.payment.settlement_model import beneficiary_key
 from kasuwa.methods.virtualcard.model import card_key
 
 MAX_FOUND = 50
-MERCHANTS_PER_QUERY = 500
+KeyMaker = Callable[[int, str], bytes]
 
-KEY_MAKERS: tuple[Callable[[int, str], bytes], ...] = (
-    *(loan_key, savings_key, thrift_plan_key, plan_key, card_key, beneficiary_key, personalized_key),
-    *(client_key, batch_key, dispute_key, checkout_key, link_key, invoice_key),
+
+class KeyedTable(NamedTuple):
+    """A table whose keys follow from the merchant and a reference."""
+
+    key_of: KeyMaker
+    kind: str
+    table: str
+    reference: str  # column
+    state: str  # column or expression
+
+
+KEYED_TABLES = (
+    KeyedTable(loan_key, "loan", "loan", "loan_id", "state"),
+    KeyedTable(savings_key, "savings", "savings", "savings_id", "state"),
+    KeyedTable(thrift_plan_key, "thrift", "thrift_plan", "thrift_id", "state"),
+    KeyedTable(plan_key, "plan", "payment_plan", "plan_id", "state"),
+    KeyedTable(card_key, "virtual_card", "virtual_card", "reference", "state"),
+    KeyedTable(beneficiary_key, "beneficiary", "beneficiary", "ref_code", "'active'"),
+    KeyedTable(personalized_key, "personalized_account", "personalized_account", "reference", "state"),
+    KeyedTable(client_key, "client", "client", "client_id", "status"),
+    KeyedTable(batch_key, "batch", "transfer_batch", "batch_ref", "'accepted'"),
+    KeyedTable(dispute_key, "dispute", "dispute", "dispute_id", "state"),
+    KeyedTable(checkout_key, "checkout", "checkout", "txn_ref", "state"),
+    KeyedTable(link_key, "link", "pay_link", "link_id", "state"),
+    KeyedTable(invoice_key, "invoice", "invoice", "invoice_id", "status"),
 )
 
-# Newest first: the merchants that are active most often joined last, and a search may end early.
+# Newest first: the merchants that are active most often joined last, and a search ends at its limit.
 MERCHANT_IDS = "select merchant_id from merchant where current order by merchant_id desc"
-# $1: merchants; $2: the text; $3: keys of transactions under the merchants' own references; $4: keys of other objects.
-FIND = """
+
+
+def any_key(parameter: int) -> str:
+    """Returns SQL for each of the keys that follow each other in a parameter."""
+    places = f"generate_series(1, length(${parameter}::bytea), {KEY_BYTES})"
+    return f"any(array(select substr(${parameter}::bytea, n, {KEY_BYTES}) from {places} n))"
+
+
+OBJECTS = " ".join(
+    f"union all select merchant_id, '{one.kind}', {one.reference}, {one.state} from {one.table}"
+    f" where key = {any_key(parameter)}"
+    for parameter, one in enumerate(KEYED_TABLES, 4)
+)
+# $1: merchants; $2: the text; $3: keys of transactions under the merchants' own references; from $4: keys of the
+# objects of one table each.
+FIND = f"""
     select merchant_id, kind, txn_ref, status from (
         select t.merchant_id, t.kind, t.txn_ref, t.status from unnest($1::bigint[]) m (id) cross join lateral (
             select * from transaction where merchant_id = m.id and txn_ref = $2 limit 1) t
@@ -49,27 +89,19 @@ FIND = """
         cross join lateral (
             select * from transaction where merchant_id = m.id and order_ref = $2 and kind in ('repayment', 'deposit')
             order by created_at desc, seq desc, key desc limit 3) t
-        union all select merchant_id, kind, txn_ref, status from transaction where key = any($3::bytea[])
-        union all select merchant_id, 'customer', customer_id,
-                case when erased_at is null then 'active' else 'erased' end
-            from unnest($1::bigint[]) m (id) join customer on merchant_id = m.id and customer_id = $2
-        union all select merchant_id, 'loan', loan_id, state from loan where key = any($4::bytea[])
-        union all select merchant_id, 'savings', savings_id, state from savings where key = any($4::bytea[])
-        union all select merchant_id, 'thrift', thrift_id, state from thrift_plan where key = any($4::bytea[])
-        union all select merchant_id, 'plan', plan_id, state from payment_plan where key = any($4::bytea[])
-        union all select merchant_id, 'virtual_card', reference, state from virtual_card where key = any($4::bytea[])
-        union all select merchant_id, 'beneficiary', ref_code, 'active' from beneficiary where key = any($4::bytea[])
-        union all select merchant_id, 'personalized_account', reference, state from personalized_account
-            where key = any($4::bytea[])
-        union all select merchant_id, 'client', client_id, status from client where key = any($4::bytea[])
-        union all select merchant_id, 'batch', batch_ref, 'accepted' from transfer_batch where key = any($4::bytea[])
-        union all select merchant_id, 'dispute', dispute_id, state from dispute where key = any($4::bytea[])
-        union all select merchant_id, 'checkout', txn_ref, state from checkout where key = any($4::bytea[])
-        union all select merchant_id, 'link', link_id, state from pay_link where key = any($4::bytea[])
-        union all select merchant_id, 'invoice', invoice_id, status from invoice where key = any($4::bytea[])) f
-    limit 50
+        union all select merchant_id, kind, txn_ref, status from transaction where key = {any_key(3)}
+        union all select c.merchant_id, 'customer', c.customer_id,
+                case when c.erased_at is null then 'active' else 'erased' end
+            from unnest($1::bigint[]) m (id) cross join lateral (
+                select * from customer where merchant_id = m.id and customer_id = $2 limit 1) c
+        {OBJECTS}) f
+    limit {MAX_FOUND}
 """
-EVENT = "select 'event', reference, kind from event where merchant_id = $1 and seq = $2"
+# Places are pairs of merchant ($1) and number ($2).
+EVENT = """
+    select e.merchant_id, 'event', e.reference, e.kind from unnest($1::bigint[], $2::bigint[]) p (merchant_id, seq)
+    join event e on e.merchant_id = p.merchant_id and e.seq = p.seq limit 1
+"""
 ACCOUNT_OWNER = "select merchant_id, reference from token_index where key = $1"
 NAMES = "select merchant_id, mid, name from merchant where merchant_id = any($1::bigint[])"
 
@@ -89,33 +121,24 @@ async def list_merchant_ids(reader: Reader) -> list[int]:
 
 async def find_everywhere(reader: Reader, merchants: Sequence[int], text: str) -> list[FoundReference]:
     """Returns what has this reference with any of the merchants, at most MAX_FOUND."""
-    found: list[FoundReference] = []
-    for start in range(0, len(merchants), MERCHANTS_PER_QUERY):
-        piece = merchants[start : start + MERCHANTS_PER_QUERY]
-        own = [transaction_key(number, kind, text) for number in piece for kind in MERCHANT_REFERENCED_KINDS]
-        keys = [make(number, text) for number in piece for make in KEY_MAKERS]
-        rows = await reader.fetch(FIND, piece, text, own, keys)
-        found += [FoundReference(*row) for row in rows]
-        if len(found) >= MAX_FOUND:
-            break
-    return sorted(set(found), reverse=True)[:MAX_FOUND]
+    own: list[KeyMaker] = [partial(own_reference_key, kind) for kind in MERCHANT_REFERENCED_KINDS]
+    makers = [own, *([one.key_of] for one in KEYED_TABLES)]
+    keys = [await run_in_slices(collect(make(n, text) for n in merchants for make in group)) for group in makers]
+    rows = await reader.fetch(FIND, merchants, text, *(b"".join(group) for group in keys))
+    return sorted({FoundReference(*row) for row in rows}, reverse=True)
+
+
+def own_reference_key(kind: str, merchant_id: int, reference: str) -> bytes:
+    return transaction_key(merchant_id, kind, reference)
 
 
 async def find_event(reader: Reader, merchants: Iterable[int], text: str) -> FoundReference | None:
     """Returns the event with this id, whose checksum tells its merchant."""
-    for number, seq in event_places(merchants, text):
-        row = await reader.fetchrow(EVENT, number, seq)
-        if row is not None:
-            # Events of a dispute have its reference and their number.
-            return FoundReference(number, row[0], str(row[1]).partition("/")[0], row[2])
-    return None
-
-
-def event_places(merchants: Iterable[int], text: str) -> Iterator[tuple[int, int]]:
-    for number in merchants:
-        seq = parse_event_id(number, text)
-        if seq is not None:
-            yield number, seq
+    numbers = await run_in_slices(collect((number, parse_event_id(number, text)) for number in merchants))
+    places = [(number, seq) for number, seq in numbers if seq is not None]
+    row = await reader.fetchrow(EVENT, [number for number, _ in places], [seq for _, seq in places])
+    # Events of a dispute have its reference and their number.
+    return None if row is None else FoundReference(row[0], row[1], str(row[2]).partition("/")[0], row[3])
 
 
 async def find_account_number(reader: Reader, vault: Vault, text: str) -> FoundReference | None:
