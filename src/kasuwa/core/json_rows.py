@@ -41,10 +41,11 @@ def json_time(expression: str) -> JsonValue:
     """A time, as `calendar.utc_text` formats it.
 
     PostgreSQL leaves out the zeros at the end of a fraction. So whole milliseconds get a microsecond more, and the text
-    is cut after the milliseconds: `to_char` takes twice as long, and `left` longer than the cast."""
+    is cut after the milliseconds: `to_char` takes twice as long, and `left` longer than the cast. UTC is an interval,
+    because a zone is looked up by its name for every value."""
     is_whole = f"{expression}::timestamptz(3) = {expression}"
     exact = f"case when {is_whole} then {expression} + interval '1 microsecond' else {expression} end"
-    return JsonValue("", f"to_json({exact} at time zone 'UTC')::text::varchar(24)", 'Z"')
+    return JsonValue("", f"to_json({exact} at time zone interval '0')::text::varchar(24)", 'Z"')
 
 
 def json_nullable(value: JsonValue) -> JsonValue:

@@ -132,3 +132,22 @@ def test_a_line_has_a_value_for_every_field_of_its_struct() -> None:
         render_object(Line, name=json_text("a"))
     with pytest.raises(TypeError, match="Line has other fields than name, kind, size"):
         render_object(Line, name=json_text("a"), kind=json_word("b"), size=json_word("c"))
+
+
+@pytest.mark.parametrize("text", [*TEXTS, transactions.LINE_START, f'"{transactions.LINE_START}"'])
+def test_the_line_that_tells_that_others_follow_is_cut_off(text: str) -> None:
+    amounts = dict.fromkeys(("amount", "fee", "vat", "duty"), "0.00")
+    line = TransactionSummary(
+        txn_ref="GP1",
+        order_ref=text,
+        kind="transfer",
+        txn_status="successful",
+        currency="NGN",
+        method=None,
+        message=text,
+        date_created=utc_text(START),
+        date_ended=None,
+        **amounts,
+    )
+    encoded = msgspec.json.encode(line).decode()
+    assert transactions.cut_lines(",".join([encoded] * 3)) == ",".join([encoded] * 2)
