@@ -4,6 +4,7 @@ Importing takes most of a second, and the tests start more than a thousand proce
 fork server of the standard library: one for each process of pytest, started when it is first needed.
 """
 
+import gc
 import multiprocessing
 import os
 import random
@@ -23,11 +24,14 @@ from kasuwa.db.merchants import STALE_AFTER_SECONDS
 COMMAND_SECONDS = 120.0
 # A running service knows of what these commands change once the merchants that it keeps in memory are too old.
 CHANGING_COMMANDS = ("merchant", "split", "rates", "bills", "client", "customer", "loan", "dispute", "rail")
+READING_COMMANDS = ("list", "keys", "find", "export", "statement", "evidence", "shadow", "check")
 FORK_SERVER = multiprocessing.get_context("forkserver")
 FORK_SERVER.set_forkserver_preload([__name__])
 
 # The sessions that processes were started in, by the directory of their data.
 SESSIONS: dict[str, set[int]] = defaultdict(set)
+# The services that were started, each with its database (see `database_of`).
+SERVICES: list[tuple["KasuwaProcess", str | None]] = []
 
 
 class KasuwaProcess(subprocess.Popen[bytes]):
@@ -42,6 +46,8 @@ class KasuwaProcess(subprocess.Popen[bytes]):
         assert self._process.pid is not None
         self.pid = self._process.pid
         SESSIONS[environ.get("KASUWA_DATA", "")].add(self.pid)
+        if words and words[0] == "serve":
+            SERVICES.append((self, database_of(environ)))
 
     def __del__(self) -> None:
         """Does nothing: who started the process ends it."""
@@ -78,9 +84,26 @@ def run_kasuwa(
             process.kill()
             process.wait()
             raise
-        if words and words[0] in CHANGING_COMMANDS:
+        if may_concern_a_service(words, environ):
             time.sleep(STALE_AFTER_SECONDS)
         return subprocess.CompletedProcess(process.args, code, out.read_text(), err.read_text())
+
+
+def may_concern_a_service(words: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Returns whether a command changes what a running service keeps in memory. A command that was refused may have
+    done so too: the test shows that it has not."""
+    if not words or words[0] not in CHANGING_COMMANDS or not set(words[1:2]).isdisjoint(READING_COMMANDS):
+        return False
+    SERVICES[:] = [(service, database) for service, database in SERVICES if service.poll() is None]
+    own = database_of(environ)
+    return any(own is None or database is None or own == database for _, database in SERVICES)
+
+
+def database_of(environ: Mapping[str, str]) -> str | None:
+    """Returns the address of a database without the login, or None if it may be any: the one of a data directory, or
+    one behind a port, where a proxy may listen."""
+    place = environ.get("KASUWA_DATABASE_URL", "").partition("@")[2]
+    return place if "host=/" in place or "host=%2F" in place else None
 
 
 def service_processes(directory: Path) -> list[psutil.Process]:
@@ -122,10 +145,22 @@ def become_command(words: list[str], environ: Mapping[str, str], out: Path, err:
 
 
 def import_commands() -> None:
+    """Imports what commands and the processes of `serve` would import one by one after the fork."""
+    from kasuwa import app_console, prepare  # noqa: F401
     from kasuwa.__main__ import COMMANDS, load_command
+    from kasuwa.console import server  # noqa: F401
+    from kasuwa.core.calendar import public_holidays
+    from kasuwa.supervise import import_process_code
+    from kasuwa.web import scrape  # noqa: F401
 
     for name in COMMANDS:
         load_command(name)
+    load_command("status").make_context("status", [])  # typer imports pydantic when it parses the first option
+    import_process_code()
+    public_holidays()
+    # What was imported lives until the end: a collection of garbage in a fork would copy all of its memory.
+    gc.collect()
+    gc.freeze()
 
 
 if "multiprocessing.forkserver" in sys.orig_argv[-1]:
