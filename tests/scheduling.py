@@ -1,14 +1,17 @@
 """Which worker runs which test, and when.
 
 The tests of one file run on one worker, so that what they share (a server, a client that was built, a parsed source
-tree) is made once. Files of the same `xdist_group` run on one worker too. Tests that share nothing and take long are
-distributed one by one. Slow ones begin first: the last to run are short, and no worker is left alone with a long one.
+tree) is made once. Files of the same `xdist_group` run on one worker too, and so do all tests on the oldest PostgreSQL:
+its cluster and service are started once. Tests that share nothing and take long are distributed one by one. Slow ones
+begin first: the last to run are short, and no worker is left alone with a long one.
 """
 
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.running import NEWEST, OLDEST
 
 # Their tests start processes of their own and take up to a minute each, or send requests for a minute together.
 ALONE = (
@@ -39,10 +42,12 @@ SLOW = (
 
 
 def unit_of(nodeid: str) -> str:
-    """Returns the name of the unit that a test is distributed with: its group, its file or itself."""
+    """Returns the name of the unit that a test is distributed with: its group, its database, its file or itself."""
     path, _, name = nodeid.partition("::")
     if name.rfind("@") > name.rfind("]"):  # xdist appends the group of a test so
         return name.rpartition("@")[2]
+    if NEWEST != OLDEST and name.partition("[")[2].startswith(f"pg{OLDEST}"):
+        return f"pg{OLDEST}"
     return nodeid if path.startswith(ALONE) else path
 
 

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.running import NEWEST, OLDEST
 from tests.scheduling import start_rank, unit_of
+
+HTTP = "tests/methods/loans/test_http.py"
 
 
 @pytest.mark.parametrize(
@@ -15,6 +18,8 @@ from tests.scheduling import start_rank, unit_of
         ("tests/simulate/test_model.py::test_a@model", "model"),
         ("tests/simulate/test_processes.py::test_a[2]", "tests/simulate/test_processes.py::test_a[2]"),
         ("tests/test_command.py::test_a", "tests/test_command.py::test_a"),
+        (f"{HTTP}::test_a[pg18-1]", HTTP),
+        (f"{HTTP}::test_a[pg15-1]", HTTP if NEWEST == OLDEST else "pg15"),
     ],
 )
 def test_a_test_is_distributed_with_its_group_or_file_or_alone(nodeid: str, unit: str) -> None:
