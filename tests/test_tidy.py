@@ -259,6 +259,7 @@ OWN_DATES = {
     *("methods/investments/rules/thrift_plan.py", "methods/invoices/rules/issue.py"),
     *("methods/payment/rules/installments.py", "methods/payment/rules/scheduled_charges.py"),
     *("rails/vendors/paystack_feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
+    "pages/invoice_pages.py",
     *("twins/paystack_accounts.py", "twins/paystack_collection.py"),
 }
 

@@ -118,7 +118,7 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     begun = payments.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
     assert payments.charge(begun, given)["txnStatus"] == "successful"
     page = owner.get("/recurrents")
-    assert "daily" in page.words
+    assert "Daily" in page.words
     link = page.text.partition('href="/recurrents/')[2].partition('"')[0]
     shown = owner.get(f"/recurrents/{link}")
     assert "Stop" in shown.words
@@ -156,7 +156,7 @@ def test_settlements_are_listed_and_shown_with_their_lines(owner: Visitor, shop:
     page = owner.get("/settlements")
     assert "1,500.00" in page.words
     link = page.text.partition('href="/settlements/')[2].partition('"')[0]
-    assert "gross" in owner.get(f"/settlements/{link}").words
+    assert "Gross" in owner.get(f"/settlements/{link}").words
 
 
 def test_another_merchants_records_are_not_found(deployment: Deployment, shop: MerchantClient, owner: Visitor) -> None:

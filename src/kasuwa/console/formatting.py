@@ -28,6 +28,7 @@ from kasuwa.console.values import (
     time_html,
 )
 from kasuwa.console.vocabulary import humanize, label, method_text
+from kasuwa.core.inline_code import inline_code
 
 
 def slug(text: str) -> str:
@@ -72,6 +73,7 @@ def make_templates() -> jinja2.Environment:
         slug,
         pretty_json,
         humanize,
+        inline_code,
         label,
         method_text,
         status_html,

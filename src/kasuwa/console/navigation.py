@@ -23,7 +23,7 @@ MERCHANT_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Developers", ("/events", "/requests", "/sandbox", "/docs")),
 )
 OPERATOR_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("", ("/operator", "/operator/merchants", "/operator/approvals")),
+    ("", ("/operator/home", "/operator/search", "/operator/merchants", "/operator/approvals")),
     (
         "Books",
         ("/operator/reconciliation", "/operator/taxes", "/operator/rates", "/operator/laws"),

@@ -4,6 +4,7 @@ A page gives the names of the people whom its records refer to as `names`, by id
 `reference`, which is not linked.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +21,7 @@ from kasuwa.console.values import (
     money_html,
     status_html,
 )
-from kasuwa.console.vocabulary import STATE_STYLES, method_text
+from kasuwa.console.vocabulary import STATE_STYLES, humanize, method_text
 from kasuwa.core.banks import bank_names
 from kasuwa.core.money import parse_minor
 from kasuwa.core.transactions import FAILED
@@ -49,14 +50,33 @@ LINKED_FIELDS = {
 TRANSACTION_PREFIX = "GP"
 MIXED_FIELDS = frozenset({"origin", "payouts"})
 STATE_FIELDS = frozenset({"state", "status", "txnStatus"})
-PERCENT_FIELDS = frozenset({"interestRate", "penalty_rate", "tax_rate"})
+PERCENT_FIELDS = frozenset({"discount_rate", "interestRate", "penalty_rate", "tax_rate", "vat_rate"})
 BANK_FIELDS = frozenset({"bank_code", "bankcode"})
 METHOD_FIELDS = frozenset({"method", "payment_method", "paymentMethod"})
+# Fields whose values are words of the API, written as labels are.
+WORD_FIELDS = frozenset(
+    (
+        "brand",
+        "card_type",
+        "channel",
+        "charge_user",
+        "discount_type",
+        "frequency",
+        "kind",
+        "reason",
+        "source",
+        "step",
+        "type",
+    )
+)
+
+WORD = re.compile(r"[a-z]+(_[a-z]+)*", re.ASCII)
 
 # Record fields that are amounts of money. Other numbers are rates, units or counts.
 MONEY_FIELDS = frozenset(
     (
-        *("accrued_interest", "amount", "balance", "contributed", "credit", "discount", "disputes", "effect", "fee"),
+        *("accrued_interest", "amount", "balance", "commission", "contributed", "credit", "discount", "disputed"),
+        *("disputes", "effect", "fee"),
         *("gross", "held", "interest", "net", "outstanding", "owed", "paid", "paid_out", "payoff", "penalty"),
         *(
             "per_day",
@@ -74,8 +94,6 @@ MONEY_FIELDS = frozenset(
 )
 # What a transaction costs. A failed one costs nothing, although its record may have what was planned.
 CHARGE_FIELDS = frozenset({"fee", "vat", "duty"})
-# Fields that most records do not have. They are left out where they are empty.
-RARE_FIELDS = frozenset({"invoice_id", "link_id", "plan_id", "ticket_sale"})
 # The most important columns of a list: on a telephone they are the first line of its cards.
 LEAD_FIELDS = frozenset({"amount", "total", "balance", "net", *STATE_FIELDS})
 
@@ -111,6 +129,8 @@ def format_known_text(value: str, name: str, names: Mapping[str, str], own_refer
         return f"{bank_names()[value]} ({value})"
     if name in METHOD_FIELDS:
         return method_text(value)
+    if name in WORD_FIELDS and WORD.fullmatch(value):
+        return humanize(value)
     if value.startswith(("https://", "http://")):
         return Markup('<a class="address" href="{}" rel="noopener noreferrer">{}</a>').format(value, value)
     return None
@@ -148,11 +168,11 @@ def is_table(value: Any) -> bool:
 def detail_items(row: Mapping[str, Any], hidden: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
     """Yields the fields of a record that its details show.
 
-    Tables are shown elsewhere, and the currency with the amounts. A masked card number is shown once. A failed
-    transaction has no charges."""
+    Tables are shown elsewhere, and the currency with the amounts. A masked card number is shown once. Empty fields are
+    left out. A failed transaction has no charges."""
     has_money = any(name in MONEY_FIELDS for name in row)
     for name, value in row.items():
-        if (name in CHARGE_FIELDS and row.get("txnStatus") == FAILED) or (name in RARE_FIELDS and not value):
+        if (name in CHARGE_FIELDS and row.get("txnStatus") == FAILED) or value in (None, "", [], {}):
             continue
         is_repeated = (name == "currency" and has_money) or (name == "cardpan" and value == row.get("maskedpan"))
         if not (is_repeated or name in hidden or is_table(value)):

@@ -331,6 +331,7 @@ CASHCODES = RecordKind(
     method="cashcode",
     key_field="orderRef",
     columns=("orderRef", "state", "amount", "channel", "expires_at"),
+    hidden_fields=("txnStatus",),
     view_action="verify",
     empty_text="Enter your reference of the cashcode.",
     create_forms=(

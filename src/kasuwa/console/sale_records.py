@@ -100,7 +100,7 @@ INVOICES = RecordKind(
     state_field="status",
     columns=("invoice_id", "customer_id", "status", "total", "paid", "outstanding", "date_due"),
     title_fields=("number",),
-    hidden_fields=("number",),
+    hidden_fields=("number", "customer"),
     filters=(
         FormField("status", "Status", options=get_args(InvoiceStatus)),
         FormField("customer_id", "Customer's id"),

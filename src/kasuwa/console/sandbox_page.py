@@ -42,7 +42,7 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
         "Complete a pending transaction",
         "Simulates the rail's callback for a payment, transfer, bill or refund.",
         (
-            FormField("txnRef", "txnRef or orderRef", required=True),
+            FormField("txnRef", "Reference", required=True),
             FormField("outcome", "Outcome", options=("successful", "failed")),
         ),
     ),

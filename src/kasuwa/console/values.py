@@ -13,6 +13,7 @@ from kasuwa.core.money import MINOR_PER_MAJOR
 
 TIMESTAMP_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)", re.ASCII)
 DATE_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+DAY_FIRST_PATTERN = re.compile(r"([0-9]{2})-([0-9]{2})-([0-9]{4})", re.ASCII)
 MONTH_PATTERN = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])", re.ASCII)
 IDENTIFIER = re.compile(r"[a-z]+(_[a-z]+)+", re.ASCII)
 AMOUNT_PATTERN = re.compile(r"-?[0-9][0-9,]*\.[0-9]{2}", re.ASCII)
@@ -50,13 +51,17 @@ def time_text(moment: str) -> str:
     return f"{lagos.day} {lagos:%b %Y, %H:%M:%S}"
 
 
-def date_html(text: str) -> str:
-    """Formats a date such as 2026-01-05 as a <time> element. A text that is no date stays as it is."""
+def date_html(value: str | date | None) -> str:
+    """Formats a date, or a text such as 2026-01-05, as a <time> element.
+
+    A text that is no date stays as it is. None becomes a dash."""
+    if value is None:
+        return EMPTY
     try:
-        day = date.fromisoformat(text)
+        day = date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
-        return text
-    return Markup('<time datetime="{}">{} {}</time>').format(text, day.day, day.strftime("%b %Y"))
+        return str(value)
+    return Markup('<time datetime="{}">{} {}</time>').format(day.isoformat(), day.day, day.strftime("%b %Y"))
 
 
 def short_date(date_: date) -> str:
@@ -101,6 +106,8 @@ def format_text(text: str) -> str:
         return time_html(text)
     if DATE_PATTERN.fullmatch(text):
         return date_html(text)
+    if DAY_FIRST_PATTERN.fullmatch(text):
+        return date_html(DAY_FIRST_PATTERN.sub(r"\3-\2-\1", text))
     if MONTH_PATTERN.fullmatch(text):
         return f"{date.fromisoformat(text + '-01'):%b %Y}"
     if IDENTIFIER.fullmatch(text):

@@ -22,16 +22,22 @@ class StateStyle(msgspec.Struct, frozen=True):
 # What ended well, failed, waits for somebody, is in progress, deserves attention, or is over.
 STATE_STYLES: dict[str, StateStyle] = {
     **dict.fromkeys(
-        ("successful", "paid", "approved", "delivered", "settled", "won", "verified", "valid"), StateStyle("good", "✓")
+        (
+            *("successful", "paid", "approved", "delivered", "settled", "won", "verified", "valid"),
+            *("balanced", "done", "holds", "works"),
+        ),
+        StateStyle("good", "✓"),
     ),
     **dict.fromkeys(("active", "running", "enabled"), StateStyle("good", "●")),
     **dict.fromkeys(("matured", "completed"), StateStyle("good", "★")),
-    **dict.fromkeys(("failed", "rejected", "closed_rejected", "lost", "exhausted"), StateStyle("bad", "✕")),
-    **dict.fromkeys(("late", "overdue", "active_in_arrears", "needs_response", "conflict"), StateStyle("bad", "!")),
+    **dict.fromkeys(("failed", "rejected", "closed_rejected", "lost", "exhausted", "violated"), StateStyle("bad", "✕")),
+    **dict.fromkeys(
+        ("late", "overdue", "active_in_arrears", "needs_response", "conflict", "failing"), StateStyle("bad", "!")
+    ),
     **dict.fromkeys(("blocked", "blacklisted", "locked", "suspended", "off"), StateStyle("bad", "⊘")),
     **dict.fromkeys(("written_off", "closed_written_off"), StateStyle("bad", "▽")),
     **dict.fromkeys(("pending", "waiting", "pending_approval", "awaiting_consent"), StateStyle("wait", "◷")),
-    **dict.fromkeys(("unpaid", "open", "scheduled"), StateStyle("wait", "○")),
+    **dict.fromkeys(("unpaid", "open", "scheduled", "to_do"), StateStyle("wait", "○")),
     "paused": StateStyle("wait", "‖"),
     **dict.fromkeys(("processing", "disbursing", "under_review", "opening", "closing"), StateStyle("busy", "◐")),
     **dict.fromkeys(("partly_paid", "partially_paid", "partial"), StateStyle("busy", "◑")),
@@ -58,6 +64,7 @@ ACRONYMS = frozenset({"atm", "bvn", "cvv", "id", "ngn", "otp", "pin", "pos", "ur
 
 # Fields whose name in the API does not read well.
 LABELS = {
+    "accept_number": "Asks for a telephone number",
     "accountName": "Account name",
     "accountNumber": "Account number",
     "accountnumber": "Account number",
@@ -75,6 +82,7 @@ LABELS = {
     "card_type": "Network",
     "cardpan": "Card number",
     "checkoutRef": "Checkout",
+    "charge_user": "Payment",
     "client_id": "Client",
     "closed_at": "Closed",
     "created_at": "Created",
@@ -108,6 +116,8 @@ LABELS = {
     "next_date": "Next date",
     "opened_at": "Opened",
     "orderRef": "Your reference",
+    "paid_at": "Paid",
+    "paid_count": "Payments made",
     "paid_out": "Paid out",
     "per_day": "Per day",
     "per_month": "Per month",
@@ -122,9 +132,11 @@ LABELS = {
     "savings_id": "Savings account",
     "settlement_id": "Settlement",
     "thrift_id": "Thrift plan",
+    "ticket_data": "Kinds of tickets",
     "txnRef": "Reference",
     "txnStatus": "Status",
     "txn_ref": "Reference",
+    "voided_at": "Voided",
 }
 
 

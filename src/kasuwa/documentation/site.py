@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kasuwa.core.action import ApiMethod
+from kasuwa.core.inline_code import inline_code
 from kasuwa.documentation.contents import MARKDOWN_PAGES, REFERENCE, MarkdownPage, read_source
 from kasuwa.documentation.markdown import RenderedMarkdown, render_markdown
 from kasuwa.documentation.reference import ActionReference, PathReference, describe_path
@@ -28,14 +29,6 @@ LOADER = PackageLoader("kasuwa", "documentation/templates")
 TEMPLATES = Environment(
     loader=LOADER, autoescape=True, undefined=StrictUndefined, auto_reload=False, trim_blocks=True, lstrip_blocks=True
 )
-
-
-def inline_code(text: str) -> Markup:
-    """Returns a text as HTML, with what is in backticks as code."""
-    parts = text.split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts))
-
-
 TEMPLATES.filters["inline_code"] = inline_code
 
 

@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -121,6 +122,7 @@ def render_invoice(view: InvoiceView, form: PageForm) -> Page:
         "is_test": view.merchant.environment == "test",
         "address": view.address,
         "due": format_amount(parse_minor(shown) or 0, record.currency),
+        "due_date": f"{date.fromisoformat(record.date_due):%d %B %Y}" if record.date_due else "",
         "state_text": STATUS_TEXTS[record.status],
         "lines": summary_lines(record),
         "can_pay": view.can_pay,

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kasuwa.core.calendar import LAGOS
-from kasuwa.core.money import format_minor
+from kasuwa.core.money import format_grouped, format_minor, parse_minor
 from kasuwa.core.page import Page
 from kasuwa.pages.checkout_view import CheckoutView
 
@@ -88,6 +88,15 @@ def make_raw_page(content_type: str, body: bytes, http: int = 200) -> Page:
 def render_template(template: str, policy: str, values: dict[str, Any], http: int = 200) -> Page:
     body = TEMPLATES.get_template(template).render(values, style=STYLE)
     return Page(http, body.encode(), security_headers(HTML, policy))
+
+
+def group_thousands(amount: str) -> str:
+    """Adds thousands separators to an amount of a reply: "-12345.67" becomes "−12,345.67"."""
+    grouped = format_grouped(parse_minor(amount.removeprefix("-")) or 0)
+    return f"−{grouped}" if amount.startswith("-") else grouped
+
+
+TEMPLATES.filters["group_thousands"] = group_thousands
 
 
 def format_amount(amount: int, currency: str) -> str:

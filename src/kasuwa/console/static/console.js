@@ -39,6 +39,27 @@ if (currentLink) {
   pages.scrollTop = currentLink.offsetTop - pages.clientHeight / 2;
 }
 
+// Makes the rows of a table cards where it is wider than its place, as those of lists are on a telephone. Each cell is
+// labeled by the head of its column. A trial balance has a form of its own.
+const tables = document.querySelectorAll(".scroll > table:not(.cards, .tree)");
+for (const table of tables) {
+  const labels = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  for (const row of [...table.tBodies].flatMap((body) => [...body.rows])) {
+    [...row.cells].forEach((cell, n) => {
+      if (cell.tagName === "TD") cell.dataset.label = labels[n];
+      if (["", "–"].includes(cell.textContent.trim())) cell.classList.add("blank");
+    });
+  }
+}
+function fitTables() {
+  for (const table of tables) {
+    table.classList.remove("cards");
+    table.classList.toggle("cards", table.offsetWidth > table.parentElement.clientWidth);
+  }
+}
+fitTables();
+window.addEventListener("resize", fitTables);
+
 // Disables the buttons of a submitted form, so that a double click submits it once.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", () => {
