@@ -135,6 +135,11 @@ def test_a_close_is_published_in_all_places_and_again_after_a_failure(dsn: str, 
     assert not place.exists()
     with pytest.raises(PublishError, match="KASUWA_CLOSE_COMMAND cannot be run"):
         run(closer_of(dsn, place, command="/nowhere/at-all").close_now())
+    blocked = tmp_path / "file" / "copy"
+    blocked.parent.write_text("not a directory")
+    with pytest.raises(PublishError, match="cannot be written"):
+        run(closer_of(dsn, place, copy_directory=blocked).close_now())
+    assert not place.exists(), "what is not in every place is not published"
     script = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
     words = f"{sys.executable} -c {json.dumps(script)} {received}"
     made: SignedClose = run(closer_of(dsn, place, copy_directory=copy, command=words).close_now())

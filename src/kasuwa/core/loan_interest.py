@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Literal
 
 import msgspec
@@ -34,6 +35,12 @@ def round_half_up(exact: Fraction) -> int:
     return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
 
 
+def share_half_up(amount: int, rate: Fraction) -> int:
+    """Returns `round_half_up(amount * rate)`, in less time: schedules have hundreds of installments."""
+    return (2 * amount * rate.numerator + rate.denominator) // (2 * rate.denominator)
+
+
+@lru_cache(maxsize=1024)
 def rate_of(percent: str) -> Fraction:
     """Converts a percentage to a fraction: "7.5" is 3/40."""
     return Fraction(Decimal(percent)) / 100
@@ -130,12 +137,12 @@ def make_schedule(terms: LoanTerms, begins: date) -> list[ScheduledInstallment]:
     level, rate, tax = level_payment(terms), terms.interval_rate, rate_of(terms.tax)
     balance, lines = terms.principal, []
     for n in range(1, terms.period + 1):
-        interest = round_half_up((terms.principal if terms.method == FLAT else balance) * rate)
+        interest = share_half_up(terms.principal if terms.method == FLAT else balance, rate)
         principal = level - interest if terms.method == EQUAL_INSTALLMENTS else level
         principal = balance if n == terms.period else min(principal, balance)
         balance -= principal
         due = due_date(begins, terms.frequency, n)
-        lines.append(ScheduledInstallment(n, due, principal, interest, round_half_up(interest * tax), balance))
+        lines.append(ScheduledInstallment(n, due, principal, interest, share_half_up(interest, tax), balance))
     return lines
 
 
@@ -156,24 +163,41 @@ class LoanAmounts(msgspec.Struct, frozen=True):
         return self.penalty + self.fee + self.interest + self.tax + self.principal
 
     def __add__(self, other: "LoanAmounts") -> "LoanAmounts":
-        return LoanAmounts(*(getattr(self, name) + getattr(other, name) for name in self.__struct_fields__))
+        return LoanAmounts(
+            self.penalty + other.penalty,
+            self.fee + other.fee,
+            self.interest + other.interest,
+            self.tax + other.tax,
+            self.principal + other.principal,
+        )
 
     def __sub__(self, other: "LoanAmounts") -> "LoanAmounts":
-        return LoanAmounts(*(getattr(self, name) - getattr(other, name) for name in self.__struct_fields__))
-
-
-ZERO_AMOUNTS = LoanAmounts()
+        return LoanAmounts(
+            self.penalty - other.penalty,
+            self.fee - other.fee,
+            self.interest - other.interest,
+            self.tax - other.tax,
+            self.principal - other.principal,
+        )
 
 
 def sum_amounts(parts: Iterable[LoanAmounts]) -> LoanAmounts:
-    return sum(parts, ZERO_AMOUNTS)
+    penalty = fee = interest = tax = principal = 0
+    for part in parts:
+        penalty += part.penalty
+        fee += part.fee
+        interest += part.interest
+        tax += part.tax
+        principal += part.principal
+    return LoanAmounts(penalty, fee, interest, tax, principal)
 
 
 def accrued_interest(interest: int, begins: date, due: date, day: date) -> int:
     """Returns an interval's interest accrued by a date within it, in proportion to the days."""
     if day >= due:
         return interest
-    return round_half_up(Fraction(interest * max(0, (day - begins).days), (due - begins).days))
+    passed, days = max(0, (day - begins).days), (due - begins).days
+    return (2 * interest * passed + days) // (2 * days)
 
 
 def late_on(due: date, tolerance_days: int) -> date:

@@ -22,7 +22,7 @@ from kasuwa.core.loan_interest import (
     late_on,
     make_schedule,
     rate_of,
-    round_half_up,
+    share_half_up,
     sum_amounts,
 )
 from kasuwa.core.money import LARGEST_AMOUNT
@@ -53,9 +53,10 @@ class LoanPosition(msgspec.Struct, frozen=True):
         tax_rate, asked = rate_of(self.loan.terms.tax), []
         for line in self.lines:
             earned = interest_earned(line, self.loan, self.day)
-            tax = line.tax if earned == line.interest else round_half_up(earned * tax_rate)
+            tax = line.tax if earned == line.interest else share_half_up(earned, tax_rate)
             interest, tax = max(0, earned - line.paid_interest), max(0, tax - line.paid_tax)
-            asked.append(LoanAmounts(line.owed.penalty, 0, interest, tax, line.owed.principal))
+            owed = line.owed
+            asked.append(LoanAmounts(owed.penalty, 0, interest, tax, owed.principal))
         return tuple(asked)
 
     @property
@@ -102,7 +103,7 @@ def interest_earned(line: LoanInstallment, loan: Loan, day: date) -> int:
 
 
 def is_late(line: LoanInstallment, loan: Loan, day: date) -> bool:
-    return line.owed.total > 0 and day >= late_on(line.due, loan.tolerance_days)
+    return day >= late_on(line.due, loan.tolerance_days) and line.owed.total > 0
 
 
 def compute_position(loan: Loan, lines: tuple[LoanInstallment, ...], day: date) -> LoanPosition:
@@ -138,8 +139,11 @@ def age_lines(loan: Loan, lines: tuple[LoanInstallment, ...], aged_to: date, day
 def charge_late_days(line: LoanInstallment, loan: Loan, computed_to: date, day: date) -> LoanInstallment:
     """Charges the late days after `computed_to`. The overdue principal has not changed since that day."""
     first = max(late_on(line.due, loan.tolerance_days), computed_to + timedelta(days=1))
-    days, overdue = (day - first).days + 1, line.owed.principal
-    if days <= 0 or not overdue or not rate_of(loan.penalty_rate):
+    days = (day - first).days + 1
+    if days <= 0 or not rate_of(loan.penalty_rate):
+        return line
+    overdue = line.owed.principal
+    if not overdue:
         return line
     charged, carry = charge_penalty(line.carry, overdue, loan.penalty_rate, days)
     return msgspec.structs.replace(line, penalty=line.penalty + charged, carry=carry)
@@ -235,14 +239,14 @@ def recompute_schedule(position: LoanPosition, lines: tuple[LoanInstallment, ...
         elif line is coming[0]:
             accrued, accrued_on = interest_earned(line, loan, day), day
             whole = (line.due - interval_start(loan, line.n)).days
-            interest = accrued + round_half_up(left * terms.interval_rate * Fraction((line.due - day).days, whole))
+            interest = accrued + share_half_up(left, terms.interval_rate * Fraction((line.due - day).days, whole))
         interest = max(interest, line.paid_interest)
         changed.append(
             msgspec.structs.replace(
                 line,
                 principal=line.paid_principal + plan.principal,
                 interest=interest,
-                tax=max(round_half_up(interest * rate_of(terms.tax)), line.paid_tax),
+                tax=max(share_half_up(interest, rate_of(terms.tax)), line.paid_tax),
                 accrued=accrued,
                 accrued_on=accrued_on,
             )
