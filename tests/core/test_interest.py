@@ -21,7 +21,6 @@ from kasuwa.core.loan_interest import (
     FLAT,
     INTERVALS_A_YEAR,
     PENALTY_UNITS_PER_MINOR,
-    ZERO_AMOUNTS,
     LoanAmounts,
     LoanTerms,
     ScheduledInstallment,
@@ -101,7 +100,7 @@ def test_payments_are_allocated_as_the_oracle_says(oracle: Any) -> None:
     owed = [read(line) for line in oracle["due"]]
     for payment in oracle["payments"]:
         paid = allocate(minor_of(payment["amount"]), owed)
-        expected = [ZERO_AMOUNTS] * len(owed)
+        expected = [LoanAmounts()] * len(owed)
         expected[payment["n"] - 1] = read(payment)
         if "then_n" in payment:
             expected[payment["then_n"] - 1] = read(payment, "then_")

@@ -82,7 +82,7 @@ LABELS = {
     "card_type": "Network",
     "cardpan": "Card number",
     "checkoutRef": "Checkout",
-    "charge_user": "Payment",
+    "charge_user": "The customer pays",
     "client_id": "Client",
     "closed_at": "Closed",
     "created_at": "Created",
