@@ -37,7 +37,7 @@ def test_page_of_rails_shows_choice_health_balance_and_orders(deployment: Deploy
     assert page.http == 200
     for purpose in ("bank", "bills", "identity", "card", "collect", "accounts"):
         assert f"{purpose} sandbox – –" in words
-    assert "12,345.67 NGN (low)" in words
+    assert "NGN 12,345.67 (low)" in words
     assert "41 s" in words
     assert "sandbox POST /transfer lost" in words
     assert "Zenith Bank." in words

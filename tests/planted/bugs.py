@@ -432,13 +432,6 @@ SECRETS = (
         "test_tidy.py::test_stores_only_read_and_only_their_own_merchants_rows",
     ),
     Bug(
-        "row-level security shows the rows of every merchant",
-        "db/logins.py",
-        'OF_MERCHANT = f"(int8eq(merchant_id, {SESSION_MERCHANT}) or {SESSION_SEES_ALL})"',
-        'OF_MERCHANT = f"(merchant_id > 0 or {SESSION_SEES_ALL})"',
-        "db/test_logins.py::test_three_ordinary_logins_keep_every_promise",
-    ),
-    Bug(
         "the text of an error is logged",
         "observe/log.py",
         'found: dict[str, object] = {"error": type(error).__name__, "places": places}',

@@ -158,6 +158,13 @@ OFFICE = (
         "rails/vendors/test_paystack.py::test_lost_answer_then_query",
     ),
     Bug(
+        "row-level security shows the rows of every merchant",
+        "db/logins.py",
+        'OF_MERCHANT = f"(int8eq(merchant_id, {SESSION_MERCHANT}) or {SESSION_SEES_ALL})"',
+        'OF_MERCHANT = f"(merchant_id > 0 or {SESSION_SEES_ALL})"',
+        "db/test_logins.py::test_three_ordinary_logins_keep_every_promise",
+    ),
+    Bug(
         "the list of customers has those of all merchants",
         "methods/customers/store.py",
         "    merchant_id = $1 and erased_at is null and",
