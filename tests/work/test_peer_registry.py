@@ -113,6 +113,21 @@ async def database(deployment: Deployment) -> AsyncIterator[Pool]:
         await pool.close()
 
 
+@contextlib.asynccontextmanager
+async def two_hosts(
+    deployment: Deployment, directory: Path
+) -> AsyncIterator[tuple[Pool, InProcessHost, InProcessHost]]:
+    """Yields two hosts of which the first reaches the second, with a pool of their database."""
+    async with (
+        database(deployment) as pool,
+        started(InProcessHost(pool, directory, "one")) as one,
+        started(InProcessHost(pool, directory, "two")) as two,
+    ):
+        await one.registry.refresh()
+        await wait_until(lambda: one.reaches(two))
+        yield pool, one, two
+
+
 def test_hosts_find_each_other_and_ask_the_owner_of_a_merchant(deployment: Deployment, tmp_path: Path) -> None:
     async def meet() -> None:
         async with database(deployment) as pool, started(InProcessHost(pool, tmp_path, "one")) as one:
@@ -158,13 +173,7 @@ def test_a_host_whose_lease_has_ended_is_ignored_and_its_row_deleted(deployment:
 
 def test_a_live_host_that_is_late_to_renew_its_lease_is_kept(deployment: Deployment, tmp_path: Path) -> None:
     async def be_late() -> None:
-        async with (
-            database(deployment) as pool,
-            started(InProcessHost(pool, tmp_path, "one")) as one,
-            started(InProcessHost(pool, tmp_path, "two")) as two,
-        ):
-            await one.registry.refresh()
-            await wait_until(lambda: one.reaches(two))
+        async with two_hosts(deployment, tmp_path) as (pool, one, two):
             await pool.execute(EXPIRE, two.address)
             await one.registry.refresh()
             assert one.reaches(two)
@@ -175,13 +184,7 @@ def test_a_live_host_that_is_late_to_renew_its_lease_is_kept(deployment: Deploym
 
 def test_a_host_that_stops_answers_what_it_was_sent_after_its_lease(deployment: Deployment, tmp_path: Path) -> None:
     async def stop() -> None:
-        async with (
-            database(deployment) as pool,
-            started(InProcessHost(pool, tmp_path, "one")) as one,
-            started(InProcessHost(pool, tmp_path, "two")) as two,
-        ):
-            await one.registry.refresh()
-            await wait_until(lambda: one.reaches(two))
+        async with two_hosts(deployment, tmp_path) as (_, one, two):
             link = one.links.find(one.merchant_of(two))
             assert link is not None
             asking = asyncio.create_task(link.ask(REQUEST, b"slow"))
@@ -309,13 +312,7 @@ def test_a_database_that_does_not_answer_leaves_the_connections_as_they_are(
     deployment: Deployment, tmp_path: Path
 ) -> None:
     async def lose() -> None:
-        async with (
-            database(deployment) as pool,
-            started(InProcessHost(pool, tmp_path, "one")) as one,
-            started(InProcessHost(pool, tmp_path, "two")) as two,
-        ):
-            await one.registry.refresh()
-            await wait_until(lambda: one.reaches(two))
+        async with two_hosts(deployment, tmp_path) as (_, one, two):
             broken = PeerRegistry(Unreachable(), one.links, one.host, None, DatabaseClock())
             broken.start()
             await asyncio.sleep(0.05)

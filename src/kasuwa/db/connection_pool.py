@@ -9,6 +9,7 @@ has a timeout.
 import contextlib
 import os
 import sys
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,7 +67,33 @@ class HeldConnection:
 HELD_CONNECTIONS: ContextVar[tuple[HeldConnection, ...]] = ContextVar("held connections", default=())
 
 
-class Pool:
+class ConnectionSource:
+    """Runs each statement on a connection of its own, which `acquire` yields."""
+
+    __slots__ = ()
+
+    def acquire(self) -> AbstractAsyncContextManager[Any]:
+        raise NotImplementedError
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        async with self.acquire() as connection:
+            rows: list[Any] = await connection.fetch(query, *args)
+        return rows
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.fetchrow(query, *args)
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.fetchval(query, *args)
+
+    async def execute(self, query: str, *args: Any) -> Any:
+        async with self.acquire() as connection:
+            return await connection.execute(query, *args)
+
+
+class Pool(ConnectionSource):
     """A pool of `size` connections. `timeout_count` counts waits that ended without a connection."""
 
     def __init__(self, name: str, driver: DriverPool, size: int) -> None:
@@ -80,22 +107,6 @@ class Pool:
     def acquire(self, *, seconds: float = ACQUIRE_SECONDS) -> "AcquireContext":
         """Returns a context manager that yields a connection. It raises PoolExhausted if none is free in time."""
         return AcquireContext(self, self._driver, seconds)
-
-    async def fetch(self, query: str, *args: Any) -> list[Any]:
-        async with self.acquire() as connection:
-            return await connection.fetch(query, *args)
-
-    async def fetchrow(self, query: str, *args: Any) -> Any:
-        async with self.acquire() as connection:
-            return await connection.fetchrow(query, *args)
-
-    async def fetchval(self, query: str, *args: Any) -> Any:
-        async with self.acquire() as connection:
-            return await connection.fetchval(query, *args)
-
-    async def execute(self, query: str, *args: Any) -> Any:
-        async with self.acquire() as connection:
-            return await connection.execute(query, *args)
 
     async def find_problem(self) -> str | None:
         """Returns why the pool cannot be used now, or None. Used by the readiness check."""

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.db.connection_pool import Connection, ConnectionSource, Pool
 from kasuwa.db.pgbouncer import NO_MERCHANT
 
 MERCHANT_SETTING = "kasuwa.merchant_id"
@@ -51,7 +51,7 @@ async def snapshot(pool: Pool, merchant_id: int | None) -> AsyncIterator[Connect
                 connection.terminate()
 
 
-class MerchantReader:
+class MerchantReader(ConnectionSource):
     """A pool whose statements see the rows of one merchant, or of all. Each statement is its own transaction."""
 
     __slots__ = ("_merchant_id", "_pool")
@@ -59,23 +59,6 @@ class MerchantReader:
     def __init__(self, pool: Pool, merchant_id: int | None) -> None:
         self._pool = pool
         self._merchant_id = merchant_id
-
-    async def fetch(self, query: str, *args: Any) -> list[Any]:
-        async with self.acquire() as connection:
-            rows: list[Any] = await connection.fetch(query, *args)
-        return rows
-
-    async def fetchrow(self, query: str, *args: Any) -> Any:
-        async with self.acquire() as connection:
-            return await connection.fetchrow(query, *args)
-
-    async def fetchval(self, query: str, *args: Any) -> Any:
-        async with self.acquire() as connection:
-            return await connection.fetchval(query, *args)
-
-    async def execute(self, query: str, *args: Any) -> Any:
-        async with self.acquire() as connection:
-            return await connection.execute(query, *args)
 
     @contextlib.asynccontextmanager
     async def acquire(self) -> AsyncIterator[Any]:
