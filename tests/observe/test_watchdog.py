@@ -1,13 +1,16 @@
 """The watchdog of the event loop: one long step is told of with its place; waiting and many short steps are not."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
 
+from kasuwa.observe import watchdog
 from kasuwa.observe.metrics import LOOP_LAG, Metrics
 from kasuwa.observe.watchdog import watch_event_loop
 
@@ -60,6 +63,24 @@ def test_a_step_that_blocks_the_loop_is_logged_with_its_place() -> None:
 @pytest.mark.parametrize("work", [take_turns, wait])
 def test_short_steps_and_waiting_are_not_logged(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     assert watched(work, Metrics()) == []
+
+
+def test_time_that_the_host_took_from_a_processor_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "read_stolen_seconds", lambda: [0.0, time.monotonic()])
+    assert watched(hold, Metrics()) == []
+
+
+def test_the_time_that_the_host_took_is_read_for_each_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = tmp_path / "stat"
+    monkeypatch.setattr(watchdog, "PROCESSOR_TIMES", times)
+    assert watchdog.read_stolen_seconds() == []
+    times.write_text("cpu  9 2 8 6 7 0 5 300 0 0\ncpu0 4 1 4 3 3 0 2 100 0 0\ncpu1 5 1 4 3 4 0 3 200 0 0\nintr 7\n")
+    ticks = os.sysconf("SC_CLK_TCK")
+    assert watchdog.read_stolen_seconds() == [100 / ticks, 200 / ticks]
+    times.write_text("cpu  9 2 8\ncpu0 4 1 4\n")
+    assert watchdog.read_stolen_seconds() == []
 
 
 def test_lag_is_measured() -> None:

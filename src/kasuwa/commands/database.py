@@ -20,7 +20,7 @@ from kasuwa.database_logins import LoginError, owner_url
 from kasuwa.db import audit_trail, merchants, migrate
 from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.postgres_account import EmbeddedError
-from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.primary import DriverConnection, connect_to_primary
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.listen import ListenError
 from kasuwa.observe import log
@@ -39,6 +39,9 @@ T = TypeVar("T")
 
 # Environment variable in which sudo names the invoking user. It is trusted for root only.
 SUDO_USER_VARIABLE = "SUDO_USER"
+
+# How long a command waits for a connection. No client waits for it, so it is more patient than the service.
+CONNECT_SECONDS = 30.0
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
 
@@ -111,6 +114,11 @@ def require_database(settings: Settings) -> None:
         )
 
 
+async def connect_patiently(dsn: str) -> DriverConnection:
+    """Connects to the primary. Raises TimeoutError after CONNECT_SECONDS."""
+    return await connect_to_primary(dsn, timeout=CONNECT_SECONDS)
+
+
 def run_with_connection(
     data: Path | None, work: Callable[[Any, Vault, Settings], Awaitable[T]], *, as_owner: bool = False
 ) -> T:
@@ -119,7 +127,7 @@ def run_with_connection(
     The login is the application's, or with `as_owner` the one that owns the tables, if it is known."""
 
     async def run(settings: Settings, dsn: str) -> T:
-        connection = await connect_to_primary(owner_url(settings, dsn) if as_owner else dsn)
+        connection = await connect_patiently(owner_url(settings, dsn) if as_owner else dsn)
         try:
             await require_schema(connection)
             vault = await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
@@ -136,12 +144,14 @@ def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[
 
     async def run(settings: Settings, dsn: str) -> T:
         secret_key_of(settings, may_create=False)
-        connection = await connect_to_primary(dsn)
+        connection = await connect_patiently(dsn)
         try:
             await require_schema(connection)
         finally:
             await connection.close()
         services = await Services.build(settings, dsn)
+        for pool in services.pools:
+            pool.acquire_seconds = CONNECT_SECONDS
         services.writer.start()
         try:
             return await work(services)
@@ -155,7 +165,7 @@ def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[
 async def open_copy(dsn: str, settings: Settings) -> AsyncIterator[Any]:
     """Yields a connection to another database than the running one. Raises ServeError if it has no schema, and
     MigrationError if the key does not open it."""
-    connection = await connect_to_primary(dsn)
+    connection = await connect_patiently(dsn)
     try:
         await require_schema(connection)
         await migrate.open_vault(connection, secret_key_of(settings, may_create=False))

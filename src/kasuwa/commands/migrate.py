@@ -7,6 +7,7 @@ import typer
 
 from kasuwa.commands.database import (
     DataOption,
+    connect_patiently,
     one_line_errors,
     record_audit_entry,
     run_with_connection,
@@ -16,7 +17,6 @@ from kasuwa.core.vault import Vault
 from kasuwa.database_logins import owner_url
 from kasuwa.db import migrate
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.primary import connect_to_primary
 from kasuwa.settings import Settings, read_settings
 from kasuwa.supervise import has_database
 
@@ -53,7 +53,7 @@ def plan_migration(data: DataOption) -> str:
             )
 
     async def find(settings: Settings, dsn: str) -> list[str]:
-        connection = await connect_to_primary(owner_url(settings, dsn))
+        connection = await connect_patiently(owner_url(settings, dsn))
         try:
             return await migrate.find_pending(connection, settings.environment)
         finally:

@@ -96,17 +96,18 @@ class ConnectionSource:
 class Pool(ConnectionSource):
     """A pool of `size` connections. `timeout_count` counts waits that ended without a connection."""
 
-    def __init__(self, name: str, driver: DriverPool, size: int) -> None:
+    def __init__(self, name: str, driver: DriverPool, size: int, acquire_seconds: float = ACQUIRE_SECONDS) -> None:
         self.name = name
         self.size = size
+        self.acquire_seconds = acquire_seconds
         self.used_count = 0
         self.timeout_count = 0
         self._driver = driver
         self._reported_places: set[str] = set()
 
-    def acquire(self, *, seconds: float = ACQUIRE_SECONDS) -> "AcquireContext":
+    def acquire(self, *, seconds: float | None = None) -> "AcquireContext":
         """Returns a context manager that yields a connection. It raises PoolExhausted if none is free in time."""
-        return AcquireContext(self, self._driver, seconds)
+        return AcquireContext(self, self._driver, self.acquire_seconds if seconds is None else seconds)
 
     async def find_problem(self) -> str | None:
         """Returns why the pool cannot be used now, or None. Used by the readiness check."""

@@ -2,15 +2,19 @@
 
 The loop measures how late its timers are (`kasuwa_loop_lag_seconds`). A second thread looks for the cause: if one step
 has used more processor time than the limit, it logs the step's stack. It measures processor time, not wall time, so
-that a step is not blamed because the machine was busy with something else.
+that a step is not blamed because the machine was busy with something else. On a virtual machine the time that the host
+gave to others counts as processor time too, so it is subtracted.
 """
 
 import asyncio
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import sub
+from pathlib import Path
 from types import FrameType
 
 import structlog
@@ -40,8 +44,10 @@ class Watchdog:
         self._main = id(frames_of(sys._getframe())[-1])
         self._stopped = threading.Event()
         self._last_warned_at = float("-inf")
-        # The step that runs, the processor time when it was first seen, and the beat then.
-        self._step, self._since, self._beat = 0, 0.0, -1
+        # The step that runs, and the beat when it was first seen.
+        self._step, self._beat = 0, -1
+        # When it was seen again: its processor time, and what the host had taken from each processor.
+        self._since: tuple[float, list[float]] | None = None
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -75,9 +81,13 @@ class Watchdog:
         frames = frames_of(frame)
         step, beat = id(frames[-1]) if frames else 0, self._beats
         if (step, beat) != (self._step, self._beat) or step in (0, self._main):
-            self._step, self._beat, self._since = step, beat, used
+            self._step, self._beat, self._since = step, beat, None
             return
-        held = used - self._since
+        stolen = read_stolen_seconds()
+        if self._since is None:
+            self._since = used, stolen
+        before, stolen_before = self._since
+        held = used - before - max(map(sub, stolen, stolen_before), default=0.0)
         if held > self._most and time.monotonic() > self._last_warned_at + WARNING_INTERVAL_SECONDS:
             self._last_warned_at = time.monotonic()
             log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=places_of(frames))
@@ -105,6 +115,19 @@ def places_of(frames: list[FrameType]) -> list[str]:
         for frame in frames[:MOST_PLACES]
     ]
     return places[::-1]
+
+
+PROCESSOR_TIMES = Path("/proc/stat")
+STOLEN_COLUMN = 8
+
+
+def read_stolen_seconds() -> list[float]:
+    """Returns how long the host of a virtual machine has kept each processor from running. Empty if not known."""
+    try:
+        lines = [line.split() for line in PROCESSOR_TIMES.read_text().splitlines() if line.startswith("cpu")]
+        return [int(times[STOLEN_COLUMN]) / os.sysconf("SC_CLK_TCK") for times in lines[1:]]
+    except (OSError, IndexError, ValueError):
+        return []
 
 
 @contextmanager
