@@ -15,7 +15,7 @@ import asyncpg
 from bench import postgres
 from bench.results import ConsoleResult, MeasurementFailed
 from kasuwa.console.routes import PAGES
-from kasuwa.db import console_users, settlement_sums
+from kasuwa.db import console_users
 
 # Each page is asked for so often after the first time, in which plans are made.
 REPEATS = 15
@@ -28,10 +28,6 @@ DAILY_TOTALS = """
         case status when 'failed' then 'Insufficient funds' else '' end, count(*), sum(amount)
     from transaction where merchant_id = (select merchant_id from merchant where mid = '{mid}' and current)
     group by 1, 2, 3, 4, 5 on conflict do nothing
-"""
-LAST_POSTING = """
-    select s.merchant_id, s.last_posting_seq from merchant_state s join merchant m using (merchant_id)
-    where m.mid = $1 and m.current
 """
 # Files, and searches that lead to another page.
 NO_PAGES = (".csv", "/find")
@@ -105,25 +101,8 @@ def paths_for(role: str, reference: str) -> list[str]:
     return [*paths, *searched, *filtered, f"/transactions/{quote(reference, safe='')}"]
 
 
-def keep_settlement_sums(dsn: str, mid: str) -> None:
-    """Sums the settlements of a merchant as the worker does, which may be doing so already."""
-
-    async def sum_all() -> None:
-        connection = await asyncpg.connect(dsn)
-        try:
-            [[merchant_id, last]] = await connection.fetch(LAST_POSTING, mid)
-            while await connection.fetchval(settlement_sums.MARK, merchant_id) < last:
-                await settlement_sums.sum_next(connection, merchant_id, last)
-        finally:
-            await connection.close()
-
-    asyncio.run(sum_all())
-    postgres.query(dsn, "vacuum analyze settlement_sum")
-
-
 def measure_console(port: int, dsn: str, mid: str) -> dict[str, ConsoleResult]:
     """Measures every page of the owner of a merchant and of an operator. Returns the results by path."""
-    keep_settlement_sums(dsn, mid)
     postgres.query(dsn, DAILY_TOTALS.format(mid=mid) + "; vacuum analyze daily_total")
     [[reference]] = postgres.query(
         dsn,

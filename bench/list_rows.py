@@ -5,7 +5,12 @@ few failed, a few large. Each posting moves money of the NGN wallet, whose balan
 rows, which takes a third of the time. The postings have no transactions: for bench databases only.
 """
 
+import asyncio
+
+import asyncpg
+
 from bench import postgres
+from kasuwa.db import settlement_sums
 
 # Of 10,000 transactions 6,000 are payments, 200 failed, 50 are in USD and 5 are large. 60,000 customers pay.
 TRANSACTIONS = """
@@ -57,6 +62,10 @@ update merchant_state set last_posting_seq = last_posting_seq + {rows}, version 
 where merchant_id = {merchant_id}
 """
 
+LAST_POSTING = """
+    select s.merchant_id, s.last_posting_seq from merchant_state s join merchant m using (merchant_id)
+    where m.mid = $1 and m.current
+"""
 PLAIN_INDEXES = """
 select format('%I', i.indexrelid::regclass), pg_get_indexdef(i.indexrelid) from pg_index i
 where i.indrelid in ('transaction'::regclass, 'posting'::regclass) and not i.indisprimary order by i.indexrelid
@@ -79,7 +88,21 @@ def fill(dsn: str, mid: str, rows: int, customer_hash: str) -> None:
         POSTINGS.format(**values),
         *(definition for _, definition in indexes),
         FAILED.format(**values),
-        "vacuum analyze",
-        "checkpoint",
     ]
     postgres.query(dsn, ";\n".join(steps) + ";")
+    keep_settlement_sums(dsn, mid)
+
+
+def keep_settlement_sums(dsn: str, mid: str) -> None:
+    """Sums the settlements of a merchant as the worker does, which may be doing so already."""
+
+    async def sum_all() -> None:
+        connection = await asyncpg.connect(dsn)
+        try:
+            [[merchant_id, last]] = await connection.fetch(LAST_POSTING, mid)
+            while await connection.fetchval(settlement_sums.MARK, merchant_id) < last:
+                await settlement_sums.sum_next(connection, merchant_id, last)
+        finally:
+            await connection.close()
+
+    asyncio.run(sum_all())

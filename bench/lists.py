@@ -1,10 +1,12 @@
 """Pages of the list of transactions and of a statement, over millions of rows, compared with a verification."""
 
+import time
 from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
 from bench import cpu, list_rows, postgres, request_templates, wrk
+from bench.deliver import POSTPONE_DELIVERIES
 from bench.merchants import Merchant, send_expecting
 from bench.results import CpuCost, LoadResult, MeasurementFailed, Results
 
@@ -15,6 +17,8 @@ PAGES_BEFORE = 1_000
 EMAIL = "bench@example.com"
 # Every measured page is full, and others follow.
 FULL_PAGE = '"next_cursor":"'
+POLL_SECONDS = 0.5
+DUE_JOB = "select 1 from scheduled_job where run_at <= now() limit 1"
 
 TRANSACTIONS: dict[str, Any] = {"inquire": "transactions", "limit": PAGE}
 STATEMENT: dict[str, Any] = {"inquire": "statement", "account": "wallet", "limit": PAGE}
@@ -47,6 +51,17 @@ def fill(sut: Any, merchant: Merchant, rows: int) -> None:
         f" where m.mid = '{merchant.mid}' and m.current",
     )
     list_rows.fill(sut.dsn, merchant.mid, rows, customer_hash)
+    end_jobs(sut.dsn)
+    postgres.vacuum_and_checkpoint(sut.dsn)
+
+
+def end_jobs(dsn: str) -> None:
+    """Waits for the jobs that earlier loads left, and puts their events off, which have no receiver."""
+    while True:
+        postgres.query(dsn, POSTPONE_DELIVERIES)
+        if not postgres.query(dsn, DUE_JOB):
+            return
+        time.sleep(POLL_SECONDS)
 
 
 def page_bodies(port: int, merchant: Merchant) -> dict[str, dict[str, Any]]:

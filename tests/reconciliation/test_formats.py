@@ -14,7 +14,7 @@ from kasuwa.reconciliation.importing import digest_of
 from kasuwa.reconciliation.model import ReconciledAccount, StatementError, StatementLine, StatementReader, parse_account
 from kasuwa.reconciliation.mt940_statements import find_balance, read_common_message, read_with_library
 from kasuwa.reconciliation.opening import detect_format, hash_content, open_statement
-from kasuwa.reconciliation.our_references import find_reference
+from kasuwa.reconciliation.our_references import NO_REFERENCE, find_line_reference, find_reference
 
 ACCOUNT = ReconciledAccount("rail:bank:NGN")
 MAPPING = CsvMapping(date="Date", date_form="DD/MM/YYYY", amount="Amount", reference=("Ref",), description=("Text",))
@@ -339,3 +339,10 @@ REFERENCE = "GP|FD|000000001|20261105O"
 )
 def test_references_of_ours_are_found_in_texts(text: str, found: tuple[int | None, str]) -> None:
     assert tuple(find_reference(text)) == found
+
+
+def test_a_reference_that_is_too_long_for_mt940_is_found_across_its_fields() -> None:
+    [line, _], _ = read(MT940.replace("NTRFkz12-gp-x//B1", "NTRFkz12-gp-fd-000000001-20261105o"))
+    assert line.bank_reference == "kz12-gp-fd-00000"
+    assert tuple(find_line_reference(line.bank_reference, line.description)) == (12, REFERENCE)
+    assert find_line_reference("kz12-gp-fd-0000", "00001-20261105o") is NO_REFERENCE

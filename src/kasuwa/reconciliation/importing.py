@@ -24,7 +24,7 @@ from kasuwa.reconciliation.model import (
     StatementLine,
     StatementReader,
 )
-from kasuwa.reconciliation.our_references import find_reference
+from kasuwa.reconciliation.our_references import find_line_reference
 
 DEFAULT_WINDOW_DAYS = 3
 MAX_WINDOW_DAYS = 14
@@ -149,7 +149,7 @@ async def check_facts(connection: Connection, source: StatementSource, known: Kn
 async def make_records(lines: Iterable[StatementLine]) -> AsyncIterator[tuple[Any, ...]]:
     """Yields the rows to stage. Pauses now and then, because parsing does not wait for anything."""
     for count, line in enumerate(lines, start=1):
-        ours = find_reference(f"{line.bank_reference} {line.description}")
+        ours = find_line_reference(line.bank_reference, line.description)
         values = (line.number, line.booked_on, line.amount, line.fee, digest_of(line))
         yield (*values, ours.merchant_id, ours.reference, line.bank_reference, line.description)
         if count % LINES_PER_STEP == 0:

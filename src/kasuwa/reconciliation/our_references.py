@@ -21,6 +21,17 @@ class OurReference(NamedTuple):
 
 NO_REFERENCE = OurReference()
 
+# Length of the reference in a line of MT940. Of a longer one, the rest is taken for the beginning of the text.
+MT940_REFERENCE_LENGTH = 16
+
+
+def find_line_reference(bank_reference: str, description: str) -> OurReference:
+    """Returns the first valid reference in the reference and text of a line. NO_REFERENCE if none."""
+    ours = find_reference(f"{bank_reference} {description}")
+    if ours is NO_REFERENCE and len(bank_reference) == MT940_REFERENCE_LENGTH:
+        return find_reference(bank_reference + description)
+    return ours
+
 
 def find_reference(text: str) -> OurReference:
     """Returns the first valid reference in a text, with its merchant if one of them has it. NO_REFERENCE if none."""
