@@ -93,9 +93,9 @@ class Source:
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def read_all(folder: str, below: str = "") -> list[Source]:
+def read_all(folder: str, below: str = "", ending: str = "py") -> list[Source]:
     root = REPOSITORY / folder
-    paths = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+    paths = sorted(path for path in root.rglob(f"*.{ending}") if "__pycache__" not in path.parts)
     return [Source(below + path.relative_to(root).as_posix(), path.read_text()) for path in paths]
 
 

@@ -69,6 +69,8 @@ BRITISH = re.compile(
     # A quoted one is a stored value.
     r"|(?<![\"'])\binstal[m]ents?\b"
 )
+# One spelling everywhere: email. An action of the audit trail is a stored value, and keeps its own.
+OTHER_SPELLINGS = re.compile(r"(?<!customer by )\b[Ee]-[m]ail")
 
 
 def words_of(name: str) -> list[str]:
@@ -136,3 +138,7 @@ def riddles(source: Source) -> list[str]:
 
 def british_spellings(source: Source) -> list[str]:
     return [f"{source.path} spells {match.group(0)}" for match in BRITISH.finditer(source.text)]
+
+
+def other_spellings(source: Source) -> list[str]:
+    return [f"{source.path} spells {match.group(0)}" for match in OTHER_SPELLINGS.finditer(source.text)]

@@ -108,6 +108,13 @@ def test_spelling_is_american() -> None:
     assert complaints(source_rules_words.british_spellings, EVERYTHING) == []
 
 
+def test_a_word_has_one_spelling_in_sources_pages_and_documentation() -> None:
+    pages, documentation = read_all("src/kasuwa", ending="html"), read_all("docs", "docs/", "md")
+    assert pages
+    assert documentation
+    assert complaints(source_rules_words.other_spellings, [*EVERYTHING, *pages, *documentation]) == []
+
+
 # --- what each kind of file refuses -----------------------------------------------------------------------------
 
 
@@ -463,6 +470,7 @@ def test_the_rules_about_words_notice_their_offenders() -> None:
     assert source_rules_words.riddles(Source("core/x.py", 'def f():\n    """What is known of it."""'))
     assert source_rules_words.riddles(Source("core/x.py", 'def f():\n    """Returns it."""')) == []
     assert source_rules_words.british_spellings(Source("core/x.py", "behav" + "iour = 1"))
+    assert source_rules_words.other_spellings(Source("core/x.py", "label = 'E-" + "mail'"))
 
 
 def test_an_import_cycle_is_noticed() -> None:

@@ -135,12 +135,12 @@ def test_saved_filters_are_limited_and_invalid_ones_refused(owner: Visitor) -> N
 
 def test_a_user_chooses_the_columns_of_a_list(owner: Visitor, shop: MerchantClient) -> None:
     PaymentClient(shop).paid(user=ADA)
-    assert '<th scope="col">E-mail</th>' not in owner.get("/transactions").text
+    assert '<th scope="col">Email</th>' not in owner.get("/transactions").text
     chosen = "/lists/transactions/columns"
     assert owner.post(chosen, columns="email", next="/transactions?kind=payment").place == "/transactions?kind=payment"
     page = owner.get("/transactions")
-    assert '<th scope="col">E-mail</th>' in page.text
-    assert ADA["email"] in page.words.partition("E-mail")[2]
+    assert '<th scope="col">Email</th>' in page.text
+    assert ADA["email"] in page.words.partition("Email")[2]
     assert '<th scope="col">Status</th>' not in page.text
     owner.post(chosen)
     assert '<th scope="col">Status</th>' in owner.get("/transactions").text

@@ -183,7 +183,7 @@ def test_the_page_shows_disputes_settlements_and_unclaimed_money(deployment: Dep
     )
     words = finance.get(PAGE).words
     assert "shown S-9" in words
-    assert "shown D-9 NGN 7.00 pay-9 awaiting-answer" in words
+    assert "shown D-9 NGN 7.00 – pay-9 awaiting-answer" in words
 
 
 def test_taxes_of_the_month_add_up_on_the_page_and_in_the_file(

@@ -7,9 +7,11 @@ import pytest
 
 from kasuwa.api_methods import methods_of
 from kasuwa.console.actions import CONSOLE
+from kasuwa.console.collection_records import PAYER_CHOOSES, RECURRENTS
 from kasuwa.console.forms import FormField, build_request
 from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.record_table import RECORD_KINDS
+from kasuwa.console.sale_records import TICKETS
 from kasuwa.console.visit import has_action
 from kasuwa.core.action import ApiMethod
 from tests.console.visitor import Visitor, sign_in_as
@@ -96,6 +98,48 @@ def test_a_payment_link_is_created_listed_and_disabled(owner: Visitor, shop: Mer
     assert shop.put("resources", inquire="paylink").body["data"][0]["status"] == "disabled"
 
 
+def test_a_link_whose_payer_chooses_the_amount_says_so(
+    deployment: Deployment, owner: Visitor, shop: MerchantClient
+) -> None:
+    made = owner.post("/links/new/create", title="Gift")
+    [link] = shop.put("resources", inquire="paylink").body["data"]
+    assert link["amount"] == "0.00"
+    for page in (made, owner.get("/links"), owner.get(f"/links/{link['link_id']}")):
+        assert PAYER_CHOOSES in page.words
+        assert "Amount NGN 0.00" not in page.words
+    assert "0.00" not in owner.get("/links").words
+    assert ",0.00," in owner.get("/links.csv").text
+    operator = sign_in_as(deployment, "operator:support")
+    assert "No fixed amount" in operator.get(f"/operator/merchants/{shop.mid}/records/{link['link_id']}").words
+
+
+@pytest.mark.parametrize(
+    ("frequency", "value", "text"),
+    [
+        ("daily", "00", "Daily, at 00:00"),
+        ("daily", "23", "Daily, at 23:00"),
+        ("weekly", "1", "Weekly, on Mondays"),
+        ("weekly", "7", "Weekly, on Sundays"),
+        ("monthly", "09", "Monthly, on day 9 of the month"),
+        ("monthly", "30", "Monthly, on day 30 of the month"),
+    ],
+)
+def test_the_value_of_a_recurrence_is_written_in_words(frequency: str, value: str, text: str) -> None:
+    row = {"id": "RP1", "frequency": frequency, "value": value}
+    assert RECURRENTS.present(row)["frequency"] == text
+    assert text.endswith(RECURRENTS.present(row)["value"])
+    assert row == {"id": "RP1", "frequency": frequency, "value": value}
+
+
+def test_a_kind_of_tickets_without_a_limit_says_so() -> None:
+    kinds = [{"name": "A", "quantity": None}, {"name": "B", "quantity": 5}]
+    shown = TICKETS.present({"link_id": "PL1", "ticket_data": kinds})
+    assert [kind["quantity"] for kind in shown["ticket_data"]] == ["no limit", 5]
+    sold = {"code": "AAAA", "title": "Jazz", "phone": "0800", "checkoutRef": "CK1", "txnRef": "GP1"}
+    shown = TICKETS.present({"link_id": "PL1", "ticket_data": [], "tickets": [sold]})
+    assert shown["tickets"] == [{"code": "AAAA", "txnRef": "GP1"}]
+
+
 def test_a_beneficiary_is_added_and_receives_its_share(owner: Visitor, shop: MerchantClient) -> None:
     assert "None yet" in owner.get("/beneficiaries").words
     fields = {"name": "Bola Ade", "bankcode": "058", "accountnumber": "123"}
@@ -118,10 +162,12 @@ def test_a_recurrent_payment_is_shown_stopped_and_started(owner: Visitor, shop: 
     begun = payments.initiate(given, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
     assert payments.charge(begun, given)["txnStatus"] == "successful"
     page = owner.get("/recurrents")
-    assert "Daily" in page.words
+    assert "Daily, at 09:00" in page.words
     link = page.text.partition('href="/recurrents/')[2].partition('"')[0]
     shown = owner.get(f"/recurrents/{link}")
-    assert "Stop" in shown.words
+    for text in ("Stop", "Daily, at 09:00"):
+        assert text in shown.words
+    assert "Value" not in shown.words
     assert owner.post(f"/recurrents/{link}/stop", confirmed="yes").http == 303
     assert "Restart" in owner.get(f"/recurrents/{link}").words
     assert owner.post(f"/recurrents/{link}/start").http == 303

@@ -21,6 +21,7 @@ CHECKED = (
     "reference/payment-charge-card.html",
     "search.html?q=refund",
 )
+SCROLLING_TABLES = '[...document.querySelectorAll(".scroll")].some((part) => part.scrollWidth > part.clientWidth + 1)'
 TABLET = 768
 TELEPHONE = 360
 
@@ -38,12 +39,12 @@ def test_a_page_is_accessible_and_as_wide_as_its_screen(name: str, deployment: D
     assert not overflows(page)
 
 
-def test_no_page_is_wider_than_a_telephone(deployment: Deployment, open_page: OpenPage) -> None:
+def test_no_page_and_no_table_is_wider_than_a_telephone(deployment: Deployment, open_page: OpenPage) -> None:
     page = open_page(width=TELEPHONE)
     wide = []
     for name in (one.address for one in MARKDOWN_PAGES):
         page.goto(address_of(deployment, name), wait_until="domcontentloaded")
-        wide += [name] if overflows(page) else []
+        wide += [name] if overflows(page) or page.evaluate(SCROLLING_TABLES) else []
     assert wide == []
 
 

@@ -165,6 +165,15 @@ def test_blocks_of_several_languages_are_one_sample() -> None:
     assert re.findall(r'class="language">(\w+)', shown) == ["curl", "Python"]
 
 
+def test_cells_of_tables_have_the_headings_of_their_columns() -> None:
+    table = "# Page\n\n| `Status` | What to *do* |\n|---|---|\n| 101 | stop |\n| 102 | go on |\n"
+    shown = render_markdown(table + "\n" + table.replace("Status", "Code").partition("\n\n")[2], "x.md", {}).html
+    assert re.findall(r'<td data-label="([^"]+)">([^<]+)</td>', shown) == [
+        *(("Status", "101"), ("What to do", "stop"), ("Status", "102"), ("What to do", "go on")),
+        *(("Code", "101"), ("What to do", "stop"), ("Code", "102"), ("What to do", "go on")),
+    ]
+
+
 def test_code_is_escaped_and_links_to_other_files_are_only_named() -> None:
     text = "# T\n\n[a](../operating.md) [b](errors.md#x) [c](https://example.com)\n\n```text\n<script>\n```\n"
     shown = render_markdown(text, "guides/x.md", {"guides/errors.md": "errors.html"}).html

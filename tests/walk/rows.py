@@ -287,7 +287,7 @@ def placeholder_field(value: Any) -> str | None:
 REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-personalized_account": "reference"}
 
 
-# E-mail addresses that name an object.
+# Email addresses that name an object.
 ADDRESS_FIELDS = frozenset({("resources-customer", "email")})
 
 

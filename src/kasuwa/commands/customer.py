@@ -69,7 +69,7 @@ def hash_of(customer: Customer) -> str:
 
 @command.command(name="find")
 def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
-    """Print the id of the customer with an e-mail address."""
+    """Print the id of the customer with an email address."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -77,7 +77,7 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
         found = await customer_links.find_customer_id(connection, merchant_id, key)
         await record_audit_entry(connection, merchant_id, "looked for a customer by e-mail", found or "nobody")
         if found is None:
-            raise ServeError("no customer of this merchant has this e-mail address")
+            raise ServeError("no customer of this merchant has this email address")
         return found
 
     typer.echo(run_with_connection(data, work))

@@ -1,11 +1,35 @@
 """Record kinds of collections: payment links, plans, accounts and beneficiaries, disputes and settlements."""
 
-from typing import get_args
+from calendar import day_name
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
+from kasuwa.console.vocabulary import humanize
 from kasuwa.core.money import CURRENCIES
 from kasuwa.methods.disputes.model import DisputeState
+
+PAYER_CHOOSES = "Amount chosen by the payer"
+
+
+def describe_link(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the amount of a payment link in words if it has none."""
+    return {"amount": PAYER_CHOOSES} if row["amount"] == "0.00" else {}
+
+
+def describe_recurrence(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns when a recurrent payment is charged: the meaning of `value` depends on the frequency."""
+    number = int(row["value"])
+    match row["frequency"]:
+        case "daily":
+            when = f"at {number:02}:00"
+        case "weekly":
+            when = f"on {day_name[number - 1]}s"
+        case _:
+            when = f"on day {number} of the month"
+    return {"frequency": f"{humanize(row['frequency'])}, {when}", "value": when}
+
 
 PAYLINKS = RecordKind(
     name="links",
@@ -20,6 +44,7 @@ PAYLINKS = RecordKind(
     hidden_fields=("title",),
     list_action="paylink",
     view_action="paylink_detail",
+    describe=describe_link,
     empty_text="A payment link is an address that anybody may open to pay you.",
     create_forms=(
         ActionForm(
@@ -58,6 +83,8 @@ RECURRENTS = RecordKind(
     columns=("id", "state", "amount", "frequency", "next_charge", "paid", "email"),
     list_action="recurrents",
     view_action="recurrent",
+    hidden_fields=("value",),
+    describe=describe_recurrence,
     empty_text="A recurrent payment starts with a card payment that has is_recurring.",
     update_forms=(
         ActionForm(
@@ -172,7 +199,7 @@ DISPUTES = RecordKind(
                 FormField("evidence.explanation", "Why the payment is valid", required=True),
                 FormField("evidence.product_description", "What was sold"),
                 FormField("evidence.customer_name", "Customer's name"),
-                FormField("evidence.customer_email", "Customer's e-mail", input_type="email"),
+                FormField("evidence.customer_email", "Customer's email", input_type="email"),
                 FormField("evidence.service_date", "Delivered on", input_type="date"),
                 FormField("evidence.tracking_number", "Tracking number"),
             ),

@@ -7,7 +7,6 @@ Contract: #times
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import jinja2
 import msgspec
@@ -47,11 +46,6 @@ def detail_texts(detail: str) -> list[tuple[str, str]]:
     return [(name, value) for name, value in items if isinstance(value, str) and value]
 
 
-def extra_fields(step: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a timeline entry besides its time and texts."""
-    return {name: value for name, value in step.items() if name not in ("at", "what", "said")}
-
-
 def role_name(role: str) -> str:
     return f"{role_side(role)} {short_name(role)}"
 
@@ -86,7 +80,6 @@ def make_templates() -> jinja2.Environment:
         option_pairs,
         field_rows,
         detail_texts,
-        extra_fields,
         format_value,
         is_numeric,
         role_name,

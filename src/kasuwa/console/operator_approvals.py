@@ -100,13 +100,14 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
     async with visit.snapshot() as connection:
         found = await list_page(connection, before, PAGE_PROPOSALS + 1)
         current_rates = await rates.read_current_rates(connection)
-        names = await operator_reads.read_merchant_names(connection, {a.mid for a in found if a.mid})
+        lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(found)]
+        names = await operator_reads.read_merchant_names(connection, list_mids(lines))
         choices = [] if is_decided else await list_choices(connection, mid)
-    shown, url = cut_page(found), "/operator/approvals?show=decided" if is_decided else "/operator/approvals?show=open"
+    url = "/operator/approvals?show=decided" if is_decided else "/operator/approvals?show=open"
     shared = {
-        "lines": [(approval, msgspec.json.decode(approval.proposal)) for approval in shown],
+        "lines": lines,
         "is_decided": is_decided,
-        "next_url": f"{url}&before={shown[-1].approval_id}" if len(shown) < len(found) else "",
+        "next_url": f"{url}&before={lines[-1][0].approval_id}" if len(lines) < len(found) else "",
         "first_url": url if before != MAX_SEQUENCE else "",
         "kinds": PROPOSAL_TITLES,
         "titles": APPROVAL_TITLES,
@@ -122,6 +123,16 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         "balance_of": {account.name: account for account in choices},
     }
     return visit.render("operator_approvals.html", status, **{**shared, **values})
+
+
+def list_mids(lines: Sequence[tuple[Approval, dict[str, Any]]]) -> set[str]:
+    """Returns the merchants of proposals: in whose books they are, and who gets money in suspense."""
+    targets = [
+        proposal["suspense"].get("target_mid")
+        for approval, proposal in lines
+        if approval.kind in operator_suspense.KINDS
+    ]
+    return {mid for mid in (*(approval.mid for approval, _ in lines), *targets) if mid}
 
 
 def cut_page(found: Sequence[Approval]) -> list[Approval]:

@@ -178,6 +178,7 @@ class OpenJob(msgspec.Struct):
     key: bytes
     merchant_id: int
     mid: str
+    merchant_name: str
     kind: str
     lane: str  # name of its queue
     reference: str
@@ -189,7 +190,7 @@ class OpenJob(msgspec.Struct):
 
 # The jobs that are due first. Webhook deliveries are left out: merchants see them on their events page.
 OPEN_JOBS = """
-    select j.key, j.merchant_id, m.mid, j.kind, j.lane, j.reference, j.due, j.attempt, t.message,
+    select j.key, j.merchant_id, m.mid, m.name, j.kind, j.lane, j.reference, j.due, j.attempt, t.message,
         j.kind = any($1) and coalesce(t.status in ('pending', 'processing'), false)
     from scheduled_job j join merchant m on m.merchant_id = j.merchant_id and m.current
     left join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
@@ -259,7 +260,7 @@ async def find_rail_movement(reader: Reader, merchant_id: int, txn_ref: str) -> 
 # --- notices and audit trail --------------------------------------------------------------------------------------
 
 NOTICES = """
-    select n.notice_id, m.mid, n.reference, n.message, n.at from operator_notice n left join merchant m
+    select n.notice_id, m.mid, m.name, n.reference, n.message, n.at from operator_notice n left join merchant m
         on m.merchant_id = n.merchant_id
     where n.notice_id < $1 order by n.notice_id desc limit $2
 """

@@ -66,11 +66,14 @@ async def show_reconciliation(visit: Visit, status: int = 200, **values: Any) ->
         settlements = await rail_feeds.list_settlements(reader, SHOWN_FEED_ROWS)
         unclaimed = await rail_inbox.list_unclaimed(reader, SHOWN_FEED_ROWS)
         waiting = await suspense.list_suspense(reader, SHOWN_FEED_ROWS)
+        mids = {*(row[2] for row in disputes if row[2]), *(row.mid for row in waiting)}
+        names = await operator_reads.read_merchant_names(reader, mids)
     shared = {
         "accounts": accounts,
         "disputes": disputes,
         "settlements": settlements,
         "suspense": waiting,
+        "names": names,
         "unclaimed": [(*row[:2], msgspec.json.decode(row[2]), row[3]) for row in unclaimed],
         "can_import": visit.user.role in CAN_KEEP_BOOKS,
         "submitted": {},
@@ -147,6 +150,7 @@ async def show_account(visit: Visit) -> Response:
         matches = [line.match_id for line in lines if line.match_id is not None]
         matched = await reconciliation_reads.list_matched_entries(reader, account.account_id, matches)
         imports = await reconciliation_reads.list_imports(reader, account.account_id, 20)
+        names = await operator_reads.read_merchant_names(reader, {entry.mid for entry in entries})
     shown, shown_entries = lines[:MAX_LISTED], entries[:MAX_LISTED]
     days = f"from={scope.first_day}&to={scope.last_day}"
     after = str(shown[-1].line_id) if len(lines) > MAX_LISTED else ""
@@ -166,6 +170,7 @@ async def show_account(visit: Visit) -> Response:
         state=state,
         totals=totals,
         entries=shown_entries,
+        names=names,
         lines=shown,
         matched=found,
         imports=imports,
@@ -220,10 +225,12 @@ async def show_item(visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as reader:
         account, scope = await read_scope(visit, reader)
         item = await find_item(visit, reader, scope)
+        names = await operator_reads.read_merchant_names(reader, {item.mid} if item.mid else ())
     shared = {
         "account": account,
         "currency": parse_account(account.name).currency,
         "item": item,
+        "names": names,
         "is_line": isinstance(item, LineRow),
         "open_amount": open_amount_of(item),
         "decisions": [(name, label) for name, (label, _) in DECISIONS.items()],

@@ -1,7 +1,7 @@
-"""People on pages: names of clients and customers, the payers of payments, and the search by name or e-mail address.
+"""People on pages: names of clients and customers, the payers of payments, and the search by name or email address.
 
 All that reads or searches personal data for a page is here. Names and addresses are found by the same hashes as in the
-API: a whole e-mail address or telephone number, or the beginnings of words of a customer's name.
+API: a whole email address or telephone number, or the beginnings of words of a customer's name.
 """
 
 import asyncio

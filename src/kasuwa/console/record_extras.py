@@ -17,7 +17,7 @@ LATE = "late"
 
 
 async def read_client_products(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
-    """Returns loans, savings accounts and payments of a client. Payments are found by the client's e-mail address."""
+    """Returns loans, savings accounts and payments of a client. Payments are found by the client's email address."""
     client_id, email = row["client_id"], row.get("email")
     found: dict[str, Any] = {"loans": [], "savings": [], "payments": []}
     for name, method, action in (("loans", "loans", "list"), ("savings", "investments", "list_savings")):

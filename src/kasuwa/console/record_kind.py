@@ -1,6 +1,6 @@
 """The form of a row of the table of record kinds (record_table.py)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -33,6 +33,12 @@ class RecordKind(msgspec.Struct, frozen=True):
     title_fields: tuple[str, ...] = ()  # reply fields that name a record; its key is shown beside them
     filters: tuple[FormField, ...] = ()  # request fields of list_action by which the list can be filtered
     hidden_fields: tuple[str, ...] = ()  # reply fields that its page shows elsewhere, or not at all
+    # Returns the fields of a record whose values pages write in words, such as an amount of zero that means none.
+    describe: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+
+    def present(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns a record as pages show it. Forms and exports have the values of the API."""
+        return {**row, **(self.describe(row) if self.describe else {})}
 
     def title_of(self, row: Mapping[str, Any]) -> str:
         """Returns the name of a record, or its key if it has none."""

@@ -54,7 +54,7 @@ CLIENTS = RecordKind(
     hidden_fields=("firstname", "lastname"),
     filters=(
         FormField("status", "Status", options=get_args(ClientStatus)),
-        FormField("email", "Whole e-mail address", input_type="email"),
+        FormField("email", "Whole email address", input_type="email"),
         FormField("phone", "Whole phone number", input_mode="tel"),
     ),
     list_action="list",

@@ -45,7 +45,7 @@ async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values:
     following = offset + page.limit
     shared: dict[str, Any] = {
         "kind": kind,
-        "rows": page.rows,
+        "rows": [kind.present(row) for row in page.rows],
         "names": names,
         "list": view,
         "submitted_filters": filters,
@@ -175,7 +175,8 @@ def extract_record(kind: RecordKind, reply: ActionReply) -> dict[str, Any]:
 async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as reader:
         row = await find_record(kind, visit)
-        tables = [(name, label(name), rows) for name, rows in row.items() if is_table(rows)]
+        shown = kind.present(row)
+        tables = [(name, label(name), rows) for name, rows in shown.items() if is_table(rows)]
         for title, action in kind.related_lists:
             if visit.services.has_action(kind.method, action):
                 tables.append((action, title, await read_related(kind, visit, action)))
@@ -190,6 +191,7 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
     shared: dict[str, Any] = {
         "kind": kind,
         "row": row,
+        "shown": shown,
         "title": kind.title_of(row),
         "state": state,
         "tables": [make_table(visit, name, title, rows) for name, title, rows in tables],
@@ -252,9 +254,8 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     if not reply.is_success:
         faults = shown_faults(form, reply)
         return await show_list(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
-    return visit.render(
-        "record_created.html", kind=kind, form=form, row=extract_record(kind, reply), message=reply.message, names={}
-    )
+    row = kind.present(extract_record(kind, reply))
+    return visit.render("record_created.html", kind=kind, form=form, row=row, message=reply.message, names={})
 
 
 def shown_faults(form: ActionForm, reply: ActionReply) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Record kinds of what a merchant sells: customers, invoices, links that sell tickets, and checkouts."""
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from kasuwa.console.forms import ActionForm, FormField
 from kasuwa.console.record_kind import YES_NO, RecordKind
@@ -45,6 +46,20 @@ def kind_fields(number: int) -> tuple[FormField, ...]:
     )
 
 
+# Fields of a sold ticket that the page of its sale shows already, or that the page of its payment has.
+HIDDEN_TICKET_FIELDS = frozenset({"title", "phone", "checkoutRef"})
+
+
+def describe_sale(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the kinds of tickets of a sale, with words for those of which any number may be sold, and the tickets."""
+    kinds = [{**kind, "quantity": kind["quantity"] or "no limit"} for kind in row["ticket_data"]]
+    sold = [
+        {name: value for name, value in ticket.items() if name not in HIDDEN_TICKET_FIELDS}
+        for ticket in row.get("tickets", ())
+    ]
+    return {"ticket_data": kinds, **({"tickets": sold} if sold else {})}
+
+
 INVOICE_FIELDS = (
     *(field for number in range(1, INVOICE_ITEMS + 1) for field in item_fields(number)),
     FormField("currency", "Currency", options=CURRENCIES),
@@ -69,10 +84,10 @@ CUSTOMERS = RecordKind(
     columns=("customer_id", "email", "phone", "created_at"),
     title_fields=("name",),
     hidden_fields=("name",),
-    filters=(FormField("search", "Name, e-mail or phone", input_type="search"),),
+    filters=(FormField("search", "Name, email or phone", input_type="search"),),
     list_action="customer",
     view_action="customer_detail",
-    empty_text="A customer is a person who pays you. Payments with the same e-mail address belong to the customer.",
+    empty_text="A customer is a person who pays you. Payments with the same email address belong to the customer.",
     create_forms=(
         ActionForm(
             "create",
@@ -152,6 +167,7 @@ TICKETS = RecordKind(
     list_action="ticket",
     view_action="ticket",
     record_field="sale",
+    describe=describe_sale,
     empty_text="A ticket sale is a payment link that sells tickets, each with a code that admits once.",
     create_forms=(
         ActionForm(

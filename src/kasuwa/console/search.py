@@ -1,4 +1,4 @@
-"""The search of the header: anything that has a reference, and people by name, e-mail address or telephone number."""
+"""The search of the header: anything that has a reference, and people by name, email address or telephone number."""
 
 from urllib.parse import quote
 

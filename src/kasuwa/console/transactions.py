@@ -1,7 +1,7 @@
 """The list of a merchant's transactions: filters, search, columns, saved filters and CSV export.
 
 The list is that of the API (`resources` action `transactions`), so that it is read by the same indexes. A search text
-is taken as a part of a reference, as an e-mail address, or as the name of customers, whose payments are then listed
+is taken as a part of a reference, as an email address, or as the name of customers, whose payments are then listed
 too.
 """
 
@@ -44,7 +44,7 @@ COLUMNS = {
     "reference": "Reference",
     "created": "Created",
     "order_ref": "Your reference",
-    "email": "E-mail",
+    "email": "Email",
     "charges": "Fee and tax",
     "completed": "Completed",
     "message": "Message",

@@ -94,7 +94,7 @@ LABELS = {
     "disbursed_at": "Disbursed",
     "dispute_id": "Dispute",
     "dob": "Date of birth",
-    "email": "E-mail",
+    "email": "Email",
     "ended_at": "Ended",
     "expires_at": "Expires",
     "firstname": "First name",

@@ -53,7 +53,7 @@ Email = Annotated[
     Meta(
         max_length=254,
         pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+" + END,
-        description="an e-mail address of at most 254 characters",
+        description="an email address of at most 254 characters",
     ),
 ]
 Pin = Annotated[str, Meta(pattern="^[0-9]{4}" + END, max_length=4, description="four digits")]

@@ -1,6 +1,6 @@
 """The detail of a payment's transaction: its method, and the customer whom it belongs to.
 
-A customer is known by the e-mail address. The transaction has a keyed hash of it, so that the payments of a customer
+A customer is known by the email address. The transaction has a keyed hash of it, so that the payments of a customer
 are found without storing the address a second time. Contract: resources#customers
 """
 
@@ -27,7 +27,7 @@ def hash_customer(digest: Callable[[bytes], bytes], merchant_id: int, email: str
 
 
 def mark_payment(digest: Callable[[bytes], bytes], merchant_id: int, email: str, mark: PaymentMark) -> str:
-    """Returns the detail of a payment's transaction as JSON, with the customer of an e-mail address."""
+    """Returns the detail of a payment's transaction as JSON, with the customer of an email address."""
     customer = hash_customer(digest, merchant_id, email).hex() if email else ""
     return msgspec.json.encode(msgspec.structs.replace(mark, customer=customer)).decode()
 

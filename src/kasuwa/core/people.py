@@ -20,7 +20,7 @@ PersonName = Annotated[
     str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters", extra=FREE_TEXT)
 ]
 Email = Annotated[
-    str, Meta(max_length=254, pattern=rf"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+{END}", description="an e-mail address")
+    str, Meta(max_length=254, pattern=rf"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+{END}", description="an email address")
 ]
 
 

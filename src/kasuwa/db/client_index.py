@@ -1,4 +1,4 @@
-"""Makes the keyed hashes of clients anew when their key is replaced: of the BVN, the telephone and the e-mail address.
+"""Makes the keyed hashes of clients anew when their key is replaced: of the BVN, the telephone and the email address.
 
 While that goes on, look-ups try the hashes of all keys (Vault.index_digests), so that every client is found.
 """

@@ -47,6 +47,7 @@ def render_markdown(text: str, source: str, links: Mapping[str, str]) -> Rendere
     parser = make_parser()
     tokens = parser.parse(REFERENCE_BLOCK.sub("", text))
     sections = name_headings(tokens)
+    label_cells(tokens)
     for token in tokens:
         for inner in token.children or ():
             if inner.type == "link_open":
@@ -63,7 +64,7 @@ def render_markdown(text: str, source: str, links: Mapping[str, str]) -> Rendere
     return RenderedMarkdown(sections[0].title if sections else "", html, sections)
 
 
-SCROLLING_TABLE = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'
+SCROLLING_TABLE = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table class="rows">'
 
 
 def slug_of(title: str) -> str:
@@ -86,6 +87,22 @@ def name_headings(tokens: Sequence[Token]) -> list[Section]:
         elif sections and token.type == "inline" and tokens[number - 1].type != "heading_open":
             sections[-1].text += " " + plain_text(token)
     return sections
+
+
+def label_cells(tokens: Sequence[Token]) -> None:
+    """Gives the cells of tables the headings of their columns: on a telephone, each row is a block of labeled lines."""
+    labels: list[str] = []
+    column = 0
+    for number, token in enumerate(tokens):
+        if token.type == "thead_open":
+            labels = []
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open":
+            labels.append(plain_text(tokens[number + 1]))
+        elif token.type == "td_open":
+            token.attrSet("data-label", labels[column])
+            column += 1
 
 
 def plain_text(token: Token) -> str:

@@ -88,7 +88,7 @@ def read_name(text: str) -> str:
 def read_email(text: str) -> str:
     address = text.strip()
     if len(address) > MAX_EMAIL or not EMAIL.fullmatch(address):
-        raise ValueError("Enter your e-mail address, such as ada@example.com")
+        raise ValueError("Enter your email address, such as ada@example.com")
     return address
 
 
@@ -110,7 +110,7 @@ read_otp = matching("[0-9]{4,8}", "Enter the code that your bank has sent you, 4
 
 FULLNAME = FormField(name="fullname", label="Name", read=read_name, autocomplete="name")
 EMAIL_FIELD = FormField(
-    name="email", label="E-mail", read=read_email, type="email", autocomplete="email", maxlength=MAX_EMAIL
+    name="email", label="Email", read=read_email, type="email", autocomplete="email", maxlength=MAX_EMAIL
 )
 CONTACT_PHONE = FormField(
     name="contact_phone", label="Telephone", read=read_phone, type="tel", inputmode="tel", autocomplete="tel"

@@ -91,7 +91,7 @@ WRONG_CODE = "wrong"
 
 class VendorToken(msgspec.Struct, frozen=True):
     """A saved card as its vendor knows it. It works at that vendor only, with our account there that it was made with,
-    and only with the e-mail address that it was made with."""
+    and only with the email address that it was made with."""
 
     vendor: str
     token: str

@@ -84,7 +84,7 @@ class PaystackAccountRules:
         self.keeps_accounts = False  # refuses to close them
         # Answers for transactions that are no payments into accounts, if another part of the API has them.
         self.verify_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
-        self.customers: dict[str, Customer] = {}  # by e-mail address
+        self.customers: dict[str, Customer] = {}  # by email address
         self.payments: dict[str, Payment] = {}
         self.disputes: dict[int, Dispute] = {}
         self.dispute_answers = PaystackDisputeRules(refuse, self.find_dispute)

@@ -1,6 +1,6 @@
 """Paystack's collections in its twin: the payment page, direct charges, saved cards, refunds.
 
-It is as strict as the vendor: an e-mail address, whole minor units above the least amount, references of letters,
+It is as strict as the vendor: an email address, whole minor units above the least amount, references of letters,
 digits, dashes, dots and equals signs that are used once, saved cards that work with their own address alone. Refunds
 know no key: what is asked for twice is paid twice, up to the payment's amount.
 

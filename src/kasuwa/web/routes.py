@@ -40,6 +40,8 @@ class ActionVariants(msgspec.Struct):
     default: Action | None = None
     variants: dict[tuple[str, str], Action] = msgspec.field(default_factory=dict)
     by_presence: dict[str, Action] = msgspec.field(default_factory=dict)
+    # Names of the path's other actions, by the variants that only they have.
+    elsewhere: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
 
     def add(self, action: Action) -> None:
         if action.variant is not None:
@@ -56,7 +58,7 @@ class ActionVariants(msgspec.Struct):
         for action in self.by_presence.values():
             if has_needed_field(action, envelope):
                 return self.misspelled(envelope) or action
-        return self.misspelled(envelope) or self.default or self.no_variant()
+        return self.misspelled(envelope) or self.default or self.no_variant(envelope)
 
     def misspelled(self, envelope: Envelope) -> Refusal | None:
         """Returns a refusal for a variant in the wrong case, which would otherwise select the default row.
@@ -68,10 +70,16 @@ class ActionVariants(msgspec.Struct):
                 return refuse_fields(FieldError(name, f"must be written exactly as {value}"))
         return None
 
-    def no_variant(self) -> Refusal:
+    def no_variant(self, envelope: Envelope) -> Refusal:
         """Returns the refusal of a body that names the action but none of its variants."""
         names = {name for name, _ in self.variants}
-        return refuse_fields(*(FieldError(name, "one of " + self.values(name)) for name in sorted(names)))
+        return refuse_fields(*(FieldError(name, self.explain_values(name, envelope)) for name in sorted(names)))
+
+    def explain_values(self, name: str, envelope: Envelope) -> str:
+        """Returns which values a variant's field may have, and the action that takes the given one if there is one."""
+        given = getattr(envelope, VARIANT_FIELDS[name])
+        other = self.elsewhere.get((name, given)) if isinstance(given, str) else None
+        return f"one of {self.values(name)}" + (f"; use the action {other} for {given}" if other else "")
 
     def values(self, name: str) -> str:
         return ", ".join(value for of, value in self.variants if of == name)
@@ -122,8 +130,18 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
         for action in method.actions:
             for selector in selectors_of(method, action):
                 choices.setdefault((selector, action.name), ActionVariants()).add(action)
+        note_other_actions(choices)
         table["/" + method.name] = Route(method, choices, no_action(method, choices), largest_body(method))
     return table
+
+
+def note_other_actions(choices: Mapping[tuple[str, str], ActionVariants]) -> None:
+    """Tells the rows of each action which variants only other actions with the same selector have."""
+    for (selector, name), chosen in choices.items():
+        for (other_selector, other_name), other in choices.items():
+            if other_selector == selector and other_name != name:
+                missing = {variant: other_name for variant in other.variants if variant not in chosen.variants}
+                chosen.elsewhere |= missing
 
 
 def largest_body(method: ApiMethod) -> int:

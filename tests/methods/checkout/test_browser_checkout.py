@@ -83,7 +83,7 @@ def test_a_link_leads_to_a_payment_by_ussd_without_script(shop: MerchantClient, 
     page.goto(made["link"])
     page.get_by_label("Amount").fill("2,500")
     page.get_by_label("Name").fill("Bola Ade")
-    page.get_by_label("E-mail").fill("bola@example.com")
+    page.get_by_label("Email").fill("bola@example.com")
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="USSD").click()
     page.get_by_label("Bank", exact=True).select_option("gtb")

@@ -1,4 +1,4 @@
-"""The rules of customers: one e-mail address, one customer. (Contract: resources#customers)"""
+"""The rules of customers: one email address, one customer. (Contract: resources#customers)"""
 
 from typing import Any
 

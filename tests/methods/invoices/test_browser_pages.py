@@ -61,7 +61,7 @@ def test_tickets_are_bought_and_shown_with_their_codes(shop: MerchantClient, ope
     page.goto(link["link"])
     assert_sound(page)
     page.get_by_label("Name").fill("Ada Obi")
-    page.get_by_label("E-mail").fill("ada@example.com")
+    page.get_by_label("Email").fill("ada@example.com")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose at least one ticket")
     assert_sound(page)

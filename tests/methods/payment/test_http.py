@@ -300,6 +300,13 @@ def test_an_unknown_payment_type_is_named(client: PaymentClient) -> None:
         assert (refused["status"], refused["errors"][0]["field"]) == (104, "paymentType")
 
 
+def test_initiate_of_another_payment_type_than_card_names_charge(client: PaymentClient) -> None:
+    refused = client.pay(action="initiate", paymentType="ussd", amount="1000.00", bank="gtb")
+    [error] = refused["errors"]
+    assert (refused["status"], error["field"]) == (104, "paymentType")
+    assert error["reason"] == "one of card; use the action charge for ussd"
+
+
 def test_a_recurrence_of_another_method_than_card_is_refused(client: PaymentClient) -> None:
     refused = begin(client, "phone", phonenumber="08000000000", is_recurring=True)
     assert [fault["field"] for fault in refused["errors"]] == ["is_recurring"]

@@ -1795,7 +1795,7 @@ class Clients(AsyncGroup):
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
         phone: Lists clients with this telephone number, however it is spelled. A telephone number of its country,
             or one with + and its country's code.
-        email: Lists clients with this e-mail address, in any case. An e-mail address.
+        email: Lists clients with this email address, in any case. An email address.
         bvn: Lists clients with this Bank Verification Number. Eleven digits that begin with 22.
         status: Lists clients with this status.
 
@@ -3685,7 +3685,7 @@ class Resources(AsyncGroup):
         reference: Your reference of the account, such as a customer number. The same one again returns the first
             account, whatever else is sent. It is the `customer_txnref` of all payments into the account. 1 to 100
             characters, not only spaces.
-        email: E-mail address of the account's owner, shown as `email` of payments into it. An e-mail address.
+        email: Email address of the account's owner, shown as `email` of payments into it. An email address.
         bvn: Bank Verification Number of the account's owner. Stored encrypted and not looked up. Eleven digits that
             begin with 22.
         bank: Preferred bank of the account, by name or code. If that bank cannot issue the number, your inbound
@@ -4376,7 +4376,7 @@ class Resources(AsyncGroup):
             http or https URL of at most 2,048 characters, its host in ASCII.
         custom_message: Shown to the payer after the payment. At most 1,000 characters.
         notification_email: Your address for questions about this link. Stored with it and shown to you. Nothing is
-            sent to it. An e-mail address of at most 254 characters.
+            sent to it. An email address of at most 254 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -4578,14 +4578,14 @@ class Resources(AsyncGroup):
     ) -> types.CustomerRegisteredReply:
         """Register a customer, or bring one up to date.
 
-        Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
+        Registers a person who pays you. The same email address again is the same customer: the fields that are sent
         replace the earlier ones.
 
         Needs a key of scope `collect`.
 
         name: Name of the customer. 1 to 100 characters.
-        email: E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones
-            too. An e-mail address.
+        email: Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones
+            too. An email address.
         phone: Telephone number. A telephone number of its country, or one with + and its country's code.
         address: Postal address. At most 300 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4629,7 +4629,7 @@ class Resources(AsyncGroup):
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        search: Lists only customers with this whole e-mail address or telephone number, or whose name has words
+        search: Lists only customers with this whole email address or telephone number, or whose name has words
             that begin with each of these words (at least three letters of each). 1 to 254 characters.
 
         Example, and the reply that was recorded for it:
@@ -4734,7 +4734,7 @@ class Resources(AsyncGroup):
         max_amount: Lists only transactions of at most this amount, fees not included. Digits with at most two
             decimals, at most 15 digits; zero where nothing is left.
         customer: Lists only payments of this customer, by `customer_id` or by the `user.email` of the payments. A
-            `customer_id` or an e-mail address.
+            `customer_id` or an email address.
         reference: Any part of your reference or of ours, in any case. A whole reference finds its transactions at
             once and no others. 3 to 100 characters.
         method: Lists only payments by this payment type.
@@ -5463,7 +5463,7 @@ class Resources(AsyncGroup):
             http or https URL of at most 2,048 characters, its host in ASCII.
         custom_message: Shown to the payer after the payment. At most 1,000 characters.
         notification_email: Your address for questions about this link. Stored with it and shown to you. Nothing is
-            sent to it. An e-mail address of at most 254 characters.
+            sent to it. An email address of at most 254 characters.
         ticket_data: The kinds of tickets that are sold. 1 to 20 kinds of tickets.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.

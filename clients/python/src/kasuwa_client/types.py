@@ -108,7 +108,7 @@ class ClientChanges(TypedDict, total=False):
     middlename: str
     """Middle name. 1 to 100 characters."""
     email: str
-    """E-mail address. An e-mail address."""
+    """Email address. An email address."""
     gender: Literal["female", "male", "other"]
     """Gender of the client."""
     dob: dt.date | str
@@ -142,7 +142,7 @@ class ClientFields(_ClientFieldsRequired, total=False):
     middlename: str
     """Middle name. 1 to 100 characters."""
     email: str
-    """E-mail address. Required unless `phone` is sent. An e-mail address."""
+    """Email address. Required unless `phone` is sent. An email address."""
     gender: Literal["female", "male", "other"]
     """Gender of the client."""
     dob: dt.date | str
@@ -173,7 +173,7 @@ class Evidence(TypedDict, total=False):
     customer_name: str
     """Name of the customer. At most 200 characters."""
     customer_email: str
-    """E-mail address of the customer. An e-mail address of at most 254 characters."""
+    """Email address of the customer. An email address of at most 254 characters."""
     customer_phone: str
     """Telephone number of the customer. A telephone number in digits."""
     service_date: dt.date | str
@@ -269,7 +269,7 @@ class Payer(TypedDict, total=False):
     lastname: str
     """Last name of the payer. At most 200 characters."""
     email: str
-    """E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters."""
+    """Email address of the payer, returned as `email`. An email address of at most 254 characters."""
     ip: str
     """IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters."""
     fingerprint: str
@@ -1363,7 +1363,7 @@ class ClientRecord(Result):
     middlename: str | None = None
     """Middle name. Absent if unknown."""
     email: str | None = None
-    """E-mail address. Absent if unknown."""
+    """Email address. Absent if unknown."""
     gender: str | None = None
     """Gender. Absent if unknown."""
     dob: dt.date | None = None
@@ -1524,7 +1524,7 @@ class CustomerDetail(Result):
     name: str | None = None
     """Name of the customer."""
     email: str | None = None
-    """E-mail address as it was sent last."""
+    """Email address as it was sent last."""
     phone: str | None = None
     """Telephone number. Null if it was never sent."""
     address: str | None = None
@@ -1633,7 +1633,7 @@ class CustomerRecord(Result):
     name: str | None = None
     """Name of the customer."""
     email: str | None = None
-    """E-mail address as it was sent last."""
+    """Email address as it was sent last."""
     phone: str | None = None
     """Telephone number. Null if it was never sent."""
     address: str | None = None
@@ -1792,7 +1792,7 @@ class DepositReply(Result):
     fullname: str | None = None
     """First and last name of the payer as sent with `user`. Empty if unknown."""
     email: str | None = None
-    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    """Email address of the payer as sent with `user`. Empty if unknown."""
     charged_amount: Decimal | None = None
     """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
     fraud_status: str | None = None
@@ -1922,7 +1922,7 @@ class DepositValidateReply(Result):
     fullname: str | None = None
     """First and last name of the payer as sent with `user`. Empty if unknown."""
     email: str | None = None
-    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    """Email address of the payer as sent with `user`. Empty if unknown."""
     charged_amount: Decimal | None = None
     """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
     fraud_status: str | None = None
@@ -2220,7 +2220,7 @@ class EvidenceView(Result):
     customer_name: str | None = None
     """Name of the customer."""
     customer_email: str | None = None
-    """E-mail address of the customer."""
+    """Email address of the customer."""
     customer_phone: str | None = None
     """Telephone number of the customer."""
     service_date: str | None = None
@@ -2416,7 +2416,7 @@ class InstallmentPlan(Result):
     txn_ref: str
     """Reference of the newest charge."""
     email: str
-    """E-mail address of the payer. Empty if unknown."""
+    """Email address of the payer. Empty if unknown."""
     date_created: dt.datetime
     """Time at which the plan began, with the first successful charge or authentication, in UTC."""
     next_charge: dt.datetime | None = None
@@ -2461,7 +2461,7 @@ class InvoiceCustomer(Result):
     name: str
     """Name of the customer."""
     email: str
-    """E-mail address."""
+    """Email address."""
     phone: str | None = None
     """Telephone number, or null."""
     address: str | None = None
@@ -2698,7 +2698,7 @@ class KeyLine(Result):
     addresses: tuple[str, ...]
     """Addresses and CIDR ranges that it may be used from. Empty: from everywhere."""
     made_by: str
-    """E-mail address of the person who made it in the console. Empty if the operator made it."""
+    """Email address of the person who made it in the console. Empty if the operator made it."""
     made_at: dt.datetime
     """When it was made, in UTC."""
     signs_events: bool
@@ -3239,7 +3239,7 @@ class PaylinkPayment(Result):
     fullname: str
     """Name of the payer."""
     email: str
-    """E-mail address of the payer."""
+    """Email address of the payer."""
     method: str
     """Payment type."""
     date_paid: dt.datetime
@@ -3372,7 +3372,7 @@ class PaymentReply(Result):
     fullname: str | None = None
     """First and last name of the payer as sent with `user`. Empty if unknown."""
     email: str | None = None
-    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    """Email address of the payer as sent with `user`. Empty if unknown."""
     charged_amount: Decimal | None = None
     """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
     fraud_status: str | None = None
@@ -3455,7 +3455,7 @@ class PaymentState(Result):
     fullname: str
     """First and last name of the payer as sent with `user`. Empty if unknown."""
     email: str
-    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    """Email address of the payer as sent with `user`. Empty if unknown."""
     bank_message: str
     """Answer of the payer's bank or provider in its own words. `Awaiting Validation` while pending, or how much of a
     bank transfer has arrived.
@@ -3951,7 +3951,7 @@ class RecurrentPlan(Result):
     txn_ref: str
     """Reference of the newest charge."""
     email: str
-    """E-mail address of the payer. Empty if unknown."""
+    """Email address of the payer. Empty if unknown."""
     date_created: dt.datetime
     """Time of the first successful charge, in UTC."""
     next_charge: dt.datetime | None = None
@@ -4145,7 +4145,7 @@ class RepayReply(Result):
     fullname: str | None = None
     """First and last name of the payer as sent with `user`. Empty if unknown."""
     email: str | None = None
-    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    """Email address of the payer as sent with `user`. Empty if unknown."""
     charged_amount: Decimal | None = None
     """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
     fraud_status: str | None = None
@@ -4300,7 +4300,7 @@ class RepaymentValidateReply(Result):
     fullname: str | None = None
     """First and last name of the payer as sent with `user`. Empty if unknown."""
     email: str | None = None
-    """E-mail address of the payer as sent with `user`. Empty if unknown."""
+    """Email address of the payer as sent with `user`. Empty if unknown."""
     charged_amount: Decimal | None = None
     """Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."""
     fraud_status: str | None = None
@@ -5070,7 +5070,7 @@ class TicketRecord(Result):
     name: str | None = None
     """Name of the person who bought it. Null if unknown or erased."""
     email: str | None = None
-    """E-mail address of that person. Null if unknown or erased."""
+    """Email address of that person. Null if unknown or erased."""
     phone: str | None = None
     """Telephone number of that person. Null if unknown or erased."""
     used_at: dt.datetime | None = None

@@ -79,7 +79,7 @@ export interface PaylinkPayment {
   readonly amount: Amount;
   /** Name of the payer. */
   readonly fullname: string;
-  /** E-mail address of the payer. */
+  /** Email address of the payer. */
   readonly email: string;
   /** Payment type. */
   readonly method: string;

@@ -73,7 +73,7 @@ export interface ClientChanges {
   readonly lastname?: string | null | undefined;
   /** Middle name. 1 to 100 characters. */
   readonly middlename?: string | null | undefined;
-  /** E-mail address. An e-mail address. */
+  /** Email address. An email address. */
   readonly email?: string | null | undefined;
   /** Gender of the client. */
   readonly gender?: "female" | "male" | "other" | null | undefined;
@@ -105,7 +105,7 @@ export interface ClientFields {
   readonly lastname: string;
   /** Middle name. 1 to 100 characters. */
   readonly middlename?: string | null | undefined;
-  /** E-mail address. Required unless `phone` is sent. An e-mail address. */
+  /** Email address. Required unless `phone` is sent. An email address. */
   readonly email?: string | null | undefined;
   /** Gender of the client. */
   readonly gender?: "female" | "male" | "other" | null | undefined;
@@ -162,7 +162,7 @@ export interface ClientRecord {
   readonly lastname?: string;
   /** Middle name. Absent if unknown. */
   readonly middlename?: string;
-  /** E-mail address. Absent if unknown. */
+  /** Email address. Absent if unknown. */
   readonly email?: string;
   /** Gender. Absent if unknown. */
   readonly gender?: string;
@@ -252,7 +252,7 @@ export interface ClientsListRequest {
    * and its country's code.
    */
   readonly phone?: string | null | undefined;
-  /** Lists clients with this e-mail address, in any case. An e-mail address. */
+  /** Lists clients with this email address, in any case. An email address. */
   readonly email?: string | null | undefined;
   /** Lists clients with this Bank Verification Number. Eleven digits that begin with 22. */
   readonly bvn?: string | null | undefined;

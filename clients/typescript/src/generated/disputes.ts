@@ -127,7 +127,7 @@ export interface Evidence {
   readonly product_description?: string | null | undefined;
   /** Name of the customer. At most 200 characters. */
   readonly customer_name?: string | null | undefined;
-  /** E-mail address of the customer. An e-mail address of at most 254 characters. */
+  /** Email address of the customer. An email address of at most 254 characters. */
   readonly customer_email?: string | null | undefined;
   /** Telephone number of the customer. A telephone number in digits. */
   readonly customer_phone?: string | null | undefined;
@@ -170,7 +170,7 @@ export interface EvidenceView {
   readonly product_description: string | null;
   /** Name of the customer. */
   readonly customer_name: string | null;
-  /** E-mail address of the customer. */
+  /** Email address of the customer. */
   readonly customer_email: string | null;
   /** Telephone number of the customer. */
   readonly customer_phone: string | null;

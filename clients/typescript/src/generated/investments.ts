@@ -130,7 +130,7 @@ export interface DepositReply {
   readonly bank_message?: string;
   /** First and last name of the payer as sent with `user`. Empty if unknown. */
   readonly fullname?: string;
-  /** E-mail address of the payer as sent with `user`. Empty if unknown. */
+  /** Email address of the payer as sent with `user`. Empty if unknown. */
   readonly email?: string;
   /** Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed. */
   readonly chargedAmount?: Amount;
@@ -225,7 +225,7 @@ export interface DepositValidateReply {
   readonly bank_message?: string;
   /** First and last name of the payer as sent with `user`. Empty if unknown. */
   readonly fullname?: string;
-  /** E-mail address of the payer as sent with `user`. Empty if unknown. */
+  /** Email address of the payer as sent with `user`. Empty if unknown. */
   readonly email?: string;
   /** Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed. */
   readonly chargedAmount?: Amount;

@@ -7,7 +7,7 @@ import { type CalendarDate, type Time } from "../times.js";
 export interface InvoiceCustomer {
   /** Name of the customer. */
   readonly name: string;
-  /** E-mail address. */
+  /** Email address. */
   readonly email: string;
   /** Telephone number, or null. */
   readonly phone: string | null;

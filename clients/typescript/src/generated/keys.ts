@@ -13,7 +13,7 @@ export interface KeyLine {
   readonly scopes: readonly ("all" | "approve" | "collect" | "issue" | "lend" | "payout" | "read")[];
   /** Addresses and CIDR ranges that it may be used from. Empty: from everywhere. */
   readonly addresses: readonly string[];
-  /** E-mail address of the person who made it in the console. Empty if the operator made it. */
+  /** Email address of the person who made it in the console. Empty if the operator made it. */
   readonly made_by: string;
   /** When it was made, in UTC. */
   readonly made_at: Time;

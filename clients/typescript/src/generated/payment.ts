@@ -178,7 +178,7 @@ export interface InstallmentPlan {
   readonly cardToken: string;
   /** Reference of the newest charge. */
   readonly txnRef: string;
-  /** E-mail address of the payer. Empty if unknown. */
+  /** Email address of the payer. Empty if unknown. */
   readonly email: string;
   /** Time at which the plan began, with the first successful charge or authentication, in UTC. */
   readonly dateCreated: Time;
@@ -204,7 +204,7 @@ export interface Payer {
   readonly firstname?: string | null | undefined;
   /** Last name of the payer. At most 200 characters. */
   readonly lastname?: string | null | undefined;
-  /** E-mail address of the payer, returned as `email`. An e-mail address of at most 254 characters. */
+  /** Email address of the payer, returned as `email`. An email address of at most 254 characters. */
   readonly email?: string | null | undefined;
   /** IP address of the payer. Kept with the payment; `verify` and lists do not show it. At most 200 characters. */
   readonly ip?: string | null | undefined;
@@ -315,7 +315,7 @@ export interface PaymentReply {
   readonly bank_message?: string;
   /** First and last name of the payer as sent with `user`. Empty if unknown. */
   readonly fullname?: string;
-  /** E-mail address of the payer as sent with `user`. Empty if unknown. */
+  /** Email address of the payer as sent with `user`. Empty if unknown. */
   readonly email?: string;
   /** Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed. */
   readonly chargedAmount?: Amount;
@@ -362,7 +362,7 @@ export interface PaymentState {
   readonly payment_method: string;
   /** First and last name of the payer as sent with `user`. Empty if unknown. */
   readonly fullname: string;
-  /** E-mail address of the payer as sent with `user`. Empty if unknown. */
+  /** Email address of the payer as sent with `user`. Empty if unknown. */
   readonly email: string;
   /**
    * Answer of the payer's bank or provider in its own words. `Awaiting Validation` while pending, or how much of a
@@ -489,7 +489,7 @@ export interface RecurrentPlan {
   readonly cardToken: string;
   /** Reference of the newest charge. */
   readonly txnRef: string;
-  /** E-mail address of the payer. Empty if unknown. */
+  /** Email address of the payer. Empty if unknown. */
   readonly email: string;
   /** Time of the first successful charge, in UTC. */
   readonly dateCreated: Time;

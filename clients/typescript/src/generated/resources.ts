@@ -351,7 +351,7 @@ export interface ResourcesPersonalizedAccountRequest {
    * else is sent. It is the `customer_txnref` of all payments into the account. 1 to 100 characters, not only spaces.
    */
   readonly reference: string;
-  /** E-mail address of the account's owner, shown as `email` of payments into it. An e-mail address. */
+  /** Email address of the account's owner, shown as `email` of payments into it. An email address. */
   readonly email: string;
   /**
    * Bank Verification Number of the account's owner. Stored encrypted and not looked up. Eleven digits that begin with
@@ -583,7 +583,7 @@ export interface ResourcesPaylinkRequest {
   /** Shown to the payer after the payment. At most 1,000 characters. */
   readonly custom_message?: string | null | undefined;
   /**
-   * Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it. An e-mail
+   * Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it. An email
    * address of at most 254 characters.
    */
   readonly notification_email?: string | null | undefined;
@@ -625,14 +625,14 @@ export interface ResourcesPaylinkEnableRequest {
 }
 
 /**
- * Request of resources customer. Registers a person who pays you. The same e-mail address again is the same
+ * Request of resources customer. Registers a person who pays you. The same email address again is the same
  * customer: the fields that are sent replace the earlier ones.
  */
 export interface ResourcesCustomerRequest {
   /** Name of the customer. 1 to 100 characters. */
   readonly name: string;
   /**
-   * E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones too. An e-mail
+   * Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too. An email
    * address.
    */
   readonly email: string;
@@ -649,7 +649,7 @@ export interface ResourcesCustomersRequest {
   /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
   readonly limit?: number | null | undefined;
   /**
-   * Lists only customers with this whole e-mail address or telephone number, or whose name has words that begin with
+   * Lists only customers with this whole email address or telephone number, or whose name has words that begin with
    * each of these words (at least three letters of each). 1 to 254 characters.
    */
   readonly search?: string | null | undefined;
@@ -700,7 +700,7 @@ export interface ResourcesTransactionsRequest {
   readonly max_amount?: Amount | null | undefined;
   /**
    * Lists only payments of this customer, by `customer_id` or by the `user.email` of the payments. A `customer_id` or
-   * an e-mail address.
+   * an email address.
    */
   readonly customer?: string | null | undefined;
   /**
@@ -947,7 +947,7 @@ export interface ResourcesTicketRequest {
   /** Shown to the payer after the payment. At most 1,000 characters. */
   readonly custom_message?: string | null | undefined;
   /**
-   * Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it. An e-mail
+   * Your address for questions about this link. Stored with it and shown to you. Nothing is sent to it. An email
    * address of at most 254 characters.
    */
   readonly notification_email?: string | null | undefined;
@@ -2331,7 +2331,7 @@ export class ResourcesMethods {
   /**
    * Register a customer, or bring one up to date.
    *
-   * Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
+   * Registers a person who pays you. The same email address again is the same customer: the fields that are sent
    * replace the earlier ones.
    *
    * Needs a key of scope `collect`.

@@ -85,7 +85,7 @@ export interface TicketRecord {
   readonly ticket: string;
   /** Name of the person who bought it. Null if unknown or erased. */
   readonly name: string | null;
-  /** E-mail address of that person. Null if unknown or erased. */
+  /** Email address of that person. Null if unknown or erased. */
   readonly email: string | null;
   /** Telephone number of that person. Null if unknown or erased. */
   readonly phone: string | null;

@@ -86,7 +86,7 @@ class OfferedCard(msgspec.Struct, frozen=True):
 
 
 async def read_saved_cards(merchant_id: int, customer: str, reader: Reader) -> list[OfferedCard]:
-    """Returns the saved cards of a customer, newest first, by the hash of the e-mail address."""
+    """Returns the saved cards of a customer, newest first, by the hash of the email address."""
     payments = await reader.fetch(PAYMENTS_OF_CUSTOMER, merchant_id, customer)
     keys = [payment_key(merchant_id, row[0]) for row in payments]
     tokens = [row[0] for row in await reader.fetch(TOKENS, merchant_id, keys)]

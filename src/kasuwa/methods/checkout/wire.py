@@ -157,7 +157,7 @@ class PaylinkPayment(msgspec.Struct, kw_only=True):
     fullname: str
     "Name of the payer."
     email: str
-    "E-mail address of the payer."
+    "Email address of the payer."
     method: str
     "Payment type."
     date_paid: str = field(name="datePaid")

@@ -84,7 +84,7 @@ class ClientChanges(msgspec.Struct, kw_only=True):
     middlename: PersonName | None = None
     "Middle name."
     email: Email | None = None
-    "E-mail address."
+    "Email address."
     gender: Gender | None = None
     "Gender of the client."
     dob: DateText | None = None
@@ -111,7 +111,7 @@ class ClientFields(msgspec.Struct, kw_only=True):
     middlename: PersonName | None = None
     "Middle name."
     email: Email | None = None
-    "E-mail address. Required unless `phone` is sent."
+    "Email address. Required unless `phone` is sent."
     gender: Gender | None = None
     "Gender of the client."
     dob: DateText | None = None
@@ -169,7 +169,7 @@ class ListRequest(Paged, kw_only=True):
     phone: Phone | None = None
     "Lists clients with this telephone number, however it is spelled."
     email: Email | None = None
-    "Lists clients with this e-mail address, in any case."
+    "Lists clients with this email address, in any case."
     bvn: Bvn | None = None
     "Lists clients with this Bank Verification Number."
     status: ClientStatus | None = None
@@ -218,7 +218,7 @@ class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     middlename: str | UnsetType = UNSET
     "Middle name. Absent if unknown."
     email: str | UnsetType = UNSET
-    "E-mail address. Absent if unknown."
+    "Email address. Absent if unknown."
     gender: str | UnsetType = UNSET
     "Gender. Absent if unknown."
     dob: str | UnsetType = UNSET

@@ -1,6 +1,6 @@
 """Customers: the row, its personal data, and the hashes that it is found by.
 
-A customer is a person who pays, known by the e-mail address. Clients (methods/clients) are people who borrow and save.
+A customer is a person who pays, known by the email address. Clients (methods/clients) are people who borrow and save.
 Contract: resources#customers
 """
 

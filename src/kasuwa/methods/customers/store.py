@@ -58,7 +58,7 @@ async def find_customers(merchant_id: int, customer_ids: list[str], reader: Read
 
 
 def search_of(text: str | None, merchant_id: int, reader: ActionReader) -> tuple[Any, Any, Any]:
-    """Returns the hash of an e-mail address, those of a telephone number, or those of the beginnings of words."""
+    """Returns the hash of an email address, those of a telephone number, or those of the beginnings of words."""
     if text is None:
         return None, None, None
     if "@" in text:

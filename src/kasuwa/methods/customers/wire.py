@@ -14,13 +14,13 @@ SearchText = Annotated[str, Meta(min_length=1, max_length=254, description="1 to
 
 
 class CustomerRequest(msgspec.Struct, kw_only=True):
-    """Registers a person who pays you. The same e-mail address again is the same customer: the fields that are sent
+    """Registers a person who pays you. The same email address again is the same customer: the fields that are sent
     replace the earlier ones."""
 
     name: PersonName
     "Name of the customer."
     email: Email
-    "E-mail address, in any case. Payments with this `user.email` belong to the customer, earlier ones too."
+    "Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too."
     phone: Phone | None = None
     "Telephone number."
     address: Address | None = None
@@ -37,7 +37,7 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
     name: str | None
     "Name of the customer."
     email: str | None
-    "E-mail address as it was sent last."
+    "Email address as it was sent last."
     phone: str | None
     "Telephone number. Null if it was never sent."
     address: str | None
@@ -61,7 +61,7 @@ class CustomersRequest(Paged, kw_only=True):
     """Lists customers, newest first."""
 
     search: SearchText | None = None
-    """Lists only customers with this whole e-mail address or telephone number, or whose name has words that begin with
+    """Lists only customers with this whole email address or telephone number, or whose name has words that begin with
     each of these words (at least three letters of each)."""
 
 

@@ -101,7 +101,7 @@ class EvidenceView(msgspec.Struct, kw_only=True):
     customer_name: str | None
     "Name of the customer."
     customer_email: str | None
-    "E-mail address of the customer."
+    "Email address of the customer."
     customer_phone: str | None
     "Telephone number of the customer."
     service_date: str | None
@@ -165,7 +165,7 @@ class Evidence(msgspec.Struct, kw_only=True):
     customer_name: ShortText | None = None
     "Name of the customer."
     customer_email: Email | None = None
-    "E-mail address of the customer."
+    "Email address of the customer."
     customer_phone: Phone | None = None
     "Telephone number of the customer."
     service_date: LagosDate | None = None

@@ -125,7 +125,7 @@ class InvoiceCustomer(msgspec.Struct, kw_only=True):
     name: str
     "Name of the customer."
     email: str
-    "E-mail address."
+    "Email address."
     phone: str | None
     "Telephone number, or null."
     address: str | None

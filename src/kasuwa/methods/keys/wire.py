@@ -25,7 +25,7 @@ class KeyLine(msgspec.Struct, kw_only=True):
     addresses: list[str]
     "Addresses and CIDR ranges that it may be used from. Empty: from everywhere."
     made_by: str
-    "E-mail address of the person who made it in the console. Empty if the operator made it."
+    "Email address of the person who made it in the console. Empty if the operator made it."
     made_at: str
     "When it was made, in UTC."
     expires_at: str | None

@@ -57,7 +57,7 @@ class User(msgspec.Struct, kw_only=True):
     lastname: ShortText | None = None
     "Last name of the payer."
     email: Email | None = None
-    "E-mail address of the payer, returned as `email`."
+    "Email address of the payer, returned as `email`."
     ip: ShortText | None = None
     "IP address of the payer. Kept with the payment; `verify` and lists do not show it."
     fingerprint: ShortText | None = None

@@ -114,7 +114,7 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     fullname: str | UnsetType = UNSET
     "First and last name of the payer as sent with `user`. Empty if unknown."
     email: str | UnsetType = UNSET
-    "E-mail address of the payer as sent with `user`. Empty if unknown."
+    "Email address of the payer as sent with `user`. Empty if unknown."
     charged_amount: str | UnsetType = field(name="chargedAmount", default=UNSET)
     "Amount that the payer was charged, with the fee if the customer bears it; 0.00 if the payment failed."
     fraud_status: str | UnsetType = field(name="fraudStatus", default=UNSET)
@@ -212,7 +212,7 @@ class VerifyReply(msgspec.Struct, kw_only=True):
     fullname: str
     "First and last name of the payer as sent with `user`. Empty if unknown."
     email: str
-    "E-mail address of the payer as sent with `user`. Empty if unknown."
+    "Email address of the payer as sent with `user`. Empty if unknown."
     bank_message: str
     """Answer of the payer's bank or provider in its own words. `Awaiting Validation` while pending, or how much of a
     bank transfer has arrived."""
@@ -358,7 +358,7 @@ class RecurrentReply(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     "Reference of the newest charge."
     email: str
-    "E-mail address of the payer. Empty if unknown."
+    "Email address of the payer. Empty if unknown."
     date_created: str = field(name="dateCreated")
     "Time of the first successful charge, in UTC."
 
@@ -410,7 +410,7 @@ class InstallmentReply(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     "Reference of the newest charge."
     email: str
-    "E-mail address of the payer. Empty if unknown."
+    "Email address of the payer. Empty if unknown."
     date_created: str = field(name="dateCreated")
     "Time at which the plan began, with the first successful charge or authentication, in UTC."
 

@@ -138,7 +138,7 @@ class PersonalizedRequest(msgspec.Struct, kw_only=True):
     """Your reference of the account, such as a customer number. The same one again returns the first account, whatever
     else is sent. It is the `customer_txnref` of all payments into the account."""
     email: Email
-    "E-mail address of the account's owner, shown as `email` of payments into it."
+    "Email address of the account's owner, shown as `email` of payments into it."
     bvn: Bvn | None = None
     "Bank Verification Number of the account's owner. Stored encrypted and not looked up."
     bank: Any = None

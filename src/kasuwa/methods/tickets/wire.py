@@ -70,7 +70,7 @@ class TicketRecord(msgspec.Struct, kw_only=True):
     name: str | None
     "Name of the person who bought it. Null if unknown or erased."
     email: str | None
-    "E-mail address of that person. Null if unknown or erased."
+    "Email address of that person. Null if unknown or erased."
     phone: str | None
     "Telephone number of that person. Null if unknown or erased."
     txn_ref: str = field(name="txnRef")

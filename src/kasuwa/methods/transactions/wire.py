@@ -13,7 +13,7 @@ PageLimit = Annotated[int, Meta(ge=1, le=MAX_LIMIT, description=f"1 to {MAX_LIMI
 CursorText = Annotated[str, Meta(min_length=1, max_length=200, description="the `next_cursor` of a reply")]
 ReferencePart = Annotated[str, Meta(min_length=3, max_length=100, description="3 to 100 characters", extra=FREE_TEXT)]
 CustomerText = Annotated[
-    str, Meta(min_length=1, max_length=254, description="a `customer_id` or an e-mail address", extra=FREE_TEXT)
+    str, Meta(min_length=1, max_length=254, description="a `customer_id` or an email address", extra=FREE_TEXT)
 ]
 Status = Literal["pending", "processing", "successful", "failed"]
 Method = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]

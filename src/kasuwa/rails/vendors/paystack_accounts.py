@@ -1,6 +1,6 @@
 """Paystack: dedicated accounts of customers, and the money that comes into them.
 
-An account belongs to a customer of the vendor, whom it knows by an e-mail address. No reference of ours can be given,
+An account belongs to a customer of the vendor, whom it knows by an email address. No reference of ours can be given,
 so the address is made of our key, at a domain of the operator's: each account has a customer of its own, and a
 call-back about the customer names the account. Before an account is opened its customer's accounts are looked up,
 because nothing says that opening twice returns the same one.

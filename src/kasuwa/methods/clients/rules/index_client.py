@@ -11,7 +11,7 @@ Hashes = tuple[bytes | None, bytes | None, bytes | None]
 def hash_client(
     vault: Vault, merchant_id: int, client_id: str, bvn_sealed: bytes | None, detail_sealed: bytes | None
 ) -> Hashes:
-    """Returns the hashes of BVN, telephone and e-mail address by the active key. Raises UnsealError."""
+    """Returns the hashes of BVN, telephone and email address by the active key. Raises UnsealError."""
     digest = vault.index_digests[0]
     bvn_hash = phone_hash = email_hash = None
     if bvn_sealed is not None:

@@ -96,7 +96,7 @@ def hash_email(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -
 def hash_detail(
     digest: Callable[[bytes], bytes], merchant_id: int, detail: Detail
 ) -> tuple[bytes | None, bytes | None]:
-    """Returns the hashes of the telephone and the e-mail address of a detail."""
+    """Returns the hashes of the telephone and the email address of a detail."""
     phone, email = detail.get("phone"), detail.get("email")
     calling_codes = home_calling_codes(detail.get("addresses", []))
     return (
