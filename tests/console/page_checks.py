@@ -21,8 +21,8 @@ VIEWPORTS: tuple[tuple[int, Literal["light", "dark"], Sequence[str] | None], ...
     (WIDTHS["wide"], "light", ()),
     (WIDTHS["wide"], "dark", LAYOUT_RULES + COLOR_RULES),
 )
-# On a telephone nothing is read by scrolling sideways, and nothing is wider than the panel that it is in.
-CUT_ON_A_TELEPHONE = """() => {
+# Neither on a telephone nor on a wide screen is anything read by scrolling sideways, or wider than the panel it is in.
+CUT_PARTS = """() => {
   const regions = [...document.querySelectorAll(".scroll")].filter((part) => part.scrollWidth > part.clientWidth + 1);
   const parts = [...document.querySelectorAll(".panel :is(a, button, h2, h3, input, p, select, table)")].filter(
     (part) => part.checkVisibility() && !part.closest(".scroll, .visually-hidden") &&
@@ -45,6 +45,6 @@ def faults_in_all_viewports(page: Page, name: str) -> list[str]:
         if rules is None or rules:
             found += [f"{width} {theme}: {fault}" for fault in accessibility_faults(page, rules)]
         found += [f"{width} {theme}: it scrolls sideways"] if overflows(page) else []
-        if width == WIDTHS["narrow"] and theme == "light":
-            found += [f"{width}: {cut}" for cut in page.evaluate(CUT_ON_A_TELEPHONE)]
+        if theme == "light":
+            found += [f"{width}: {cut}" for cut in page.evaluate(CUT_PARTS)]
     return found

@@ -71,7 +71,7 @@ def test_reconciliation_names_the_merchants_of_disputes_and_entries(
     days = f"from={day_of(shop)}&to={day_of(shop)}"
     entries = finance.get(f"{done.place}?{days}&state=ours+only")
     assert linked_merchants(deployment, entries) == {shop.mid}
-    item = entries.text.partition(f'{done.place}/entry-{merchant_id}-')[2].partition('"')[0]
+    item = entries.text.partition(f"{done.place}/entry-{merchant_id}-")[2].partition('"')[0]
     page = finance.get(f"{done.place}/entry-{merchant_id}-{item}")
     assert (sent["txnRef"] in page.words, linked_merchants(deployment, page)) == (True, {shop.mid})
 

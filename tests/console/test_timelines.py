@@ -13,13 +13,13 @@ import kasuwa
 from kasuwa.api_methods import methods_of, steps_of
 from kasuwa.console.timelines import DISPUTE_TEXTS, JOB_TEXTS, STEP_TEXTS, make_step
 from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, TRANSACTION_KINDS, begin_trail
-from kasuwa.methods.disburse.rules.approve import APPROVED
+from kasuwa.methods.disburse.payout_model import APPROVED
 from kasuwa.methods.disputes.model import STATES
 from kasuwa.methods.disputes.rules.steps_of_dispute import OPENED, REMINDER
 from kasuwa.methods.payment import model
 from kasuwa.work.timeline import (
-    TimelineEntry,
     TRAIL,
+    TimelineEntry,
     attempt_entry,
     dispute_entries,
     job_entry,
@@ -28,7 +28,8 @@ from kasuwa.work.timeline import (
 )
 
 NOW = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
-WRITERS = frozenset({"begin_trail", "extend_trail", "advance_stage"})
+# Functions that write a step, and the place of the step among their parameters.
+WRITERS = {"begin_trail": 1, "extend_trail": 2, "advance_stage": 4}
 # Steps that rules name by constants: outcomes, approvals, and the stages in which a payment waits.
 NAMED_STEPS = frozenset(
     {SUCCESSFUL, FAILED, APPROVED, model.INITIATED, model.AWAITING_OTP, model.AWAITING_3DS, model.AWAITING_PAYER}
@@ -41,7 +42,9 @@ def written_steps() -> Iterator[str]:
     for path in Path(kasuwa.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WRITERS:
-                yield from (a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
+                step = node.args[WRITERS[node.func.id]]
+                if isinstance(step, ast.Constant):
+                    yield str(step.value)
 
 
 def line(entry: TimelineEntry) -> dict[str, Any]:

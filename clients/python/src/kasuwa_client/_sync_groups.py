@@ -4574,8 +4574,8 @@ class Resources(SyncGroup):
         Needs a key of scope `collect`.
 
         name: Name of the customer. 1 to 100 characters.
-        email: Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones
-            too. An email address.
+        email: Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too.
+            An email address.
         phone: Telephone number. A telephone number of its country, or one with + and its country's code.
         address: Postal address. At most 300 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
@@ -4619,8 +4619,8 @@ class Resources(SyncGroup):
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        search: Lists only customers with this whole email address or telephone number, or whose name has words
-            that begin with each of these words (at least three letters of each). 1 to 254 characters.
+        search: Lists only customers with this whole email address or telephone number, or whose name has words that
+            begin with each of these words (at least three letters of each). 1 to 254 characters.
 
         Example, and the reply that was recorded for it:
 

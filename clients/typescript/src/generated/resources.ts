@@ -625,8 +625,8 @@ export interface ResourcesPaylinkEnableRequest {
 }
 
 /**
- * Request of resources customer. Registers a person who pays you. The same email address again is the same
- * customer: the fields that are sent replace the earlier ones.
+ * Request of resources customer. Registers a person who pays you. The same email address again is the same customer:
+ * the fields that are sent replace the earlier ones.
  */
 export interface ResourcesCustomerRequest {
   /** Name of the customer. 1 to 100 characters. */
