@@ -43,6 +43,31 @@ COLOR_RULES = ["color-contrast", "link-in-text-block"]
 # And those whose answer can be another when things are elsewhere.
 LAYOUT_RULES = ["scrollable-region-focusable"]
 
+# Finds one part of each look. Text of the same element, colors, size and backgrounds around it has the same contrast.
+FIND_LOOKS = """() => {
+  const styles = new Map();
+  const styleOf = (part) => {
+    if (!styles.has(part)) styles.set(part, getComputedStyle(part));
+    return styles.get(part);
+  };
+  const hasText = (part) => [...part.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  window.looks = new Map();
+  for (const part of document.body.querySelectorAll("*")) {
+    if (!(hasText(part) || part.matches("input, select, textarea")) || !part.checkVisibility()) continue;
+    const style = styleOf(part), parent = part.parentElement;
+    const look = [part.tagName, part.getAttribute("class"), part.disabled, style.color, style.fontSize];
+    look.push(style.fontWeight, style.textDecorationLine, parent.tagName, styleOf(parent).color);
+    for (let around = part; around; around = around.parentElement) {
+      look.push(styleOf(around).backgroundColor, styleOf(around).backgroundImage, styleOf(around).opacity);
+    }
+    if (!window.looks.has(look.join())) window.looks.set(look.join(), part);
+  }
+  return [...window.looks.keys()];
+}"""
+RUN_AXE = (
+    "([options, looks]) => axe.run(looks ? {include: looks.map((look) => window.looks.get(look))} : document, options)"
+)
+
 OpenPage = Callable[..., Page]
 
 
@@ -82,12 +107,26 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 def accessibility_faults(page: Page, only: Sequence[str] | None = None) -> list[str]:
     """Returns what axe reports against WCAG 2.1 A and AA, or against the given rules, one line per violation with its
-    places. Axe is loaded into a page once, since it is half a megabyte."""
+    places."""
+    return run_axe(page, {"type": "tag", "values": TAGS} if only is None else {"type": "rule", "values": only})
+
+
+def color_faults(page: Page, sound_looks: set[str]) -> list[str]:
+    """Returns what axe reports against COLOR_RULES, asked of one part of each look: they take axe most of its time.
+
+    Looks in `sound_looks` are not asked again. Those without a fault are added to it."""
+    looks = [look for look in page.evaluate(FIND_LOOKS) if look not in sound_looks]
+    faults = run_axe(page, {"type": "rule", "values": COLOR_RULES}, looks) if looks else []
+    if not faults:
+        sound_looks.update(looks)
+    return faults
+
+
+def run_axe(page: Page, chosen: dict[str, Any], looks: Sequence[str] | None = None) -> list[str]:
+    """Runs rules of axe on a page, or on the parts of some looks. Axe is loaded once, since it is half a megabyte."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
-    chosen = {"type": "tag", "values": TAGS} if only is None else {"type": "rule", "values": only}
-    rules = {"runOnly": chosen, "resultTypes": ["violations"]}
-    found = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
+    found = page.evaluate(RUN_AXE, [{"runOnly": chosen, "resultTypes": ["violations"]}, looks])["violations"]
     return [
         f"{fault['id']}: {fault['help']}: " + "; ".join(str(node["target"]) for node in fault["nodes"][:3])
         for fault in found

@@ -4,23 +4,24 @@ With KASUWA_SCREENSHOTS=<folder> a picture of each look is left there, for peopl
 """
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Page
 
-from tests.browser import COLOR_RULES, HEIGHT, LAYOUT_RULES, WIDTHS, accessibility_faults, overflows
+from tests.browser import HEIGHT, LAYOUT_RULES, WIDTHS, accessibility_faults, color_faults, overflows
 
 PICTURES = os.environ.get("KASUWA_SCREENSHOTS")
-# Every width in every theme, and the rules that axe checks there. All rules are asked once; a width and a theme change
-# no more than where things are and their colors, so that both themes and both widths are asked for those once more.
-VIEWPORTS: tuple[tuple[int, Literal["light", "dark"], Sequence[str] | None], ...] = (
-    (WIDTHS["narrow"], "light", None),
-    (WIDTHS["narrow"], "dark", ()),
-    (WIDTHS["wide"], "light", ()),
-    (WIDTHS["wide"], "dark", LAYOUT_RULES + COLOR_RULES),
+# Every width in every theme. All rules of axe are asked in the first. A width and a theme change no more than where
+# things are and their colors: colors are asked in each for every look that was not seen before, the layout once more.
+VIEWPORTS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
+    (WIDTHS["narrow"], "light"),
+    (WIDTHS["narrow"], "dark"),
+    (WIDTHS["wide"], "light"),
+    (WIDTHS["wide"], "dark"),
 )
+# Looks of the pages so far whose colors have no fault. Most of a page looks as another one does.
+SOUND_LOOKS: set[str] = set()
 # Neither on a telephone nor on a wide screen is anything read by scrolling sideways, or wider than the panel it is in.
 CUT_PARTS = """() => {
   const regions = [...document.querySelectorAll(".scroll")].filter((part) => part.scrollWidth > part.clientWidth + 1);
@@ -37,13 +38,15 @@ def faults_in_all_viewports(page: Page, name: str) -> list[str]:
     if PICTURES:
         page.screenshot(path=Path(PICTURES, f"{name}-{WIDTHS['middle']}.png"), full_page=True)
     found = [f"{WIDTHS['middle']}: it scrolls sideways"] if overflows(page) else []
-    for width, theme, rules in VIEWPORTS:
+    for number, (width, theme) in enumerate(VIEWPORTS):
         page.set_viewport_size({"width": width, "height": HEIGHT})
         page.emulate_media(color_scheme=theme)
         if PICTURES:
             page.screenshot(path=Path(PICTURES, f"{name}-{width}-{theme}.png"), full_page=True)
-        if rules is None or rules:
-            found += [f"{width} {theme}: {fault}" for fault in accessibility_faults(page, rules)]
+        faults = accessibility_faults(page) if number == 0 else color_faults(page, SOUND_LOOKS)
+        if number == len(VIEWPORTS) - 1:
+            faults += accessibility_faults(page, LAYOUT_RULES)
+        found += [f"{width} {theme}: {fault}" for fault in faults]
         found += [f"{width} {theme}: it scrolls sideways"] if overflows(page) else []
         if theme == "light":
             found += [f"{width}: {cut}" for cut in page.evaluate(CUT_PARTS)]
