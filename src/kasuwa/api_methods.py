@@ -42,6 +42,7 @@ from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT
 from kasuwa.methods.sandbox.actions import SANDBOX
 from kasuwa.methods.statements import actions as statements
 from kasuwa.methods.statements.proofs import actions as proofs
+from kasuwa.methods.statements.settlement_events import actions as settlement_events
 from kasuwa.methods.tickets import actions as tickets
 from kasuwa.methods.tickets.rules.sell import TICKET_SOURCE
 from kasuwa.methods.transactions import actions as transactions
@@ -70,12 +71,13 @@ ALL_RESOURCES = msgspec.structs.replace(
         *references.RESOURCES,
         *statements.RESOURCES,
         *proofs.RESOURCES,
+        *settlement_events.RESOURCES,
         *payouts.RESOURCES,
         *keys.RESOURCES,
         *invoices.RESOURCES,
         *tickets.RESOURCES,
     ),
-    steps=(*RESOURCES.steps, *payouts.STEPS, *invoices.STEPS),
+    steps=(*RESOURCES.steps, *settlement_events.STEPS, *payouts.STEPS, *invoices.STEPS),
 )
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX,

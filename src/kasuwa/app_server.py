@@ -8,7 +8,6 @@ from kasuwa import __version__
 from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, steps_of
 from kasuwa.app_documentation import build_documentation
 from kasuwa.composition import Services, make_closer
-from kasuwa.db import reading
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.migrate import newest_known_version
@@ -148,9 +147,7 @@ def make_dispatch(services: Services, operations: Any, limits: SharedLimits | No
     parts = DispatchServices(
         directory=services.merchant_directory,
         writer=services.writer,
-        reader=reading.DatabaseReaderFactory(
-            services.reader, services.lists, services.vault, services.deployment.public_url
-        ),
+        reader=services.readers,
         steps=services.step_runner,
         rails=services.rails,
         admin_operations=operations,

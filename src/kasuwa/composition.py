@@ -21,6 +21,7 @@ from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.db.vault_keys import KeyRefresher
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
@@ -134,7 +135,10 @@ class Services:
         self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
-        self.step_runner: StepRunner = StepRunner(self.writer, self.rails, steps_of(methods), vault, metrics)
+        self.readers = DatabaseReaderFactory(reader, lists, vault, self.deployment.public_url)
+        self.step_runner: StepRunner = StepRunner(
+            self.writer, self.rails, steps_of(methods), vault, metrics, self.readers
+        )
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
@@ -171,7 +175,7 @@ class Services:
     def forward_jobs(self, links: OwnerLinks) -> None:
         """Makes the step runner record results through the merchants' owners. For a process that owns none."""
         self.step_runner = ForwardingStepRunner(
-            self.writer, self.rails, steps_of(self.methods), self.vault, self.metrics, links
+            self.writer, self.rails, steps_of(self.methods), self.vault, self.metrics, self.readers, links
         )
 
     async def start(self) -> None:

@@ -205,6 +205,38 @@ def test_settlements_are_listed_and_shown_with_their_lines(owner: Visitor, shop:
     assert "Gross" in owner.get(f"/settlements/{link}").words
 
 
+@pytest.mark.parametrize("role", ["merchant:owner", "merchant:developer"])
+def test_daily_events_are_turned_on_and_off_beside_the_settlements(
+    deployment: Deployment, shop: MerchantClient, role: str
+) -> None:
+    visitor = sign_in_as(deployment, role, shop.mid)
+    assert "Off: turn them on" in visitor.get("/settlements").words
+    for daily, shown in (("yes", "Turn daily events off"), ("yes", "Turn daily events off"), ("no", "events on")):
+        assert visitor.post("/settlements/events", daily=daily).place == "/settlements"
+        page = visitor.get("/settlements")
+        assert shown in page.words
+        assert f"Daily events of settlements are {'on' if daily == 'yes' else 'off'}." in page.words
+    visitor.post("/settlements/events", daily="perhaps")
+    assert "daily: must be true or false" in visitor.get("/settlements").words
+    [[count]] = deployment.fetch(
+        "select count(*) from audit_entry join merchant using (merchant_id) where mid = $1"
+        " and action = 'changed the daily events of settlements'",
+        shop.mid,
+    )
+    assert count >= 3
+
+
+@pytest.mark.parametrize("role", ["merchant:finance", "merchant:read-only"])
+def test_roles_that_do_not_integrate_only_see_whether_daily_events_are_on(
+    deployment: Deployment, shop: MerchantClient, role: str
+) -> None:
+    visitor = sign_in_as(deployment, role, shop.mid)
+    page = visitor.get("/settlements")
+    assert ("Off: turn them on" in page.words, "Turn daily events on" in page.words) == (True, False)
+    assert visitor.post("/settlements/events", daily="yes").http == 403
+    assert shop.put("resources", inquire="settlement_events").body["data"]["daily"] is False
+
+
 def test_another_merchants_records_are_not_found(deployment: Deployment, shop: MerchantClient, owner: Visitor) -> None:
     owner.get("/beneficiaries")
     owner.post("/beneficiaries/new/create", name="Bola", bankcode="058", accountnumber="0000000000")

@@ -5,6 +5,7 @@ from tests.planted.bug import Bug
 # Row-level security keeps such a read from showing anything: the rule of the sources finds it.
 LISTS = "test_tidy.py::test_stores_only_read_and_only_their_own_merchants_rows"
 PAYOUT = "methods/payouts/test_rules.py"
+SETTLEMENT_EVENTS = "methods/statements/test_settlement_events.py"
 KEPT_SUMS = "methods/payouts/test_http_kept_sums.py::test_kept_sums_up_to_any_posting_change_no_settlement"
 
 OFFICE = (
@@ -127,6 +128,34 @@ OFFICE = (
         "if schedule is None or current_job is None or current_job.due != job.due:",
         "if schedule is None or current_job is None:",
         f"{PAYOUT}::test_a_job_that_is_run_twice_pays_once",
+    ),
+    Bug(
+        "a day whose job comes twice is told twice",
+        "methods/statements/settlement_events/rules.py",
+        "if setting is None or current_job is None or current_job.work != job.work:",
+        "if setting is None or current_job is None:",
+        f"{SETTLEMENT_EVENTS}::test_a_job_that_comes_twice_tells_its_day_once",
+    ),
+    Bug(
+        "a job that is late skips days",
+        "methods/statements/settlement_events/rules.py",
+        "following = day + timedelta(days=1)",
+        "following = lagos_day(context.now)",
+        f"{SETTLEMENT_EVENTS}::test_a_job_that_is_late_by_days_tells_them_one_by_one",
+    ),
+    Bug(
+        "a day that could not be read is told as one without settlements",
+        "methods/statements/settlement_events/rules.py",
+        "if answer.status != SUCCESSFUL:",
+        "if not answer.status:",
+        f"{SETTLEMENT_EVENTS}::test_a_day_that_cannot_be_read_is_read_again",
+    ),
+    Bug(
+        "a second request to turn daily events on turns them off",
+        "methods/statements/settlement_events/rules.py",
+        "    if request.daily == (job is not None):\n",
+        "    if not request.daily and job is None:\n",
+        f"{SETTLEMENT_EVENTS}::test_turning_them_on_again_keeps_the_day_that_is_told_next",
     ),
     Bug(
         "a reserve is released twice",

@@ -251,6 +251,10 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "delete from scheduled_job where merchant_id = $1 and kind = 'payouts.send'",
         "update payout_schedule set frequency = 'off' where merchant_id = $1",
     ),
+    "daily events of settlements have a job": (
+        "delete from scheduled_job where merchant_id = $1 and kind = 'settlements.tell'",
+        "update settlement_events set is_daily = false where merchant_id = $1",
+    ),
     "what is gathered for a day": (
         "update settlement_batch set amount = amount + 1 where merchant_id = $1 and kind = 'settlement'",
         "update settlement_batch set state = 'done' where merchant_id = $1 and kind = 'payout'",
@@ -375,6 +379,7 @@ def take_payments(payments: PaymentClient) -> None:
         "accountnumber": "0000000000",
     }
     assert payments.shop.put("resources", request="payout_schedule", **scheduled).body["status"] == 200
+    assert payments.shop.put("resources", request="settlement_events", daily=True).body["status"] == 200
 
 
 def sell_on_pages(shop: MerchantClient) -> None:

@@ -144,6 +144,7 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     assert make_waiting_transfer(other).body["status"] == 200
     account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
     assert other.put("resources", request="payout_schedule", frequency="daily", **account).body["status"] == 200
+    assert other.put("resources", request="settlement_events", daily=True).body["status"] == 200
     other.advance(days=1)
     events = [*events_of(shop, limit=200), *events_of(other, limit=200)]
     for event in events:

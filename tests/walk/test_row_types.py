@@ -12,7 +12,8 @@ import pytest
 from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action, AdminCommand, Lookup, MemoryRead, PreencodedReply, Read, Step, Write, title_of
 from kasuwa.core.decision import Decision, Job, NeedsMore, Refusal
-from kasuwa.rails.ports import Answer
+from kasuwa.core.reading import ActionReader
+from kasuwa.rails.ports import Answer, call_no_rail
 
 ROWS = [(method.name, action) for method in methods_of("test") for action in method.actions]
 STEPS = [step for method in methods_of("test") for step in method.steps]
@@ -92,3 +93,6 @@ def test_every_step_decides_on_the_answer_that_its_call_returns(step: Step) -> N
     assert annotations_of(step.decide)[0][:2] == [Job, answer]
     if step.enrich_callback is not None:
         assert annotations_of(step.enrich_callback)[1] == answer
+    if step.read is not None:
+        assert step.call is call_no_rail
+        assert annotations_of(step.read) == ([Job, ActionReader], answer)

@@ -54,7 +54,7 @@ OF_SCOPE = {
         "resources payout_schedule",
     },
     "approve": {"disburse approve", "disburse reject"},
-    "all": {"resources resend"},
+    "all": {"resources resend", "resources settlement_events"},
 }
 # Every write of these paths has this scope.
 OF_PATH = {"clients": "lend", "investments": "lend", "loans": "lend", "sandbox": "all", "virtualcard": "issue"}

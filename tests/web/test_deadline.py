@@ -14,7 +14,6 @@ from kasuwa.composition import Services
 from kasuwa.core.action import Lookup, Write
 from kasuwa.core.decision import Merchant
 from kasuwa.core.scenario import RailName
-from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.settings import read_settings
 from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.outcome import RAIL_TIMEOUT
@@ -61,7 +60,7 @@ async def ask_in_vain(deployment: Deployment, shop: MerchantClient, row: ActionR
     parts = DispatchServices(
         directory=services.merchant_directory,
         writer=services.writer,
-        reader=DatabaseReaderFactory(services.reader, services.lists, services.vault),
+        reader=services.readers,
         steps=services.step_runner,
         rails=msgspec.structs.replace(services.rails, **rails),
         admin_operations=None,

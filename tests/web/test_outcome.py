@@ -30,7 +30,6 @@ from kasuwa.core.decision import Refusal
 from kasuwa.db.connections import open_operator_pool
 from kasuwa.db.jobs import Claimed
 from kasuwa.db.merchant_rows import MerchantReader
-from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.pages.checkout import CheckoutPayments, PageReads
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.settings import read_settings
@@ -126,12 +125,12 @@ class LocalService:
         if rule is not None:
             steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
         rails = msgspec.structs.replace(services.rails, **failing)
-        stepper = StepRunner(services.writer, rails, steps, services.vault, services.metrics)
+        stepper = StepRunner(services.writer, rails, steps, services.vault, services.metrics, services.readers)
         self.dispatch = Dispatch(
             DispatchServices(
                 directory=services.merchant_directory,
                 writer=services.writer,
-                reader=DatabaseReaderFactory(services.reader, services.lists, services.vault),
+                reader=services.readers,
                 steps=self,
                 rails=services.rails,
                 admin_operations=make_admin_operations(services, self._operators),

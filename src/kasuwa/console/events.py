@@ -148,6 +148,14 @@ async def resend_event(visit: Visit) -> Response:
     return visit.redirect(f"/events/{seq}", "The event is being sent again." if reply.is_success else reply.message)
 
 
+async def set_settlement_events(visit: Visit) -> Response:
+    """Turns daily events of settlements on or off, from the page of settlements."""
+    chosen = visit.form_text("daily")
+    request = {"request": "settlement_events", "daily": {"yes": True, "no": False}.get(chosen, chosen)}
+    reply = await visit.run_action("resources", request, "changed the daily events of settlements")
+    return visit.redirect("/settlements", f"{reply.message}.")
+
+
 async def resend_failed_events(visit: Visit) -> Response:
     """Sends all events again that were not accepted since a time, in Lagos time."""
     since, sent = visit.form_text("since"), 0

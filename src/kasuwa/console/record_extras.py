@@ -1,12 +1,13 @@
 """What the pages of some kinds of record show beyond their fields: a client's products, the picture of a schedule.
 
-Each function returns further values for the template `record_<kind>.html`. They are called while the page's snapshot is
-open.
+Each function returns further values for the template `record_<kind>.html`, or `records_<kind>.html` for a list. They are
+called while the page's snapshot is open.
 """
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from kasuwa.console.access import CAN_INTEGRATE
 from kasuwa.console.charts_schedule import draw_schedule
 from kasuwa.console.visit import Visit
 from kasuwa.core.money import parse_minor
@@ -50,3 +51,15 @@ EXTRAS: dict[str, Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]] 
     "disputes": read_nothing,
     "loans": read_schedule,
 }
+
+
+async def read_settlement_events(visit: Visit) -> dict[str, Any]:
+    """Returns whether daily events of settlements are on, and whether the user may change that."""
+    return {
+        "settlement_events": (await visit.call_action("resources", inquire="settlement_events")).body["data"],
+        "can_change": visit.user.role in CAN_INTEGRATE,
+    }
+
+
+# The same for lists.
+LIST_EXTRAS: dict[str, Callable[[Visit], Awaitable[dict[str, Any]]]] = {"settlements": read_settlement_events}

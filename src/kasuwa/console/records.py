@@ -15,7 +15,7 @@ from kasuwa.console.exports import csv_response
 from kasuwa.console.forms import ActionForm, build_request, set_nested
 from kasuwa.console.lists import filled, read_filters, read_list_view
 from kasuwa.console.people import list_suggestions, read_names
-from kasuwa.console.record_extras import EXTRAS
+from kasuwa.console.record_extras import EXTRAS, LIST_EXTRAS
 from kasuwa.console.record_fields import is_table
 from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.visit import ActionReply, NotFound, Visit
@@ -42,6 +42,7 @@ async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values:
         suggestions = await list_suggestions(visit, create_forms)
         available = list_columns(kind, page.rows)
         view = await read_list_view(visit, reader, kind.name, filters, kind.columns, available)
+        extra = await LIST_EXTRAS[kind.name](visit) if kind.name in LIST_EXTRAS else {}
     following = offset + page.limit
     shared: dict[str, Any] = {
         "kind": kind,
@@ -58,8 +59,9 @@ async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values:
         # A link to a form may fill in its fields.
         "submitted": read_filters(visit, [field.name for form in create_forms for field in form.fields]),
         "open_form": visit.query.get("form", ""),
+        "has_extra": kind.name in LIST_EXTRAS,
     }
-    return visit.render("records.html", status, **{**shared, **values})
+    return visit.render("records.html", status, **{**shared, **extra, **values})
 
 
 class ListPage(msgspec.Struct, frozen=True):

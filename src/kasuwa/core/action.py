@@ -7,7 +7,7 @@ There are five kinds of actions, and the steps of their jobs:
     MemoryRead    a reply from memory
     Lookup        a question to a rail that changes nothing
     AdminCommand  an operation on what surrounds the books: events, the business clock, a simulated call-back
-    Step          work on a job: call a rail, then decide on its answer
+    Step          work on a job: call a rail or read the books, then decide on the answer
 
 The tables are data. Dispatch, the OpenAPI document, the console and the tests walk the same rows. Each row is generic
 in its request and reply types, so that mypy checks its functions against them (tests/walk/test_row_types.py checks
@@ -206,7 +206,8 @@ class Lookup(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
 
 
 class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
-    """Work on one kind of job: a rail is called with no transaction open, then a rule decides on its answer."""
+    """Work on one kind of job: a rail is called, or the books are read, with no transaction open. Then a rule decides on
+    the answer."""
 
     kind: str
     lane: str
@@ -220,6 +221,9 @@ class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
     extra_lanes: tuple[str, ...] = ()  # further lanes that jobs of this kind run in
     # enrich_callback(rails, job, answer). Adds what a call-back does not say itself.
     enrich_callback: Callable[[Any, Job, AnswerT], Awaitable[AnswerT]] | None = None
+    # read(job, reader). Makes the answer out of committed rows, if the rule needs more of them than it can load by key.
+    # No rail is called then: `call` is call_no_rail.
+    read: Callable[[Job, ActionReader], Awaitable[AnswerT]] | None = None
 
 
 class AdminOperations(Protocol):

@@ -37,17 +37,19 @@ def parse_settlement_id(text: str) -> tuple[date, str] | None:
 
 
 class SettlementMovement(msgspec.Struct, frozen=True, kw_only=True):
-    """Money that was settled, released from the reserve, or paid out."""
+    """Money that was settled, released from the reserve, or paid out, or all that moved on a day that has ended."""
 
-    step: str  # settled, released or paid_out
-    reference: str  # of the batch, or of the transfer
-    amount: int
+    step: str  # settled, released, paid_out or closed
+    reference: str  # of the batch or of the transfer; the step itself for a day that has ended
+    amount: int  # negative if a day took more from the wallet than it brought
     currency: str
+    day: date | None = None  # the day that has ended; None for a movement of today
 
 
 def tell_settlement(moved: SettlementMovement, row: Row, context: Context) -> tuple[Event, tuple[Job, ...]]:
-    """Returns the event of a movement, and the jobs that deliver it. `row` is the batch or schedule that moved it."""
-    of_day = settlement_id(lagos_day(context.now), moved.currency)
+    """Returns the event of a movement, and the jobs that deliver it. `row` is the batch, schedule or setting that it is
+    told for."""
+    of_day = settlement_id(moved.day or lagos_day(context.now), moved.currency)
     is_payout = moved.step == "paid_out"
     payload = {
         "status": 200,

@@ -1,4 +1,4 @@
-"""The invariants of disputes and of payouts by schedule."""
+"""The invariants of disputes, of payouts by schedule and of daily events of settlements."""
 
 from kasuwa.ledger.invariant import Invariant, merchant_filter
 
@@ -46,6 +46,12 @@ DISPUTE_INVARIANTS = (
         "a payout schedule has a job unless it is off",
         f"""select s.merchant_id, s.currency as place from payout_schedule s where {merchant_filter("s")}
             and (s.frequency <> 'off')::int <> (select count(*) from scheduled_job j
-                where j.merchant_id = s.merchant_id and j.subject = s.key)""",
+                where j.merchant_id = s.merchant_id and j.subject = s.key and j.lane <> 'webhook')""",
+    ),
+    Invariant(
+        "daily events of settlements have a job unless they are off",
+        f"""select s.merchant_id, 'settlement events' as place from settlement_events s where {merchant_filter("s")}
+            and s.is_daily::int <> (select count(*) from scheduled_job j
+                where j.merchant_id = s.merchant_id and j.subject = s.key and j.lane <> 'webhook')""",
     ),
 )

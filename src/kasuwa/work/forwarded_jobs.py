@@ -15,6 +15,7 @@ import structlog
 
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Decision, Job, Merchant
+from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.vault import Vault
 from kasuwa.db.batch import Result, RuleFailure
 from kasuwa.db.writer import Writer
@@ -62,9 +63,10 @@ class ForwardingStepRunner(StepRunner):
         steps: Mapping[str, Step[Answer]],
         vault: Vault,
         metrics: Metrics,
+        readers: ReaderFactory,
         links: OwnerLinks,
     ) -> None:
-        super().__init__(writer, rails, steps, vault, metrics)
+        super().__init__(writer, rails, steps, vault, metrics, readers)
         self._links = links
 
     async def run(self, job: Job, merchant: Merchant, now: datetime, secrets: Any = None) -> Result:

@@ -1,4 +1,5 @@
-"""Runs one job: calls its rail with no transaction open, then submits the rule that decides on the answer.
+"""Runs one job: calls its rail, or reads the books for it, with no transaction open. Then submits the rule that decides
+on the answer.
 
 Used by the request that wrote the job (right after its commit), by the worker (when the job is due), and by `advance`
 in the test environment (when business time reaches it).
@@ -13,6 +14,7 @@ from typing import Any
 
 from kasuwa.core.action import Step
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Outcome
+from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.transactions import Transaction, add_rail_notice
 from kasuwa.core.vault import Vault
 from kasuwa.db.batch import Result, Submission
@@ -24,8 +26,8 @@ from kasuwa.rails import ports
 from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
 
-# How long a rail may take. Rails have deadlines of their own; this one ends a call that does not keep them. A job is
-# leased for longer than this plus the commit that follows (db/batch.py).
+# How long a rail or a read may take. Rails have deadlines of their own; this one ends a call that does not keep them. A
+# job is leased for longer than this plus the commit that follows (db/batch.py).
 RAIL_DEADLINE_SECONDS = 10.0
 
 
@@ -51,9 +53,16 @@ def decide_and_notify(
 
 class StepRunner:
     def __init__(
-        self, writer: Writer, rails: Rails, steps: Mapping[str, Step[Answer]], vault: Vault, metrics: Metrics
+        self,
+        writer: Writer,
+        rails: Rails,
+        steps: Mapping[str, Step[Answer]],
+        vault: Vault,
+        metrics: Metrics,
+        readers: ReaderFactory,
     ) -> None:
         self._vault = vault
+        self._readers = readers
         self._writer = writer
         self._rails = rails
         self._steps = steps
@@ -68,7 +77,9 @@ class StepRunner:
         return self._steps[job.kind].accepts_callback
 
     def is_local(self, job: Job) -> bool:
-        return self._steps[job.kind].call is ports.call_no_rail
+        """Whether the rule of a job decides without an answer of a rail or of the books."""
+        step = self._steps[job.kind]
+        return step.call is ports.call_no_rail and step.read is None
 
     async def run(self, job: Job, merchant: Merchant, now: datetime, secrets: Any = None) -> Result:
         """Runs a job, and the jobs that follow it at once: an order that was given to another rail is sent there."""
@@ -79,15 +90,18 @@ class StepRunner:
         return result
 
     async def call(self, job: Job, now: datetime, secrets: Any = None) -> Answer:
-        """Calls the rail and returns its answer: RAIL_UNAVAILABLE or RAIL_SILENT if it raises or does not answer in
-        time. Any other exception is a bug."""
+        """Calls the rail, or reads the books, and returns the answer: RAIL_UNAVAILABLE or RAIL_SILENT if that raises or
+        does not answer in time. Any other exception is a bug."""
         step = self._steps[job.kind]
         if secrets is None and step.restore_secrets is not None:
             secrets = step.restore_secrets(job, self._vault)
         began = time.perf_counter()
         try:
             with self._deadlines.within(RAIL_DEADLINE_SECONDS):
-                answer = await step.call(self._rails, job, now, secrets)
+                if step.read is None:
+                    answer = await step.call(self._rails, job, now, secrets)
+                else:
+                    answer = await step.read(job, self._readers.for_one_reply(job.merchant_id))
         except Unavailable as trouble:
             answer = ports.record_unavailable(trouble)
         except (NoAnswer, TimeoutError) as trouble:

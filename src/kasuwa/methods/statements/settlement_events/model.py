@@ -1,0 +1,70 @@
+"""Daily events of settlements: after the end of each day in Lagos, one for each settlement of that day.
+
+A merchant turns them on. While they are on there is one job, for the day that is told next. It is due shortly after that
+day has ended; when it is done, the job is that of the following day. A job that is late by days therefore tells them one
+by one. Contract: resources#settlement-events
+"""
+
+from datetime import date, datetime, timedelta
+from typing import ClassVar
+
+import msgspec
+
+from kasuwa.core.calendar import lagos_moment
+from kasuwa.core.decision import Job, Row
+from kasuwa.core.references import job_key, row_key
+from kasuwa.core.transactions import encode_text
+
+TELL_DAY = "settlements.tell"
+LANE = "schedule"
+REFERENCE = "settlement events"
+
+# Commits of a day's last moment end within it, also if the clocks of processes differ.
+DELAY = timedelta(minutes=5)
+# A day that cannot be read, because too many of its postings are still to be summed, is read again after this.
+RETRY_AFTER = timedelta(minutes=10)
+
+
+class SettlementEvents(Row):
+    """Whether a merchant gets daily events of settlements."""
+
+    table: ClassVar[str] = "settlement_events"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("is_daily", "changed_at", "last_day")
+
+    is_daily: bool
+    changed_at: datetime
+    last_day: date | None  # the last day that was told; None before the first
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+class DayWork(msgspec.Struct, frozen=True):
+    """What a job is about: the day that it tells."""
+
+    day: date
+
+
+WORK_DECODER = msgspec.json.Decoder(DayWork)
+
+
+def setting_key(merchant_id: int) -> bytes:
+    return row_key(merchant_id, "settlement events", "daily")
+
+
+def time_to_tell(day: date) -> datetime:
+    """Returns the time at which a day is told."""
+    return lagos_moment(day + timedelta(days=1), 0) + DELAY
+
+
+def day_of(job: Job) -> date:
+    return WORK_DECODER.decode(job.work).day
+
+
+def make_day_job(setting: SettlementEvents, day: date, due: datetime) -> Job:
+    """Returns the job that tells a day. There is one for each merchant, so that it replaces the one before it."""
+    key, work = job_key(setting.key), encode_text(DayWork(day))
+    return Job(
+        *(key, setting.merchant_id, TELL_DAY, LANE, REFERENCE, setting.key, due, due, None, 0, 0, None, work),
+    )
