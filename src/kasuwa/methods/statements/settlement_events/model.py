@@ -16,7 +16,8 @@ from kasuwa.core.references import job_key, row_key
 from kasuwa.core.transactions import encode_text
 
 TELL_DAY = "settlements.tell"
-LANE = "schedule"
+# A lane of its own: the days of all merchants are read at the same time of night, and nothing else waits for that.
+LANE = "settlements"
 REFERENCE = "settlement events"
 
 # Commits of a day's last moment end within it, also if the clocks of processes differ.
