@@ -206,7 +206,7 @@ def test_settlements_are_listed_and_shown_with_their_lines(owner: Visitor, shop:
 
 
 @pytest.mark.parametrize("role", ["merchant:owner", "merchant:developer"])
-def test_daily_events_are_turned_on_and_off_beside_the_settlements(
+def test_daily_events_are_turned_on_and_off_on_the_page_of_settlements(
     deployment: Deployment, shop: MerchantClient, role: str
 ) -> None:
     visitor = sign_in_as(deployment, role, shop.mid)

@@ -155,7 +155,7 @@ OFFICE = (
         "methods/statements/settlement_events/rules.py",
         "    if request.daily == (job is not None):\n",
         "    if not request.daily and job is None:\n",
-        f"{SETTLEMENT_EVENTS}::test_turning_them_on_again_keeps_the_day_that_is_told_next",
+        f"{SETTLEMENT_EVENTS}::test_turning_them_on_again_keeps_the_day_of_the_job",
     ),
     Bug(
         "a reserve is released twice",

@@ -1,7 +1,7 @@
 """What the pages of some kinds of record show beyond their fields: a client's products, the picture of a schedule.
 
-Each function returns further values for the template `record_<kind>.html`, or `records_<kind>.html` for a list. They are
-called while the page's snapshot is open.
+Each function returns further values for the template `record_<kind>.html`, or `records_<kind>.html` for a list. They
+are called while the page's snapshot is open.
 """
 
 from collections.abc import Awaitable, Callable

@@ -206,8 +206,8 @@ class Lookup(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
 
 
 class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
-    """Work on one kind of job: a rail is called, or the books are read, with no transaction open. Then a rule decides on
-    the answer."""
+    """Work on one kind of job: a rail is called, or the books are read, with no transaction open. Then a rule decides
+    on the answer."""
 
     kind: str
     lane: str

@@ -205,22 +205,22 @@ class DisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 
 
 class SettlementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
-    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. If daily
-    events are on, also: a day with a settlement has ended."""
+    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. If
+    daily events are on, also: a day with a settlement has ended."""
 
     kind: Literal["settlement"]
     txn_ref: str = field(name="txnRef")
     "The `settlement_id`; of a payout, the `txnRef` of its transfer."
     charged_amount: str = field(name="chargedAmount")
-    """The amount that moved, in major units of the currency. If the step is `closed`, the `net` of the settlement: with a
-    minus sign if the day took more from the wallet than it brought, and 0.00 if the two are equal."""
+    """The amount that moved, in major units of the currency. If the step is `closed`, the `net` of the settlement: with
+    a minus sign if the day took more from the wallet than it brought, and 0.00 if the two are equal."""
     payment_method: str = field(name="paymentMethod")
     "`wallet` if it is about the wallet, `bank` if it was paid out to your bank account."
     settlement_id: str
     "The settlement of the day, with all its lines: `inquire` it."
     step: Literal["settled", "released", "paid_out", "closed"]
-    """`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer; `closed`: the
-    day has ended, and its settlement does not change any more."""
+    """`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer;
+    `closed`: the day has ended, and its settlement does not change any more."""
 
 
 class CheckoutEvent(TransactionEvent, kw_only=True, omit_defaults=True):

@@ -136,8 +136,8 @@ class ClockAdvance:
 
     async def _run_together(self, together: list[Job]) -> None:
         """Calls the rails of the jobs one after the other, then records the answers in one batch. The clock is moved
-        before the first call, because the card issuer's rules use it too, and because a day that is read has ended then:
-        what is decided later is of the next."""
+        before the first call, because the card issuer's rules use it too, and because a day that is read has ended
+        then: what is decided later is of the next."""
         due = together[0].due
         submissions = [self._clock_submission(due)]
         if not all(self._stepper.is_local(job) for job in together):

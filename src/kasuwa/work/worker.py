@@ -83,8 +83,8 @@ class Worker(Polling):
     async def run_once(self, lane: str) -> int:
         """Claims the due jobs of one lane, runs them concurrently and returns their number.
 
-        Jobs that neither call a rail nor read the books reach the writer in the order of their due times, because nothing is awaited between the
-        claim and their submission."""
+        Jobs that neither call a rail nor read the books reach the writer in the order of their due times, because
+        nothing is awaited between the claim and their submission."""
         async with self._claims.acquire() as connection:
             claimed = await claim_jobs(connection, lane, self._clock.now(), MAX_CLAIMED)
         wanted = {item.job.merchant_id for item in claimed}

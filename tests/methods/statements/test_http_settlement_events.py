@@ -25,7 +25,7 @@ def switch(shop: MerchantClient, daily: bool) -> Any:
     return reply["data"]
 
 
-def told(shop: MerchantClient) -> list[tuple[str, str, str]]:
+def received(shop: MerchantClient) -> list[tuple[str, str, str]]:
     """Returns reference, step and amount of the events of settlements, the oldest first."""
     events = [line["payload"] for line in shop.put("resources", inquire="events", limit=200).body["data"]]
     settlements = [one for one in reversed(events) if one["kind"] == "settlement"]
@@ -38,7 +38,7 @@ def listed(shop: MerchantClient) -> list[tuple[str, str, str]]:
     return sorted((one["settlement_id"], "closed", one["net"]) for one in found if one["state"] == "settled")
 
 
-def test_a_merchant_that_settles_at_once_is_told_each_day_with_a_settlement(client: PaymentClient) -> None:
+def test_a_merchant_that_settles_at_once_gets_an_event_for_each_settlement(client: PaymentClient) -> None:
     shop = client.shop
     assert switch(shop, True) == {"daily": True, "next_event": "2026-01-05T23:05:00.000Z", "last_day": None}
     paid = client.paid(amount="1000.00")
@@ -46,12 +46,12 @@ def test_a_merchant_that_settles_at_once_is_told_each_day_with_a_settlement(clie
     shop.advance(until="2026-01-05T23:59:59+01:00")
     client.paid(amount="300.00")
     shop.advance(until="2026-01-06T00:01:00+01:00")
-    assert told(shop) == []
+    assert received(shop) == []
     client.refund(paid["txnRef"], "400.00")
     shop.advance(days=4)
     client.paid(amount="50.00")
     shop.advance(days=2)
-    found = told(shop)
+    found = received(shop)
     assert found == listed(shop)
     assert [(name, net[0]) for name, _, net in found] == [
         ("ST20260105NGN", "1"),
@@ -63,7 +63,7 @@ def test_a_merchant_that_settles_at_once_is_told_each_day_with_a_settlement(clie
     assert (state["next_event"], state["last_day"]) == ("2026-01-11T23:05:00.000Z", "2026-01-10")
 
 
-def test_money_that_settles_later_is_told_when_it_settles_and_with_its_day(
+def test_money_that_settles_later_has_an_event_when_it_settles_and_for_its_day(
     client: PaymentClient, deployment: Deployment
 ) -> None:
     shop = client.shop
@@ -71,13 +71,13 @@ def test_money_that_settles_later_is_told_when_it_settles_and_with_its_day(
     switch(shop, True)
     client.paid(amount="1000.00")
     shop.advance(days=1)
-    [settled] = told(shop)
+    [settled] = received(shop)
     assert settled[:2] == ("ST20260106NGN", "settled")
     shop.advance(days=1)
-    assert told(shop) == [settled, ("ST20260106NGN", "closed", settled[2])] == [settled, *listed(shop)]
+    assert received(shop) == [settled, ("ST20260106NGN", "closed", settled[2])] == [settled, *listed(shop)]
 
 
-def test_days_are_told_while_the_events_are_on(client: PaymentClient) -> None:
+def test_only_days_that_end_while_the_events_are_on_have_one(client: PaymentClient) -> None:
     shop = client.shop
     switch(shop, True)
     for day in range(4):
@@ -85,7 +85,7 @@ def test_days_are_told_while_the_events_are_on(client: PaymentClient) -> None:
         if day in (1, 2):
             switch(shop, day == 2)
         shop.advance(days=1)
-    assert [name for name, _, _ in told(shop)] == ["ST20260105NGN", "ST20260107NGN", "ST20260108NGN"]
+    assert [name for name, _, _ in received(shop)] == ["ST20260105NGN", "ST20260107NGN", "ST20260108NGN"]
     assert switch(shop, False) == {"daily": False, "next_event": None, "last_day": "2026-01-08"}
 
 
@@ -97,7 +97,7 @@ def test_a_reset_turns_them_off(client: PaymentClient) -> None:
     assert state == {"daily": False, "next_event": None, "last_day": None}
     client.paid()
     shop.advance(days=2)
-    assert told(shop) == []
+    assert received(shop) == []
 
 
 def test_the_worker_tells_a_day_once_also_after_one_that_died(client: PaymentClient, deployment: Deployment) -> None:
@@ -112,10 +112,10 @@ def test_the_worker_tells_a_day_once_also_after_one_that_died(client: PaymentCli
         shop.mid,
     )
     shop.put("sandbox", action="freeze", frozen=False)
-    wait_until("the day is told", lambda: told(shop))
+    wait_until("the day is told", lambda: received(shop))
     shop.advance(days=2)
-    assert told(shop) == listed(shop)
-    assert len(told(shop)) == 1
+    assert received(shop) == listed(shop)
+    assert len(received(shop)) == 1
 
 
 def test_events_that_wait_for_delivery_are_no_jobs_of_what_they_tell(client: PaymentClient) -> None:
@@ -126,7 +126,7 @@ def test_events_that_wait_for_delivery_are_no_jobs_of_what_they_tell(client: Pay
     switch(shop, True)
     client.paid()
     shop.advance(days=1)
-    assert [step for _, step, _ in told(shop)] == ["closed", "paid_out"]
+    assert [step for _, step, _ in received(shop)] == ["closed", "paid_out"]
     events = shop.put("resources", inquire="events").body["data"]
     assert {line["state"] for line in events} == {"scheduled"}
     assert shop.put("sandbox", action="audit").body["data"] == []

@@ -76,7 +76,7 @@ def writes_nothing(decision: Decision) -> bool:
         (date(2026, 12, 31), datetime(2026, 12, 31, 23, 5, tzinfo=UTC)),
     ],
 )
-def test_a_day_is_told_five_minutes_after_midnight_in_lagos(day: date, due: datetime) -> None:
+def test_a_day_is_due_five_minutes_after_midnight_in_lagos(day: date, due: datetime) -> None:
     assert time_to_tell(day) == due
 
 
@@ -95,7 +95,7 @@ def test_the_first_day_is_the_one_on_which_they_are_turned_on(now: datetime, fir
     assert reply.data.next_event == time_to_tell(first).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def test_turning_them_on_again_keeps_the_day_that_is_told_next(books: InMemorySettlementEvents) -> None:
+def test_turning_them_on_again_keeps_the_day_of_the_job(books: InMemorySettlementEvents) -> None:
     """A job that is late must not lose its day."""
     kept = books.job
     books.now += timedelta(days=3)
@@ -117,7 +117,7 @@ def test_turning_off_what_was_never_on_writes_nothing() -> None:
     assert (writes_nothing(decision), decision.reply.data.daily) == (True, False)
 
 
-def test_days_on_which_they_were_off_are_not_told(books: InMemorySettlementEvents) -> None:
+def test_days_on_which_they_were_off_have_no_events(books: InMemorySettlementEvents) -> None:
     books.tell(books.job, read(NGN=100))
     books.switch(False)
     books.now += timedelta(days=3)
@@ -153,7 +153,7 @@ def test_a_day_without_settlements_has_no_event(books: InMemorySettlementEvents)
     assert (day_of(books.job), books.job.due) == (MONDAY + timedelta(days=1), time_to_tell(MONDAY + timedelta(days=1)))
 
 
-def test_a_settlement_whose_lines_add_up_to_nothing_is_told(books: InMemorySettlementEvents) -> None:
+def test_a_settlement_whose_lines_add_up_to_nothing_has_an_event(books: InMemorySettlementEvents) -> None:
     books.tell(books.job, read(NGN=0))
     assert [payload_of(event)["chargedAmount"] for event in books.events] == ["0.00"]
 
@@ -169,11 +169,11 @@ def test_a_job_that_comes_twice_tells_its_day_once(books: InMemorySettlementEven
 
 def test_a_job_that_is_late_by_days_tells_them_one_by_one(books: InMemorySettlementEvents) -> None:
     books.now += timedelta(days=4)
-    told = []
+    days = []
     while books.job.due <= books.now:
-        told.append(day_of(books.job))
-        books.tell(books.job, read(NGN=len(told)))
-    assert told == [MONDAY + timedelta(days=days) for days in range(4)]
+        days.append(day_of(books.job))
+        books.tell(books.job, read(NGN=len(days)))
+    assert days == [MONDAY + timedelta(days=count) for count in range(4)]
     assert [payload_of(event)["txnRef"] for event in books.events] == [f"ST2026010{day}NGN" for day in (5, 6, 7, 8)]
     assert len({event.reference for event in books.events}) == 4
 

@@ -1,8 +1,8 @@
 """Daily events of settlements: after the end of each day in Lagos, one for each settlement of that day.
 
-A merchant turns them on. While they are on there is one job, for the day that is told next. It is due shortly after that
-day has ended; when it is done, the job is that of the following day. A job that is late by days therefore tells them one
-by one. Contract: resources#settlement-events
+A merchant turns them on. While they are on there is one job, for the day that is told next. It is due shortly after
+that day has ended; when it is done, the job is that of the following day. A job that is late by days therefore tells
+them one by one. Contract: resources#settlement-events
 """
 
 from datetime import date, datetime, timedelta
@@ -42,7 +42,7 @@ class SettlementEvents(Row):
 
 
 class DayWork(msgspec.Struct, frozen=True):
-    """What a job is about: the day that it tells."""
+    """The work of a job: the day that it tells."""
 
     day: date
 

@@ -72,8 +72,8 @@ def need_day(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 def decide_day(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
     """Tells the settlements of a day by one event each, and schedules the following day.
 
-    The answer is what was read of the day: the net of each settlement by currency, in minor units (store.py). A day that
-    could not be read is read again later.
+    The answer is what was read of the day: the net of each settlement by currency, in minor units (store.py). A day
+    that could not be read is read again later.
     """
     setting, current_job = seen.get(SettlementEvents, job.subject), seen.get(Job, job.key)
     if setting is None or current_job is None or current_job.work != job.work:

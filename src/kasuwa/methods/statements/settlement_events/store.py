@@ -29,8 +29,8 @@ async def read_setting(
 
 
 async def read_ended_day(job: Job, reader: ActionReader) -> Answer:
-    """Returns the net of each settlement of a job's day, by currency. Raises Unavailable if too many postings of the day
-    are not summed yet."""
+    """Returns the net of each settlement of a job's day, by currency. Raises Unavailable if too many postings of the
+    day are not summed yet."""
     day = day_of(job)
     async with reader.snapshot() as snapshot:
         found = await read_days(job.merchant_id, day, day, None, snapshot)

@@ -9,8 +9,8 @@ class SettlementEventsRequest(msgspec.Struct, kw_only=True):
     """Turns daily events of settlements on or off."""
 
     daily: bool
-    """true: after the end of each day in Lagos, beginning with today, you get one event for each settlement of that day.
-    false: you get none."""
+    """true: after the end of each day in Lagos, beginning with today, you get one event for each settlement of that
+    day. false: you get none."""
 
 
 class SettlementEventsReadRequest(msgspec.Struct, kw_only=True):
