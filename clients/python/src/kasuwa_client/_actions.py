@@ -1245,6 +1245,23 @@ RESOURCES_PROOF: Action[types.ProofReply] = Action(
     fields={"reference": ("reference", "text")},
     reply="ProofReply",
 )
+RESOURCES_SETTLEMENT_EVENTS: Action[types.SettlementEventsReply] = Action(
+    name="resources.settlement_events",
+    path="resources",
+    selectors={"request": "settlement_events"},
+    fields={"daily": ("daily", "boolean")},
+    reply="SettlementEventsReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+RESOURCES_DAILY_SETTLEMENT_EVENTS: Action[types.SettlementEventsReply] = Action(
+    name="resources.daily_settlement_events",
+    path="resources",
+    selectors={"inquire": "settlement_events"},
+    fields={},
+    reply="SettlementEventsReply",
+)
 RESOURCES_PAYOUT_SCHEDULE: Action[types.ScheduleReply] = Action(
     name="resources.payout_schedule",
     path="resources",

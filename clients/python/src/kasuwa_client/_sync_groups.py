@@ -5045,6 +5045,57 @@ class Resources(SyncGroup):
         """
         return self._call(actions.RESOURCES_PROOF, {"reference": reference})
 
+    def settlement_events(self, *, daily: bool, idempotency_key: str | None = None) -> types.SettlementEventsReply:
+        """Turn daily events of settlements on or off.
+
+        Turns daily events of settlements on or off.
+
+        Needs a key of scope `all`.
+
+        daily: true: after the end of each day in Lagos, beginning with today, you get one event for each settlement
+            of that day. false: you get none.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.settlement_events(daily=True)
+
+            {
+              "status": 200,
+              "message": "Daily events of settlements are on",
+              "data": {
+                "daily": true,
+                "next_event": "2026-01-05T23:05:00.000Z",
+                "last_day": null
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_SETTLEMENT_EVENTS, {"daily": daily}, idempotency_key)
+
+    def daily_settlement_events(self) -> types.SettlementEventsReply:
+        """Whether daily events of settlements are on.
+
+        Reads whether daily events of settlements are on.
+
+        Needs a key of scope `read`.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.daily_settlement_events()
+
+            {
+              "status": 200,
+              "message": "Daily events of settlements are on",
+              "data": {
+                "daily": true,
+                "next_event": "2026-01-05T23:05:00.000Z",
+                "last_day": null
+              }
+            }
+        """
+        return self._call(actions.RESOURCES_DAILY_SETTLEMENT_EVENTS, {})
+
     def payout_schedule(
         self,
         *,
@@ -6249,6 +6300,7 @@ class Sandbox(SyncGroup):
                 "cashcode": 1,
                 "checkout": 1,
                 "payment": 14,
+                "settlements": 1,
                 "webhook": 5
               }
             }

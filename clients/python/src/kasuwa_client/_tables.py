@@ -1375,6 +1375,16 @@ TYPES: Mapping[str, FieldTable] = {
         "lines": ("lines", "[SettlementLine]"),
         "payouts": ("payouts", "[text]"),
     },
+    "SettlementEventsReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "SettlementEventsState"),
+    },
+    "SettlementEventsState": {
+        "daily": ("daily", "boolean"),
+        "next_event": ("next_event", "text"),
+        "last_day": ("last_day", "text"),
+    },
     "SettlementLine": {"kind": ("kind", "choice"), "amount": ("amount", "amount"), "count": ("count", "integer")},
     "SettlementReply": {"status": ("status", "integer"), "data": ("data", "SettlementDetail")},
     "SettlementSummary": {

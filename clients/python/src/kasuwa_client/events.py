@@ -680,7 +680,9 @@ class DisputeEvent(EventBase):
 
 @dataclass(frozen=True)
 class SettlementEvent(EventBase):
-    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out."""
+    """Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. If
+    daily events are on, also: a day with a settlement has ended.
+    """
 
     event_id: str | None
     """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
@@ -695,9 +697,11 @@ class SettlementEvent(EventBase):
     txn_ref: str
     """The `settlement_id`; of a payout, the `txnRef` of its transfer."""
     charged_amount: Decimal
-    """The amount that moved, in major units of the currency."""
+    """The amount that moved, in major units of the currency. If the step is `closed`, the `net` of the settlement:
+    with a minus sign if the day took more from the wallet than it brought, and 0.00 if the two are equal.
+    """
     payment_method: str
-    """`wallet` if the wallet received it, `bank` if it was paid out to your bank account."""
+    """`wallet` if it is about the wallet, `bank` if it was paid out to your bank account."""
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
     kind: Literal["settlement"]
@@ -706,8 +710,10 @@ class SettlementEvent(EventBase):
     """Currency of the amount, as its ISO 4217 code."""
     settlement_id: str
     """The settlement of the day, with all its lines: `inquire` it."""
-    step: Literal["paid_out", "released", "settled"]
-    """`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer."""
+    step: Literal["closed", "paid_out", "released", "settled"]
+    """`settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer;
+    `closed`: the day has ended, and its settlement does not change any more.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {

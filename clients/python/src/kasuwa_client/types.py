@@ -4705,6 +4705,38 @@ class SettlementDetail(Result):
 
 
 @dataclass(frozen=True)
+class SettlementEventsReply(Result):
+    """Whether you get daily events of settlements."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SettlementEventsState
+    """The setting."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class SettlementEventsState(Result):
+    """Whether you get daily events of settlements."""
+
+    daily: bool
+    """Whether they are on."""
+    next_event: str | None = None
+    """When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are
+    off.
+    """
+    last_day: str | None = None
+    """The last day whose settlements were told, in Lagos. Null before the first."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"daily": "daily", "next_event": "next_event", "last_day": "last_day"}
+
+
+@dataclass(frozen=True)
 class SettlementLine(Result):
     """The movements of one kind."""
 

@@ -197,14 +197,20 @@ export interface DisputeEvent extends EventPayload {
   readonly plan_id?: string;
 }
 
-/** Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. */
+/**
+ * Collected money reached the wallet on its settlement day, was released from the reserve, or was paid out. If daily
+ * events are on, also: a day with a settlement has ended.
+ */
 export interface SettlementEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "settlement";
   /** The settlement of the day, with all its lines: `inquire` it. */
   readonly settlement_id: string;
-  /** `settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer. */
-  readonly step: "paid_out" | "released" | "settled";
+  /**
+   * `settled`: to the wallet; `released`: from the reserve; `paid_out`: to your bank account, by a transfer; `closed`:
+   * the day has ended, and its settlement does not change any more.
+   */
+  readonly step: "closed" | "paid_out" | "released" | "settled";
 }
 
 /**

@@ -40,9 +40,9 @@ export class KasuwaPaths {
    * `PUT /resources`: banks, accountName, bvn, card, personalizedAccount, closePersonalizedAccount, accounts, wallet,
    * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
    * pauseInstallments, cancelInstallments, paylink, paylinks, paylinkDetail, paylinkDisable, paylinkEnable, customer,
-   * customers, customerDetail, transactions, transaction, statement, settlements, settlement, proof, payoutSchedule,
-   * payouts, keys, invoice, invoices, invoiceDetail, invoiceVoid, ticket, ticketLinks, ticketSales, ticketByCode,
-   * ticketUse.
+   * customers, customerDetail, transactions, transaction, statement, settlements, settlement, proof, settlementEvents,
+   * dailySettlementEvents, payoutSchedule, payouts, keys, invoice, invoices, invoiceDetail, invoiceVoid, ticket,
+   * ticketLinks, ticketSales, ticketByCode, ticketUse.
    */
   readonly resources: ResourcesMethods;
   /**

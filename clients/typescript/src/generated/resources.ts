@@ -53,6 +53,7 @@ import {
 } from "./shapes.js";
 import {
   type ProofReply,
+  type SettlementEventsReply,
   type SettlementReply,
   type SettlementSummary,
   type SettlementsReply,
@@ -805,6 +806,18 @@ export interface ResourcesProofRequest {
   readonly reference: string;
 }
 
+/** Request of resources settlementEvents. Turns daily events of settlements on or off. */
+export interface ResourcesSettlementEventsRequest {
+  /**
+   * true: after the end of each day in Lagos, beginning with today, you get one event for each settlement of that day.
+   * false: you get none.
+   */
+  readonly daily: boolean;
+}
+
+/** Request of resources dailySettlementEvents. Reads whether daily events of settlements are on. */
+export type ResourcesDailySettlementEventsRequest = Record<string, never>;
+
 /**
  * Request of resources payoutSchedule. Sets when the NGN wallet is paid out to your own bank account, or ends that.
  */
@@ -1263,6 +1276,22 @@ const PROOF: Operation = {
   name: "resources.proof",
   path: "resources",
   select: { inquire: "proof" },
+  repeat: "read",
+};
+
+const SETTLEMENT_EVENTS: Operation = {
+  name: "resources.settlementEvents",
+  path: "resources",
+  select: { request: "settlement_events" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const DAILY_SETTLEMENT_EVENTS: Operation = {
+  name: "resources.dailySettlementEvents",
+  path: "resources",
+  select: { inquire: "settlement_events" },
   repeat: "read",
 };
 
@@ -2750,6 +2779,63 @@ export class ResourcesMethods {
    */
   proof(request: ResourcesProofRequest, options?: CallOptions): Promise<ProofReply> {
     return callAction(this.#caller, PROOF, request, options);
+  }
+
+  /**
+   * Turn daily events of settlements on or off.
+   *
+   * Turns daily events of settlements on or off.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.settlementEvents({
+   *   daily: true,
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Daily events of settlements are on",
+   * //   data: {
+   * //     daily: true,
+   * //     next_event: "2026-01-05T23:05:00.000Z",
+   * //     last_day: null,
+   * //   },
+   * // }
+   * ```
+   */
+  settlementEvents(request: ResourcesSettlementEventsRequest, options?: CallOptions): Promise<SettlementEventsReply> {
+    return callAction(this.#caller, SETTLEMENT_EVENTS, request, options);
+  }
+
+  /**
+   * Whether daily events of settlements are on.
+   *
+   * Reads whether daily events of settlements are on.
+   *
+   * Needs a key of scope `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.dailySettlementEvents();
+   * // {
+   * //   status: 200,
+   * //   message: "Daily events of settlements are on",
+   * //   data: {
+   * //     daily: true,
+   * //     next_event: "2026-01-05T23:05:00.000Z",
+   * //     last_day: null,
+   * //   },
+   * // }
+   * ```
+   */
+  dailySettlementEvents(
+    request: ResourcesDailySettlementEventsRequest = {},
+    options?: CallOptions,
+  ): Promise<SettlementEventsReply> {
+    return callAction(this.#caller, DAILY_SETTLEMENT_EVENTS, request, options);
   }
 
   /**

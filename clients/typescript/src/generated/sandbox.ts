@@ -1063,6 +1063,7 @@ export class SandboxMethods {
    * //     cashcode: 1,
    * //     checkout: 1,
    * //     payment: 14,
+   * //     settlements: 1,
    * //     webhook: 5,
    * //   },
    * // }

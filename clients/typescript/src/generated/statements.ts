@@ -152,6 +152,28 @@ export interface SettlementDetail {
   readonly payouts: readonly string[];
 }
 
+/** Whether you get daily events of settlements. */
+export interface SettlementEventsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The setting. */
+  readonly data: SettlementEventsState;
+}
+
+/** Whether you get daily events of settlements. */
+export interface SettlementEventsState {
+  /** Whether they are on. */
+  readonly daily: boolean;
+  /**
+   * When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are off.
+   */
+  readonly next_event: string | null;
+  /** The last day whose settlements were told, in Lagos. Null before the first. */
+  readonly last_day: string | null;
+}
+
 /** The movements of one kind. */
 export interface SettlementLine {
   /** Kind of the movements. */
