@@ -217,7 +217,7 @@ def test_daily_events_are_turned_on_and_off_on_the_page_of_settlements(
         assert shown in page.words
         assert f"Daily events of settlements are {'on' if daily == 'yes' else 'off'}." in page.words
     visitor.post("/settlements/events", daily="perhaps")
-    assert "daily: must be true or false" in visitor.get("/settlements").words
+    assert "daily: true or false" in visitor.get("/settlements").words
     [[count]] = deployment.fetch(
         "select count(*) from audit_entry join merchant using (merchant_id) where mid = $1"
         " and action = 'changed the daily events of settlements'",

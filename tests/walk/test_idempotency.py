@@ -66,7 +66,7 @@ def title(row: ActionRow) -> str:
 
 
 def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns a different request that is valid too: another amount, count or text."""
+    """Returns a different request that is valid too: another amount, count, text or choice."""
     selecting = {row.selector, *(row.action.variant or ())[:1]}
     paths = [path for path in example_paths(fields, ()) if path[0] not in selecting and path[-1] != "orderRef"]
 
@@ -80,6 +80,8 @@ def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     if path[-1] == "code":
         # A longer one would have a wrong check character.
         return with_value(fields, path, UNKNOWN_TICKET_CODE)
+    if isinstance(value, bool):
+        return with_value(fields, path, not value)
     changed = f"1{value}" if path[-1] == "amount" else value + 1 if isinstance(value, int) else f"{value}x"
     return with_value(fields, path, changed)
 
