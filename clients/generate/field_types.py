@@ -82,6 +82,7 @@ TIME_FIELDS = frozenset(
             "dateClosed",
             "respond_by",
             "next_payout",
+            "next_event",
             "expires_at",
             "opened_at",
             "matures_at",
@@ -92,7 +93,7 @@ TIME_FIELDS = frozenset(
         *("paid_at", "voided_at", "used_at", "ended_at", "made_at", "last_used_at", "refused_at"),
     }
 )
-DATE_FIELDS = frozenset({"due", "day", "start_date", "next_date", "payout_date", "dob", "date_due"})
+DATE_FIELDS = frozenset({"due", "day", "last_day", "start_date", "next_date", "payout_date", "dob", "date_due"})
 NAMED_KINDS: tuple[tuple[frozenset[str], FieldKind], ...] = (
     (AMOUNT_FIELDS, "amount"),
     (DECIMAL_FIELDS, "decimal"),

@@ -1382,8 +1382,8 @@ TYPES: Mapping[str, FieldTable] = {
     },
     "SettlementEventsState": {
         "daily": ("daily", "boolean"),
-        "next_event": ("next_event", "text"),
-        "last_day": ("last_day", "text"),
+        "next_event": ("next_event", "time"),
+        "last_day": ("last_day", "date"),
     },
     "SettlementLine": {"kind": ("kind", "choice"), "amount": ("amount", "amount"), "count": ("count", "integer")},
     "SettlementReply": {"status": ("status", "integer"), "data": ("data", "SettlementDetail")},

@@ -4725,11 +4725,11 @@ class SettlementEventsState(Result):
 
     daily: bool
     """Whether they are on."""
-    next_event: str | None = None
+    next_event: dt.datetime | None = None
     """When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are
     off.
     """
-    last_day: str | None = None
+    last_day: dt.date | None = None
     """The last day whose settlements were told, in Lagos. Null before the first."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 

@@ -169,9 +169,9 @@ export interface SettlementEventsState {
   /**
    * When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are off.
    */
-  readonly next_event: string | null;
+  readonly next_event: Time | null;
   /** The last day whose settlements were told, in Lagos. Null before the first. */
-  readonly last_day: string | null;
+  readonly last_day: CalendarDate | null;
 }
 
 /** The movements of one kind. */
