@@ -83,6 +83,7 @@ JOB_TEXTS = {
     "savings.post_interest": "Interest is added to the savings account",
     "settlement.release": "The reserve is released to the wallet",
     "settlement.settle": "The money is settled to the wallet",
+    "settlements.tell": "The settlements of the day are told by an event",
     "thrift.run_cycle": "The next cycle of the thrift plan is run",
     "virtualcard.monthly": "The card's monthly fee is charged",
     "webhook.deliver": "The event is sent to the webhook",
