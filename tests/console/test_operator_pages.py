@@ -208,7 +208,7 @@ def test_an_open_transaction_can_be_requeried_at_once(
     mine = "select key from scheduled_job join merchant using (merchant_id) where mid = $1"
     key = deployment.fetch(mine, shop.mid)[0][0]
     deployment.fetch("update scheduled_job set run_at = 'infinity' where key = $1", key)
-    admin.get("/operator/work")
+    assert "The bank is asked for the outcome" in admin.get("/operator/work").text
     tried = "select attempt from scheduled_job where key = $1"
     before = deployment.fetch(tried, key)[0][0]
     assert admin.post(f"/operator/work/{key.hex()}").http == 303

@@ -9,6 +9,7 @@ from kasuwa.console.audit_view import make_lines
 from kasuwa.console.events import parse_int
 from kasuwa.console.operator_reads import AuditCursor
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
+from kasuwa.console.timelines import JOB_TEXTS
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.db import jobs
 
@@ -18,7 +19,8 @@ async def show_jobs(visit: Visit) -> Response:
         queues = await operator_reads.list_queues(reader)
         open_jobs = await operator_reads.list_open_jobs(reader, visit.services.rail_job_kinds)
         endpoints = await operator_reads.list_failing_endpoints(reader)
-    return visit.render("operator_jobs.html", queues=queues, open_jobs=open_jobs, endpoints=endpoints)
+    shown = {"queues": queues, "open_jobs": open_jobs, "endpoints": endpoints, "job_texts": JOB_TEXTS}
+    return visit.render("operator_jobs.html", **shown)
 
 
 async def requery_rail(visit: Visit) -> Response:
