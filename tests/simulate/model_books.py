@@ -13,7 +13,7 @@ LAGOS = timezone(timedelta(hours=1))
 SUCCESSFUL, FAILED, PENDING, PROCESSING = "successful", "failed", "pending", "processing"
 
 WALLET = "wallet:main:NGN"
-WALLETS = {"NGN": WALLET, "USD": "wallet:main:USD"}
+WALLETS = {currency: f"wallet:main:{currency}" for currency in ("NGN", "USD", "GHS", "KES")}
 OPENING = {"NGN": 1_000_000_000, "USD": 1_000_000}
 MIN_AMOUNT = {"NGN": 100, "USD": 50}
 MAX_AMOUNT = {"NGN": 1_000_000_000, "USD": 1_000_000}
@@ -66,6 +66,14 @@ def midnight(day: date) -> datetime:
 
 
 @dataclass(frozen=True)
+class Id:
+    """Stands for the identifier that the service gave to an object of the model. With an empty key, for one that no
+    reply shows."""
+
+    key: str
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The outcome of a rail call: the first answer, the final status and the age at which it is reached by itself (0:
     never), and the status from the first re-query on if that differs."""
@@ -74,6 +82,10 @@ class Outcome:
     final_status: str = ""
     final_after_seconds: int = 0
     interim_status: str = ""
+
+    @property
+    def end(self) -> str:
+        return self.final_status or self.first_status
 
 
 @dataclass
@@ -114,6 +126,11 @@ class Books:
         self.posted: Counter[str] = Counter()
         self.held: Counter[str] = Counter()
         self.txns: dict[str, Txn] = {}
+        # A planned fault of the next call of a rail: the rail and the kind.
+        self.fault = ("", "")
+        # What the log of events must contain, and what has been reached.
+        self.events: list[Reply] = []
+        self.reached: Counter[str] = Counter()
         self._count = 0
         for currency, amount in OPENING.items():
             self.fund_wallet(currency, amount)
@@ -149,6 +166,46 @@ class Books:
             "held": money(self.held[account]),
         }
 
+    # --- planned faults and events -------------------------------------------------------------------------------
+
+    def take_fault(self, rail: str) -> str:
+        """Returns the kind of the fault that is planned for a call of this rail, and uses it up. Empty if there is
+        none."""
+        planned, kind = self.fault
+        if planned != rail:
+            return ""
+        self.fault = ("", "")
+        self.reached[f"{kind} of the {rail} rail"] += 1
+        return kind
+
+    def apply_fault(self, rail: str, outcome: Outcome, unanswered: str = PENDING) -> Outcome:
+        """Returns the outcome of a call that may have a planned fault. Contract: sandbox#fault
+
+        `unanswered` is the status while the rail has not answered.
+        """
+        kind = self.take_fault(rail)
+        if kind == "decline":
+            return Outcome(FAILED)
+        if kind == "reset":
+            return Outcome(unanswered, FAILED, DAY, interim_status=PENDING if unanswered != PENDING else "")
+        if kind == "unavailable" and outcome.final_after_seconds:
+            # It is sent at the first retry, and open from then on.
+            after = FIRST_REQUERY_AGE + outcome.final_after_seconds
+            return Outcome(unanswered, outcome.end, after, interim_status=PENDING if unanswered != PENDING else "")
+        return Outcome(unanswered, outcome.end, FIRST_REQUERY_AGE) if kind else outcome
+
+    def tell(
+        self, kind: str, key: str, status: str, amount: int, currency: str = "NGN", method: str = "", **fields: Any
+    ) -> None:
+        """Adds an event. `key` is that of the object which has the reference, or empty."""
+        charged = money(amount if status == SUCCESSFUL else 0)
+        payload = {"status": 200, "txnStatus": status, "txnRef": Id(key), "chargedAmount": charged, "kind": kind}
+        payload |= {"paymentMethod": method or kind, "endpoint": "test", "currency": currency}
+        self.events.append({**payload, **fields})
+
+    def tell_end(self, txn: Txn) -> None:
+        """Adds the event of a transaction that has become final."""
+
     # --- the tariff ----------------------------------------------------------------------------------------------
 
     def vat(self, fee: int) -> int:
@@ -172,8 +229,10 @@ class Books:
         return fee
 
     def mobile_fee(self, method: str, amount: int) -> int:
-        """Returns the fee of a collection by USSD, QR code or from a bank account, in naira."""
-        return self.card_fee(amount, "NGN", True) if method == "ussd" else min(percentage_of(amount, 50), 100_000)
+        """Returns the fee of a collection by USSD, telephone, QR code or from a bank account, in naira."""
+        if method in ("ussd", "phone"):
+            return self.card_fee(amount, "NGN", True)
+        return min(percentage_of(amount, 50), 100_000)
 
     def inbound_fee(self, amount: int) -> int:
         """Returns the fee of a collection by bank transfer."""
@@ -212,6 +271,7 @@ class Books:
         self.held.subtract(txn.holds)
         if status == SUCCESSFUL:
             self.move(*txn.moves)
+        self.tell_end(txn)
         self.on_end(txn)
 
     def on_end(self, txn: Txn) -> None:

@@ -12,6 +12,7 @@ from tests.simulate.model_books import (
     SUCCESSFUL,
     WALLET,
     WALLETS,
+    Id,
     Outcome,
     Reply,
     Txn,
@@ -148,11 +149,14 @@ class Cards(Rails):
         return {"status": 200}
 
     def purchase(self, key: str, amount: int) -> Reply:
+        """Charges a card in a shop. Every fault of the issuer declines it."""
         card = self.cards[key]
-        if card.state != ACTIVE or card.is_expired(self.today) or amount > self.posted[card.account]:
-            return {"status": 200, "txnStatus": FAILED}
-        self.move((card.account, f"rail:issuer:{card.currency}", amount))
-        return {"status": 200, "txnStatus": SUCCESSFUL}
+        is_short = card.is_expired(self.today) or amount > self.posted[card.account]
+        status = FAILED if self.take_fault("issuer") or card.state != ACTIVE or is_short else SUCCESSFUL
+        if status == SUCCESSFUL:
+            self.move((card.account, f"rail:issuer:{card.currency}", amount))
+        self.tell("card_purchase", "", status, amount, card.currency, "virtual_card", reference=Id(key))
+        return {"status": 200, "txnStatus": status}
 
     def take_monthly_fee(self, card: Card) -> None:
         fee = CARD_TARIFF[card.currency][1]

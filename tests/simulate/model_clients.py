@@ -11,6 +11,7 @@ from tests.simulate.model_books import (
     MIN_AMOUNT,
     SUCCESSFUL,
     WALLET,
+    Id,
     Reply,
     Txn,
     add_months,
@@ -45,6 +46,8 @@ class Savings:
     deposits: list[tuple[int, Fraction]] = field(default_factory=list)
     due_interest: int = 0
     due_tax: int = 0
+    # What money has earned since the last posting that has left without forfeiting it: contributions to a thrift plan.
+    kept: Fraction = Fraction(0)
 
     @property
     def account(self) -> str:
@@ -52,7 +55,12 @@ class Savings:
 
     @property
     def accrued(self) -> Fraction:
-        return sum((earned for _, earned in self.deposits), Fraction(0))
+        return sum((earned for _, earned in self.deposits), self.kept)
+
+    @property
+    def unpaid(self) -> int:
+        """Interest that has been earned and not been paid."""
+        return self.due_interest + half_up(self.accrued)
 
     def record_deposit(self, balance: int) -> None:
         """Adds money that has come in to the savings."""
@@ -61,13 +69,14 @@ class Savings:
         if came:
             self.deposits.append((came, Fraction(0)))
 
-    def take(self, amount: int) -> None:
-        """Removes an amount, newest deposits first, with the interest that they earned."""
+    def take(self, amount: int, *, forfeits: bool = True) -> None:
+        """Removes an amount, newest deposits first, with the interest that they earned if that is forfeited."""
         while amount:
             piece, earned = self.deposits.pop()
             part = min(piece, amount)
             if part < piece:
                 self.deposits.append((piece - part, earned * (piece - part) / piece))
+            self.kept += 0 if forfeits else earned * part / piece
             amount -= part
 
     @property
@@ -87,6 +96,7 @@ class Clients(Cards):
         super().__init__(now)
         self.savings: dict[str, Savings] = {}
         self.loans: dict[str, Loan] = {}
+        self.is_interest_due = False
 
     # --- savings -------------------------------------------------------------------------------------------------
 
@@ -103,8 +113,13 @@ class Clients(Cards):
         if self.available(WALLET) < amount:
             return INSUFFICIENT_FUNDS
         self.move((WALLET, savings.account, amount))
-        savings.had_money = True
+        self.tell("deposit", "", SUCCESSFUL, amount, method="wallet", savings_id=Id(key))
+        self.receive(savings, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "balance": money(self.available(savings.account))}
+
+    def receive(self, savings: Savings, amount: int) -> None:
+        """Called after savings have got money: pending ones are active, and closed ones open again."""
+        savings.had_money = savings.is_open = True
 
     def deposit_by_card(self, key: str, of: str, amount: int, number: str, pin: str) -> Reply:
         """Deposits by card. The savings get the whole amount; the wallet pays the fee."""
@@ -133,6 +148,7 @@ class Clients(Cards):
                 return INSUFFICIENT_FUNDS
             self.take(savings, amount)
             self.move((savings.account, WALLET, amount))
+            self.tell("cashout", "", SUCCESSFUL, amount, method="cash", savings_id=Id(of))
         elif method == "transfer":
             txn = self.new_transfer(key, amount, savings.account, BY_ACCOUNT[CLIENTS[client]], of)
             if not self.begin(txn):
@@ -147,8 +163,23 @@ class Clients(Cards):
         had = self.posted[savings.account]
         savings.record_deposit(had)
         savings.take(amount)
-        if had == amount and not savings.due_interest:
+        if had == amount and self.is_closable(savings):
             savings.is_open = False
+
+    def is_closable(self, savings: Savings) -> bool:
+        """Returns whether savings that are empty can be closed."""
+        return not savings.unpaid
+
+    def close_savings(self, key: str) -> Reply:
+        """Closes empty savings, by taking nothing out. Contract: investments#close"""
+        savings = self.savings[key]
+        if not savings.is_open:
+            return refuse(104, CLOSED)
+        if self.posted[savings.account] or not self.is_closable(savings):
+            return refuse(104, "amount")
+        savings.is_open = False
+        self.reached["empty savings closed"] += 1
+        return {"status": 200, "balance": money(0)}
 
     def end(self, txn: Txn, status: str) -> None:
         """Ends a transaction. Savings accrue interest on the balance before the money leaves."""
@@ -161,22 +192,27 @@ class Clients(Cards):
         return {
             "state": savings.state_on(self.today),
             "balance": money(self.available(savings.account)),
-            "accrued_interest": money(savings.due_interest + half_up(savings.accrued)),
+            "accrued_interest": money(savings.unpaid),
         }
 
     def accrue_day(self) -> None:
         """Ends a day: accrues its interest on the closing balance. A month that ends is rounded and becomes due."""
+        self.is_interest_due = True
         for savings in self.savings.values():
             savings.record_deposit(self.posted[savings.account])
             if savings.months < savings.period:
                 savings.deposits = [(sum_, earned + sum_ * savings.annual / 365) for sum_, earned in savings.deposits]
                 if add_months(savings.opened_on, savings.months + 1) == self.today:
                     interest = half_up(savings.accrued)
-                    savings.deposits = [(sum_, Fraction(0)) for sum_, _ in savings.deposits]
+                    savings.deposits, savings.kept = [(sum_, Fraction(0)) for sum_, _ in savings.deposits], Fraction(0)
                     savings.months += 1
                     savings.due_interest += interest
                     savings.due_tax += half_up(interest * savings.tax)
                     self.close_if_over(savings)
+
+    def pay_interest(self) -> None:
+        """Posts the interest that is due, as far as the wallet covers it."""
+        self.is_interest_due = False
         for savings in self.savings.values():
             if 0 < savings.due_interest <= self.available(WALLET):
                 self.move((WALLET, savings.account, savings.due_interest))
@@ -184,7 +220,8 @@ class Clients(Cards):
                 savings.due_interest = savings.due_tax = 0
 
     def close_if_over(self, savings: Savings) -> None:
-        if self.today >= savings.matures_on and not savings.due_interest and not self.posted[savings.account]:
+        is_empty = not self.posted[savings.account] and self.is_closable(savings)
+        if self.today >= savings.matures_on and is_empty:
             savings.is_open = False
 
     # --- loans ---------------------------------------------------------------------------------------------------
@@ -238,10 +275,15 @@ class Clients(Cards):
         if amount > payoff:
             return refuse(104, "closes the loan")
         if number:
-            if pin in WRONG_PINS or PAYER_CARDS[number].charge == DECLINED:
+            is_declined = pin in WRONG_PINS or PAYER_CARDS[number].charge == DECLINED
+            status = FAILED if is_declined else SUCCESSFUL
+            self.tell("payment", "", status, amount, method="card", loan_id=Id(key))
+            if is_declined:
                 return {"status": 200, "txnStatus": FAILED}
             fee = self.card_fee(amount, "NGN", PAYER_CARDS[number].local)
             self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
+        else:
+            self.tell("repayment", "", SUCCESSFUL, amount, method="wallet", loan_id=Id(key), orderRef=Id(""))
         self.credit(loan, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
 
@@ -271,7 +313,7 @@ class Clients(Cards):
     def on_end(self, txn: Txn) -> None:
         if txn.kind == "deposit":
             if txn.status == SUCCESSFUL:
-                self.savings[txn.purpose].had_money = self.savings[txn.purpose].is_open = True
+                self.receive(self.savings[txn.purpose], txn.amount)
         elif txn.purpose in self.loans:
             self.end_disbursement(self.loans[txn.purpose], txn.status)
         else:

@@ -1,18 +1,22 @@
-"""The model of disputes, and of the events that every final transaction and every step of a dispute has."""
+"""The model of disputes: what they hold and take, their deadline, and an event for each step."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from tests.simulate.model_books import FAILED, SUCCESSFUL, WALLETS, Reply, Txn, money, refuse
+from tests.simulate.model_books import SUCCESSFUL, WALLETS, Id, Reply, money, refuse
 from tests.simulate.model_clients import Clients
 from tests.simulate.model_rails import Payment
 
 DISPUTE_FEES = {"NGN": 150_000, "USD": 1_500}
 DISPUTE_LIFE = timedelta(hours=168)
-# The kinds of transactions whose events are compared. Each has one, when it is final.
-EVENT_KINDS = ("transfer", "bill", "payment", "refund")
+REMINDERS = (timedelta(hours=48), timedelta(hours=12))  # before the deadline
+REASON = "fraudulent"
+
+
+def utc_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
 @dataclass
@@ -24,6 +28,7 @@ class Dispute:
     vat: int
     due_at: datetime
     state: str = "needs_response"
+    reminders: int = 0  # sent so far
 
     @property
     def total(self) -> int:
@@ -47,6 +52,7 @@ class Disputes(Clients):
     def can_dispute(self, payment: Payment) -> bool:
         """Returns whether a dispute of all that is left would be covered by the wallet. Debts are not modeled."""
         is_paid = self.txns[payment.key].status == SUCCESSFUL and self.refundable(payment) > 0
+        is_paid = is_paid and payment.currency in DISPUTE_FEES
         total = self.new_dispute("", payment.key, self.refundable(payment)).total if is_paid else 0
         return is_paid and self.available(WALLETS[payment.currency]) >= total
 
@@ -58,7 +64,20 @@ class Disputes(Clients):
         dispute = self.disputes[key] = self.new_dispute(key, of, amount)
         payment.disputed += amount
         self.held[WALLETS[payment.currency]] += dispute.total
+        self.tell_step(dispute, "opened")
         return {"status": 200}
+
+    def tell_step(self, dispute: Dispute, step: str) -> None:
+        payment = dispute.payment
+        fields = {"disputeOf": Id(payment.key), "state": dispute.state, "step": step, "reason": REASON}
+        fields |= {"fee": money(dispute.fee), "vat": money(dispute.vat), "respond_by": utc_text(dispute.due_at)}
+        if payment.plan:
+            fields["plan_id"] = Id(payment.plan)
+        self.tell("dispute", dispute.key, SUCCESSFUL, dispute.amount, payment.currency, payment.method, **fields)
+
+    def remind(self, dispute: Dispute) -> None:
+        dispute.reminders += 1
+        self.tell_step(dispute, "reminder")
 
     def end_dispute(self, key: str, state: str) -> Reply:
         """Ends a dispute: what was won is the merchant's again, anything else takes amount and fee."""
@@ -74,6 +93,7 @@ class Disputes(Clients):
         else:
             self.move((wallet, dispute.payment.rail, dispute.amount))
             self.move(*self.fee_moves(wallet, "dispute", currency, dispute.fee))
+        self.tell_step(dispute, state)
         return {"status": 200}
 
     def expected_dispute(self, key: str) -> Reply:
@@ -81,20 +101,9 @@ class Disputes(Clients):
         held = money(dispute.total if dispute.is_open else 0)
         return {"state": dispute.state, "amount": money(dispute.amount), "fee": money(dispute.fee), "held": held}
 
-    def dispute_changes(self) -> Iterator[tuple[datetime, int, partial[Reply]]]:
+    def dispute_changes(self) -> Iterator[tuple[datetime, int, partial[object]]]:
         for dispute in self.disputes.values():
+            if dispute.is_open and dispute.reminders < len(REMINDERS):
+                yield dispute.due_at - REMINDERS[dispute.reminders], 0, partial(self.remind, dispute)
             if dispute.is_open:
                 yield dispute.due_at, 0, partial(self.end_dispute, dispute.key, "expired")
-
-    # --- events ------------------------------------------------------------------------------------------------------
-
-    def expected_event(self, txn: Txn) -> Reply | None:
-        """Returns what the event of a transaction must contain, or None if it has none yet."""
-        if txn.kind not in EVENT_KINDS or not txn.is_final:
-            return None
-        charged = self.payments[txn.key].charged if txn.key in self.payments else txn.amount
-        return {
-            "kind": txn.kind,
-            "txnStatus": txn.status,
-            "chargedAmount": money(0 if txn.status == FAILED else charged),
-        }

@@ -44,6 +44,8 @@ BY_ACCOUNT = {
     "0000000020": PENDING_UNTIL_CALLBACK,
 }
 BY_SCENARIO = {
+    "rr=51;http=timeout": Outcome(PROCESSING, FAILED, FIRST_REQUERY_AGE),
+    "rr=51;http=unavailable": Outcome(PROCESSING, FAILED, FIRST_REQUERY_AGE),
     "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, next_requery_age(20)),
     "rr=05;delay=700": Outcome(PENDING, FAILED, next_requery_age(700)),
     "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, next_requery_age(9000)),
@@ -56,6 +58,8 @@ PENDING_BY_SCENARIO = {
     "rr=00;http=timeout": SUCCEEDS_LATER,
     "rr=00;http=unavailable": SUCCEEDS_LATER,
     "rr=00;http=reset": Outcome(PENDING, FAILED, DAY),
+    "rr=51;http=timeout": FAILS_LATER,
+    "rr=51;http=unavailable": FAILS_LATER,
     "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, next_requery_age(20)),
     "rr=00;delay=9000": Outcome(PENDING, SUCCESSFUL, next_requery_age(9000)),
     "rr=51;delay=31": Outcome(PENDING, FAILED, next_requery_age(31)),
@@ -64,6 +68,7 @@ PENDING_BY_SCENARIO = {
 CHARGE_BY_SCENARIO = {
     "rr=00;http=timeout": SUCCEEDS_LATER,
     "rr=00;http=reset": Outcome(PENDING, FAILED, 600),
+    "rr=51;http=timeout": FAILS_LATER,
     "rr=00;delay=20": Outcome(PENDING, SUCCESSFUL, next_requery_age(20)),
     "rr=51;delay=31": Outcome(PENDING, FAILED, next_requery_age(31)),
 }
@@ -90,15 +95,28 @@ CUSTOMERS = {
 DUPLICATE_WITHIN = timedelta(seconds=30)
 
 
+def magic_card(charge: str, token: str, refund: str = "00") -> str:
+    """Returns the number of a card with these response codes, with its check digit (Luhn)."""
+    digits = f"411111{charge}{token}{refund}001"
+    doubled = [int(digit) * (2 if place % 2 == 0 else 1) for place, digit in enumerate(digits)]
+    return digits + str(-sum(sum(divmod(value, 10)) for value in doubled) % 10)
+
+
 @dataclass(frozen=True)
 class PayerCard:
     """A payer's card: the outcome of its charge, of a later charge by its token, and of a refund; and whether it is a
-    local card."""
+    local card.
+
+    `is_soft` says whether a plan tries again after a declined token charge, `recovers_on` which attempt for the same
+    due date succeeds after all (0: none).
+    """
 
     charge: Outcome = AT_ONCE
     token: Outcome = AT_ONCE
     refund: Outcome = AT_ONCE
     local: bool = True
+    is_soft: bool = True
+    recovers_on: int = 0
 
 
 PAYER_CARDS = {
@@ -113,10 +131,20 @@ PAYER_CARDS = {
     "4111110000050018": PayerCard(refund=DECLINED),
     "4111110000090014": PayerCard(refund=SUCCEEDS_LATER),
     "4242424242424242": PayerCard(local=False),
+    "4111110054000018": PayerCard(token=DECLINED, is_soft=False),
+    "4111110091000013": PayerCard(token=DECLINED, recovers_on=3),
+    magic_card("00", "09"): PayerCard(token=SUCCEEDS_LATER),
+    magic_card("00", "68"): PayerCard(token=SUCCEEDS_LATER),
+    magic_card("00", "06"): PayerCard(token=FAILS_LATER),
+    magic_card("00", "96"): PayerCard(token=FAILS_LATER, is_soft=False),
 }
 # Payment types that the payer completes elsewhere: by a call-back within ten minutes. They cannot be paid back.
 MOBILE = ("ussd", "qrpay")
 ACCOUNT = "account"  # debited after an OTP
+BANK_TRANSFER = "bank_transfer"
+# The rail of a payment type, in account names and in faults. All others are `mobile` in both.
+RAILS = {"card": "card", "token": "card", ACCOUNT: "debit", BANK_TRANSFER: "debit"}
+FAULT_RAILS = {"card": "card", "debit": "bank", "mobile": "mobile"}
 WRONG_PINS = ("0000", "9999")
 RIGHT_OTP, UNKNOWN_OTP = "123456", "999999"
 MOST_TRIES = 3
@@ -129,10 +157,11 @@ class Payment:
     """The fields of a payment that its transaction does not have. Contract: payment#validate"""
 
     key: str
-    number: str  # of the card; the payment type for ussd, qrpay and account; empty for a bank transfer
+    number: str  # of the card; empty for other payment types
     currency: str
     charged: int
     expires_at: datetime
+    method: str = "card"
     by_otp: bool = False  # the payer is sent an OTP
     is_awaiting_otp: bool = False
     tries: int = 0
@@ -142,11 +171,18 @@ class Payment:
     has_failed_validation: bool = False  # by three wrong OTPs; validate has its own reply for this end
 
     disputed: int = 0  # and not won
+    asked_at: datetime | None = None  # when the question of a lost first step becomes known
+    is_opening: bool = False  # the card's session is not known to be open
+    plan: str = ""  # of which it is a charge after the first
+    is_soft: bool = True  # whether a plan tries again if the charge is declined
 
     @property
     def rail(self) -> str:
-        name = "mobile" if self.number in MOBILE else "card" if self.number in PAYER_CARDS else "debit"
-        return f"rail:{name}:{self.currency}"
+        return f"rail:{RAILS.get(self.method, 'mobile')}:{self.currency}"
+
+    @property
+    def fault_rail(self) -> str:
+        return FAULT_RAILS[RAILS.get(self.method, "mobile")]
 
 
 class Rails(Books):
@@ -171,7 +207,7 @@ class Rails(Books):
 
     def new_transfer(self, key: str, amount: int, source: str, outcome: Outcome, purpose: str = "") -> Txn:
         """Starts a transfer. The amount comes from its source account, the fee always from the wallet."""
-        fee = self.transfer_fee(amount)
+        fee, outcome = self.transfer_fee(amount), self.apply_fault("bank", outcome, PROCESSING)
         holds = {source: amount}
         holds[WALLET] = holds.get(WALLET, 0) + fee + self.vat(fee)
         moves = ((source, "rail:bank:NGN", amount), *self.fee_moves(WALLET, "transfer", "NGN", fee))
@@ -207,7 +243,7 @@ class Rails(Books):
             ("rail:biller:NGN", WALLET, percentage_of(amount, discount)),
         )
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else CUSTOMERS[paycode][customer]
-        vat = self.vat(fee)
+        outcome, vat = self.apply_fault("biller", outcome), self.vat(fee)
         holds = {WALLET: amount + fee + vat}
         txn = Txn(key, "bill", amount, fee, vat, self.now, outcome, content, holds, moves)
         if not self.begin(txn):
@@ -264,7 +300,7 @@ class Rails(Books):
                 self.give_up(txn)
             return refuse(203)
         payment.is_awaiting_otp = False
-        outcome = AT_ONCE if payment.number == ACCOUNT else PAYER_CARDS[payment.number].charge
+        outcome = AT_ONCE if payment.method == ACCOUNT else PAYER_CARDS[payment.number].charge
         if otp == UNKNOWN_OTP and not outcome.final_after_seconds and outcome.first_status != PENDING:
             outcome = Outcome(PENDING, outcome.first_status, FIRST_REQUERY_AGE)
         txn.sent_at, txn.outcome, txn.status = self.now, outcome, outcome.first_status
@@ -282,13 +318,15 @@ class Rails(Books):
         """Charges a saved card again, by the token of a successful payment."""
         number = self.payments[of].number
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else PAYER_CARDS[number].token
-        txn = self.open_payment(key, number, currency, amount, "merchant", outcome)
+        txn = self.open_payment(key, number, currency, amount, "merchant", self.apply_fault("card", outcome))
+        self.payments[key].method = "token"
         self.begin(txn)
         return self.expected_payment(txn)
 
     def await_transfer(self, key: str, amount: int) -> Reply:
         """Begins a payment by bank transfer: the payer has ten minutes to pay into the account shown."""
-        payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS))
+        expires_at = self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS)
+        payment = Payment(key, "", "NGN", amount, expires_at, BANK_TRANSFER)
         self.begin(
             self.new_payment(
                 payment, amount, self.inbound_fee(amount), Outcome(PENDING, FAILED, PAYMENT_EXPIRY_SECONDS)
@@ -299,7 +337,7 @@ class Rails(Books):
     def charge_elsewhere(self, key: str, method: str, amount: int) -> Reply:
         """Begins a payment by USSD or QR code, or from a bank account, whose payer is sent an OTP."""
         fee = self.mobile_fee(method, amount)
-        payment = Payment(key, method, "NGN", amount, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS))
+        payment = Payment(key, "", "NGN", amount, self.now + timedelta(seconds=PAYMENT_EXPIRY_SECONDS), method)
         payment.by_otp = payment.is_awaiting_otp = method == ACCOUNT
         outcome = PENDING_UNTIL_CALLBACK if method == ACCOUNT else Outcome(PENDING, FAILED, PAYMENT_EXPIRY_SECONDS)
         self.begin(self.new_payment(payment, amount, fee, outcome))
@@ -336,23 +374,24 @@ class Rails(Books):
 
     def can_refund(self, payment: Payment) -> bool:
         is_paid = self.txns[payment.key].status == SUCCESSFUL
-        return is_paid and payment.number not in MOBILE and self.refundable(payment) > 0
+        return is_paid and payment.method not in MOBILE and self.refundable(payment) > 0
 
     def refund(self, key: str, of: str, amount: int, scenario: str) -> Reply:
         payment = self.payments[of]
         if self.txns[of].status != SUCCESSFUL:
             return refuse(104, "successful payment")
-        if payment.number in MOBILE:
+        if payment.method in MOBILE:
             return refuse(104, "cannot be paid back")
         if amount > self.refundable(payment):
             return refuse(104, "left to refund")
         wallet = WALLETS[payment.currency]
         outcome = PAYER_CARDS[payment.number].refund if payment.number in PAYER_CARDS else AT_ONCE
         outcome = PENDING_BY_SCENARIO[scenario] if scenario else outcome
-        holds, moves = {wallet: amount}, ((wallet, payment.rail, amount),)
-        txn = Txn(key, "refund", amount, 0, 0, self.now, outcome, (), holds, moves, purpose=of)
         if self.available(wallet) < amount:
             return INSUFFICIENT_FUNDS
+        outcome = self.apply_fault(payment.fault_rail, outcome)
+        holds, moves = {wallet: amount}, ((wallet, payment.rail, amount),)
+        txn = Txn(key, "refund", amount, 0, 0, self.now, outcome, (), holds, moves, purpose=of)
         payment.refunding += amount
         self.begin(txn)
         left = {"refundedAmount": money(payment.refunded), "refundableAmount": money(self.refundable(payment))}
@@ -365,7 +404,7 @@ class Rails(Books):
             payment.refunded += txn.amount if txn.status == SUCCESSFUL else 0
         elif txn.kind == "payment":
             payment = self.payments[txn.key]
-            payment.is_awaiting_otp = False
+            payment.is_awaiting_otp, payment.asked_at = False, None
             self.move(("unapplied:main:NGN", "rail:debit:NGN", payment.received))
         else:
             super().on_end(txn)

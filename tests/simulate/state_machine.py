@@ -6,23 +6,27 @@ passed, it compares all open transactions and all cards, savings and loans. At t
 everything once more, also what was final long before.
 """
 
+import functools
 import re
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, TypeVar
 
 import hypothesis.strategies as st
 from hypothesis import assume
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition
+from hypothesis.stateful import rule as hypothesis_rule
 
 from kasuwa.ledger.invariants import INVARIANTS
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.simulate.model import Model
-from tests.simulate.model_books import FAILED, SUCCESSFUL, Reply, Txn, money
+from tests.simulate.model_books import FAILED, OPENING, SUCCESSFUL, WALLETS, Reply, Txn, money
 from tests.simulate.model_rails import (
     AT_ONCE,
+    BANK_TRANSFER,
     BY_ACCOUNT,
     BY_SCENARIO,
     CHARGE_BY_SCENARIO,
@@ -33,6 +37,7 @@ from tests.simulate.model_rails import (
 )
 
 T = TypeVar("T")
+OPENING_WALLETS = [WALLETS[currency] for currency in OPENING]
 
 # Half a second past a whole second, so that nothing that a step begins falls due exactly at midnight.
 START = "2026-01-05T09:30:00.500+01:00"
@@ -58,6 +63,7 @@ class AuditedDeployment:
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
+        self.reached: Counter[str] = Counter()  # rules that ran, and outcomes that the model has counted
         self._invariants: Any = None
         self._accounts: Any = None
 
@@ -117,6 +123,20 @@ BEARERS = st.sampled_from(("merchant", "customer"))
 MOST_USD = 500_000
 
 
+def rule(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
+    """Makes a rule of the machine that counts how often it runs."""
+
+    def count(step: Callable[..., None]) -> Any:
+        @functools.wraps(step)
+        def counted(self: "RailMachine", **drawn: Any) -> None:
+            self.world.reached[f"rule {step.__name__}"] += 1
+            step(self, **drawn)
+
+        return hypothesis_rule(**strategies)(counted)
+
+    return count
+
+
 class RailMachine(RuleBasedStateMachine):
     """The comparisons of the machine, and its rules for actions that call a rail. The other rules are in
     state_machine_accounts.py."""
@@ -127,6 +147,8 @@ class RailMachine(RuleBasedStateMachine):
         self.model = model(datetime.fromisoformat(START))
         # Identifiers that the service gave to the objects of the model.
         self.ids: dict[str, str] = {}
+        # References of transfers and bills, which are otherwise named by their orderRef.
+        self.references: dict[str, str] = {}
         self.touched: list[str] = []
 
     @initialize(going=st.integers(0, 9))
@@ -141,6 +163,7 @@ class RailMachine(RuleBasedStateMachine):
         if hasattr(self, "shop"):
             if sys.exc_info()[0] is None:
                 self.compare_everything()
+            self.world.reached.update(self.model.reached)
             self.shop.connection.close()
 
     def compare_everything(self) -> None:
@@ -180,7 +203,8 @@ class RailMachine(RuleBasedStateMachine):
         figures = {self.service_account_name(name): (self.model.posted[name], self.model.held[name]) for name in names}
         assert_same(accounts, {name: both for name, both in figures.items() if both != (0, 0)})
         lines = self.shop.put("resources", inquire="wallet").body["data"]
-        assert_same({line["currency"]: line for line in lines}, {c: self.model.wallet(c) for c in ("NGN", "USD")})
+        used = [currency for currency, wallet in WALLETS.items() if wallet in {*OPENING_WALLETS, *accounts}]
+        assert_same({line["currency"]: line for line in lines}, {c: self.model.wallet(c) for c in used})
         touched, self.touched = dict.fromkeys(self.touched), []
         for key in touched:
             self.compare_view(key)
@@ -203,7 +227,8 @@ class RailMachine(RuleBasedStateMachine):
             body = self.shop.put("loans", action="view", loan_id=self.ids[key]).body
             self.compare(model.expected_loan(key), body["data"], key)
         elif key in model.payments:
-            self.send_and_compare(model.verify_payment(key), "payment", action="verify", customer_txnref=key)
+            by = {"txnRef": self.ids[key]} if self.is_of_plan(key) else {"customer_txnref": key}
+            self.send_and_compare(model.verify_payment(key), "payment", action="verify", **by)
         elif key in model.codes:
             self.send_and_compare(
                 model.expected_cashcode(key), "cashcode", action="verify", orderRef=self.ids.get(key, key)
@@ -214,9 +239,13 @@ class RailMachine(RuleBasedStateMachine):
                 model.expected_verification(model.txns[key]), method, action="verify", txnRef=self.ids.get(key, key)
             )
 
+    def is_of_plan(self, key: str) -> bool:
+        """Whether other payments share the reference that the merchant gave to this one."""
+        return bool(self.model.payments[key].plan) or key in self.model.agreed
+
     def is_hidden(self, txn: Txn) -> bool:
-        """Whether no reply shows the reference, as for a transfer that disburses a loan."""
-        return txn.purpose in self.model.loans
+        """Whether no reply shows the reference, as for a transfer that disburses a loan or pays a beneficiary out."""
+        return txn.purpose in self.model.loans or txn.key in self.model.sent_payouts
 
     def time_dependent_keys(self) -> list[str]:
         model = self.model
@@ -237,7 +266,12 @@ class RailMachine(RuleBasedStateMachine):
     def send_transfer(self, key: str, amount: int, account: str, scenario: str) -> None:
         expected = self.model.transfer(key, amount, account, scenario)
         order = {"amount": money(amount), "bankcode": "058", "accountnumber": account, "orderRef": key}
-        self.send_and_compare(expected, "disburse", scenario, action="transfer", **order)
+        body = self.send_and_compare(expected, "disburse", scenario, action="transfer", **order)
+        self.keep_reference(key, body)
+
+    def keep_reference(self, key: str, body: Any) -> None:
+        if "txnRef" in body:
+            self.references[key] = body["txnRef"]
         self.touched.append(key)
 
     @rule(
@@ -262,13 +296,15 @@ class RailMachine(RuleBasedStateMachine):
     def send_bill(self, key: str, paycode: str, customer: str, amount: int, scenario: str) -> None:
         expected = self.model.pay_bill(key, paycode, customer, amount, scenario)
         order = {"paycode": paycode, "reference": customer, "amount": money(amount), "orderRef": key}
-        self.send_and_compare(expected, "bills", scenario, action="pay", **order)
-        self.touched.append(key)
+        self.keep_reference(key, self.send_and_compare(expected, "bills", scenario, action="pay", **order))
 
     @precondition(lambda self: self.callback_candidates())
     @rule(number=PICK, status=st.sampled_from((SUCCESSFUL, FAILED)))
     def settle(self, number: int, status: str) -> None:
         """Sends a callback of the rail, also for a final transaction."""
+        self.settle_one(number, status)
+
+    def settle_one(self, number: int, status: str) -> None:
         txn = self.pick(self.callback_candidates(), number)
         expected = self.model.call_back(txn.key, status)
         self.send_and_compare(
@@ -279,8 +315,10 @@ class RailMachine(RuleBasedStateMachine):
     def callback_candidates(self) -> list[Txn]:
         """Returns transactions for a callback, open ones last, so that they are picked first."""
         kinds = ("transfer", "bill", "payment", "refund")
+        payments = self.model.payments
+        opening = {key for key in payments if payments[key].is_opening and not self.model.txns[key].is_final}
         found = [txn for txn in self.model.txns.values() if txn.kind in kinds and not self.is_hidden(txn)]
-        return sorted(found, key=lambda txn: not txn.is_final)
+        return sorted((txn for txn in found if txn.key not in opening), key=lambda txn: not txn.is_final)
 
     # --- card payments ------------------------------------------------------------------------------------------------
 
@@ -291,15 +329,32 @@ class RailMachine(RuleBasedStateMachine):
         plastic=NUMBERS, currency=CURRENCIES, amount=AMOUNT_CHOICES, bearer=BEARERS, pin=PINS, scenario=CHARGE_SCENARIOS
     )
     def pay_by_pin(self, plastic: str, currency: str, amount: int, bearer: str, pin: str, scenario: str) -> None:
-        """Makes both steps of a payment with a card that requires a PIN."""
-        key = self.model.new_key("p")
         amount = min(amount, MOST_USD) if currency == "USD" else amount
+        self.charge_by_pin(self.model.new_key("p"), plastic, currency, amount, bearer, pin, scenario)
+
+    def charge_by_pin(
+        self,
+        key: str,
+        plastic: str,
+        currency: str,
+        amount: int,
+        bearer: str,
+        pin: str = "1234",
+        scenario: str = "",
+        **more: Any,
+    ) -> None:
+        """Makes both steps of a payment with a card that requires a PIN."""
         expected = self.model.pay_by_pin(key, plastic, currency, amount, bearer, pin, scenario)
-        fields: dict[str, Any] = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
-        fields |= {"amount": money(amount), "currency": currency, "customer_txnref": key}
+        fields = self.card_fields(key, plastic, currency, amount, bearer, pin) | more
         begun = self.send_and_compare({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **fields)
         fields |= {"txnRef": begun["txnRef"], "auth_type": "PIN"}
         self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **fields))
+
+    def card_fields(
+        self, key: str, plastic: str, currency: str, amount: int, bearer: str, pin: str = "1234"
+    ) -> dict[str, Any]:
+        card = {"paymentType": "card", "card": self.plastic(plastic, "100", pin), "bearer": bearer}
+        return {**card, "amount": money(amount), "currency": currency, "customer_txnref": key}
 
     @rule(
         act=st.sampled_from(("OTP", "token", "token")),
@@ -312,20 +367,26 @@ class RailMachine(RuleBasedStateMachine):
     )
     def pay(self, act: str, plastic: str, currency: str, amount: int, bearer: str, scenario: str, number: int) -> None:
         """Pays with a saved card, or with a card that requires an OTP."""
-        key = self.model.new_key("p")
         amount = min(amount, MOST_USD) if currency == "USD" else amount
-        fields: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
         if act == "token" and self.tokens():
-            of = self.pick(self.tokens(), number)
-            fields |= {"paymentType": "token", "token": self.ids[f"token of {of}"]}
-            expected = self.model.charge_token(key, of, currency, amount, scenario)
-            self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **fields))
+            self.charge_token(self.pick(self.tokens(), number), currency, amount, scenario)
             return
+        key = self.model.new_key("p")
+        fields: dict[str, Any] = {"amount": money(amount), "currency": currency, "customer_txnref": key}
         expected = self.model.begin_otp(key, plastic, currency, amount, bearer)
         fields |= {"paymentType": "card", "bearer": bearer, "card": self.plastic(plastic, "000", "1234")}
         self.keep_payment(key, self.send_and_compare(expected, "payment", action="initiate", **fields))
 
+    def charge_token(self, of: str, currency: str, amount: int, scenario: str) -> None:
+        key = self.model.new_key("p")
+        expected = self.model.charge_token(key, of, currency, amount, scenario)
+        fields = {"paymentType": "token", "token": self.ids[f"token of {of}"], "amount": money(amount)}
+        fields |= {"currency": currency, "customer_txnref": key}
+        self.keep_payment(key, self.send_and_compare(expected, "payment", scenario, action="charge", **fields))
+
     def keep_payment(self, key: str, body: Any) -> None:
+        if "txnRef" not in body:
+            body = self.shop.put("payment", action="verify", customer_txnref=key).body
         self.ids[key] = body["txnRef"]
         self.keep_token(key, body)
         self.touched.append(key)
@@ -340,15 +401,14 @@ class RailMachine(RuleBasedStateMachine):
     def inbound(self, act: str, amount: int, part: int, number: int, stubborn: bool) -> None:
         """Begins a payment by bank transfer, or pays into the account of one: the missing amount, a part, or too
         much."""
-        shown = [payment for payment in self.model.payments.values() if not payment.number]
+        shown = [payment for payment in self.model.payments.values() if payment.method == BANK_TRANSFER]
         if not stubborn:
             shown = [payment for payment in shown if not self.model.txns[payment.key].is_final]
         if act == "new" or not shown:
             key = self.model.new_key("p")
             fields = {"paymentType": "bank_transfer", "amount": money(amount), "customer_txnref": key}
             body = self.send_and_compare(self.model.await_transfer(key, amount), "payment", action="charge", **fields)
-            self.ids[f"account of {key}"] = body["accountNumber"]
-            self.keep_payment(key, body)
+            self.keep_account(key, body)
             return
         payment = self.pick(shown, number)
         missing = max(1, payment.charged - payment.received)
@@ -356,6 +416,10 @@ class RailMachine(RuleBasedStateMachine):
         fields = {"accountNumber": self.ids[f"account of {payment.key}"], "amount": money(paid)}
         self.send_and_compare(self.model.pay_in(payment.key, paid), "sandbox", action="pay_account", **fields)
         self.touched.append(payment.key)
+
+    def keep_account(self, key: str, body: Any) -> None:
+        self.ids[f"account of {key}"] = body["accountNumber"]
+        self.keep_payment(key, body)
 
     def keep_token(self, key: str, body: Any) -> None:
         if "cardToken" in body:
@@ -384,10 +448,13 @@ class RailMachine(RuleBasedStateMachine):
         stubborn=TRY_REFUSED,
     )
     def refund(self, number: int, part: str, scenario: str, stubborn: bool) -> None:
+        self.send_refund(number, part, scenario, stubborn=stubborn)
+
+    def send_refund(self, number: int, part: str, scenario: str, *, stubborn: bool) -> None:
         payments = list(self.model.payments.values())
         paid = [payment for payment in payments if stubborn or self.model.can_refund(payment)]
         if not paid:
-            self.pay_by_pin(PLAIN_CARD, "NGN", OTHER_AMOUNT, "merchant", "1234", "")
+            self.charge_by_pin(self.model.new_key("p"), PLAIN_CARD, "NGN", OTHER_AMOUNT, "merchant")
             return
         payment, key = self.pick(paid, number), self.model.new_key("r")
         left = self.model.refundable(payment)

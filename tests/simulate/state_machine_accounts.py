@@ -3,7 +3,7 @@
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import precondition
 
 from tests.simulate.model_books import DAY, MAX_AMOUNT, MIN_AMOUNT, WALLET, money
 from tests.simulate.model_cards import ACTIVE, BLOCKED, TERMINATED
@@ -17,6 +17,7 @@ from tests.simulate.state_machine import (
     PINS,
     TRY_REFUSED,
     RailMachine,
+    rule,
 )
 
 # Amounts that a card is issued or funded with: around the limits, mostly within them.
@@ -153,7 +154,7 @@ class AccountMachine(RailMachine):
         return self.ids[key]
 
     @rule(
-        act=st.sampled_from(("open", "deposit", "deposit", "card", "cash", "cash", "transfer", "cashcode")),
+        act=st.sampled_from(("open", "deposit", "deposit", "card", "cash", "cash", "transfer", "cashcode", "close")),
         terms=st.tuples(CLIENT_INDEXES, RATES, st.integers(1, 4), TAXES),
         number=PICK,
         amount=ANY_AMOUNT.filter(lambda amount: MIN_AMOUNT["NGN"] <= amount <= MAX_AMOUNT["NGN"]),
@@ -187,9 +188,15 @@ class AccountMachine(RailMachine):
             expected = self.model.deposit(savings.key, amount)
             self.send_and_compare(expected, "investments", action="deposit", payment_method="wallet", **fields)
         elif act == "card":
-            expected = self.model.deposit_by_card(self.model.new_key("d"), savings.key, amount, plastic, pin)
-            card = self.plastic(plastic, "100", pin)
-            self.send_and_compare(expected, "investments", action="deposit", payment_method="card", card=card, **fields)
+            key, card = self.model.new_key("d"), self.plastic(plastic, "100", pin)
+            expected = self.model.deposit_by_card(key, savings.key, amount, plastic, pin)
+            fields |= {"payment_method": "card"}
+            body = self.send_and_compare(expected, "investments", action="deposit", card=card, **fields)
+            self.ids[key] = body.get("txnRef", "")
+        elif act == "close":
+            owner = {"saving_id": self.ids[savings.key], "client_id": self.client(savings.client), "amount": "0"}
+            expected = self.model.close_savings(savings.key)
+            self.send_and_compare(expected, "investments", action="cashout", method="cash", **owner)
         else:
             self.cash_out(savings, act, part, stranger)
         self.touched.append(savings.key)
@@ -319,6 +326,6 @@ class AccountMachine(RailMachine):
     def pass_time(self, seconds: int) -> None:
         if self.model.is_uncertain(seconds):
             self.fund("NGN", MAX_AMOUNT["NGN"])
-        if not self.model.is_uncertain(seconds):
+        if not self.model.is_uncertain(seconds) and not self.model.depends_on_order(seconds):
             self.touched += self.time_dependent_keys()
             self.send_and_compare(self.model.advance(seconds), "sandbox", action="advance", seconds=seconds)

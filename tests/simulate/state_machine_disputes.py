@@ -1,44 +1,61 @@
-"""The rest of the state machine: other payment types, planned faults, disputes, and the contents of events."""
+"""Rules of the state machine for other payment types (USSD, QR, bank account, telephone, mobile money) and disputes."""
 
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import precondition
 
-from tests.simulate.model_books import money
+from tests.simulate.model_books import Reply, money
+from tests.simulate.model_disputes import REASON
+from tests.simulate.model_phones import BY_DIGITS, LIMITS, MAGIC_PHONES
+from tests.simulate.model_phones import CURRENCIES as PHONE_CURRENCIES
 from tests.simulate.model_rails import ACCOUNT, MOBILE
-from tests.simulate.state_machine import AMOUNT_CHOICES, PICK, TRY_REFUSED, assert_same
+from tests.simulate.state_machine import AMOUNT_CHOICES, PICK, TRY_REFUSED, rule
 from tests.simulate.state_machine_accounts import AccountMachine
 
 ELSEWHERE: dict[str, dict[str, Any]] = {
     "ussd": {"bank": "gtb"},
     "qrpay": {},
     ACCOUNT: {"account": {"accountnumber": "0000000000", "bankcode": "058"}},
+    "phone": {"phonenumber": "08000000000"},
 }
-# What a planned fault of the bank does to a transfer that would succeed: the same as the scenario of a header.
-FAULTS = {"timeout": "http=timeout", "reset": "http=reset", "unavailable": "http=unavailable"}
-FEED_PAGE = 200
+# A payer's telephone and what each provider asks for besides.
+PROVIDERS: dict[str, dict[str, Any]] = {
+    "phone": {"paymentType": "phone"},
+    "paga": {"paymentType": "mobile_money", "type": "paga", "redirect_url": "https://example.com/back"},
+    "ghana": {"paymentType": "mobile_money", "type": "ghana", "country": "GH", "network": "mtn"},
+    "mpesa": {"paymentType": "mobile_money", "type": "mpesa", "country": "KE"},
+}
 
 
-class ApiStateMachine(AccountMachine):
+class DisputeMachine(AccountMachine):
     @rule(method=st.sampled_from((*MOBILE, ACCOUNT, ACCOUNT)), amount=AMOUNT_CHOICES)
     def pay_elsewhere(self, method: str, amount: int) -> None:
         key = self.model.new_key("p")
-        fields = {"paymentType": method, "amount": money(amount), "customer_txnref": key, **ELSEWHERE[method]}
         expected = self.model.charge_elsewhere(key, method, amount)
-        self.keep_payment(key, self.send_and_compare(expected, "payment", action="charge", **fields))
+        self.keep_payment(key, self.send_elsewhere(key, expected, method, amount))
 
-    @rule(fault=st.sampled_from(sorted(FAULTS)), amount=AMOUNT_CHOICES)
-    def transfer_with_fault(self, fault: str, amount: int) -> None:
-        """Plans a fault of the bank for the next call, and sends a transfer."""
-        planned = {"rail": "bank", "kind": fault, "times": 1}
-        self.send_and_compare({"status": 200}, "sandbox", action="fault", **planned)
-        key = self.model.new_key("t")
-        expected = self.model.transfer(key, amount, "0000000000", FAULTS[fault])
-        order = {"amount": money(amount), "bankcode": "058", "accountnumber": "0000000000", "orderRef": key}
-        self.send_and_compare(expected, "disburse", action="transfer", **order)
-        self.send_and_compare({"status": 200}, "sandbox", action="fault", rail="bank", kind="none")
-        self.touched.append(key)
+    def send_elsewhere(self, key: str, expected: Reply, method: str, amount: int, **more: Any) -> Any:
+        fields = {"paymentType": method, "amount": money(amount), "customer_txnref": key, **ELSEWHERE[method], **more}
+        return self.send_and_compare(expected, "payment", action="charge", **fields)
+
+    @rule(
+        provider=st.sampled_from(("phone", "phone", *PROVIDERS)),
+        digits=st.sampled_from(("00", "00", *BY_DIGITS)),
+        amount=AMOUNT_CHOICES,
+    )
+    def pay_by_phone(self, provider: str, digits: str, amount: int) -> None:
+        self.charge_phone(provider, digits, amount)
+
+    def charge_phone(self, provider: str, digits: str, amount: int, **more: Any) -> None:
+        key, currency = self.model.new_key("p"), PHONE_CURRENCIES[provider]
+        least, most = LIMITS[currency]
+        amount = min(max(amount, least), most)
+        fields = {**PROVIDERS[provider], "currency": currency, "amount": money(amount), "customer_txnref": key, **more}
+        if provider in MAGIC_PHONES:
+            fields["phonenumber"] = MAGIC_PHONES[provider] + digits
+        expected = self.model.pay_by_phone(key, provider, digits, amount)
+        self.keep_payment(key, self.send_and_compare(expected, "payment", action="charge", **fields))
 
     # --- disputes -----------------------------------------------------------------------------------------------------
 
@@ -51,7 +68,7 @@ class ApiStateMachine(AccountMachine):
         left = self.model.refundable(payment)
         amount = max(1, left // part) if part else left + 1
         expected = self.model.open_dispute(key, payment.key, amount)
-        fields = {"txnRef": self.ids[payment.key], "reason": "fraudulent", "amount": money(amount)}
+        fields = {"txnRef": self.ids[payment.key], "reason": REASON, "amount": money(amount)}
         body = self.send_and_compare(expected, "sandbox", action="dispute", **fields)
         if "data" in body:
             self.ids[key] = body["data"]["dispute_id"]
@@ -83,33 +100,7 @@ class ApiStateMachine(AccountMachine):
     def time_dependent_keys(self) -> list[str]:
         return [*super().time_dependent_keys(), *self.model.disputes]
 
-    # --- events -------------------------------------------------------------------------------------------------------
-
     def compare_everything(self) -> None:
         super().compare_everything()
         for key in self.model.disputes:
             self.compare_view(key)
-        self.compare_events()
-
-    def compare_events(self) -> None:
-        """Compares the whole log of events: its numbers have no gap, and each final transaction has one event."""
-        lines: list[Any] = []
-        while True:
-            page = self.shop.put("resources", inquire="event_feed", after=len(lines), limit=FEED_PAGE).body
-            lines += page["data"]
-            if not page["more"]:
-                break
-        assert [line["sequence"] for line in lines] == list(range(1, len(lines) + 1))
-        by_order = {line["payload"].get("orderRef"): line for line in lines if line["kind"] in ("transfer", "bill")}
-        by_reference = {line["txnRef"]: line for line in lines}
-        assert len(by_reference) == len(lines), "an event came twice"
-        for txn in self.model.txns.values():
-            expected = self.model.expected_event(txn)
-            reference = self.ids.get(txn.key)
-            line = by_reference.get(reference or "") or by_order.get(txn.key)
-            if expected is None or (reference is None and txn.key not in by_order):
-                assert expected is None or self.is_hidden(txn) or txn.purpose, (txn, "no event")
-                continue
-            assert line is not None, (txn, "no event")
-            payload = line["payload"]
-            assert_same({name: payload.get(name) for name in expected}, expected, txn, payload)

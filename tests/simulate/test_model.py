@@ -5,7 +5,7 @@ state_machine.py says what is compared after each step. At the end the invariant
 the books of all merchants are exported: beancount must read them, and exports and tax reports must add up to the trial
 balance.
 
-The short form tries the same sequences each time. With KASUWA_LONG=1 they differ, and the number of the first is
+Every rule, and every outcome of REACHED, must occur in a run. The short form tries the same sequences each time. With KASUWA_LONG=1 they differ, and the number of the first is
 printed; KASUWA_SEQUENCE=<number> runs a single one. Time passes only by `advance`, so the speed of the machine does not
 matter.
 
@@ -15,6 +15,7 @@ The control tests use models that are wrong in one place each: the state machine
 import os
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -23,17 +24,39 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.accounting.exported_books import check_exports, check_taxes
 from tests.running import Deployments
 from tests.simulate.model import Model
-from tests.simulate.model_books import Reply, Txn
+from tests.simulate.model_books import FAILED, PENDING, Outcome, Reply, Txn
 from tests.simulate.model_cards import Card
+from tests.simulate.model_clients import Savings
+from tests.simulate.model_plans import Plan
 from tests.simulate.model_rails import Payment
+from tests.simulate.model_splits import Part
+from tests.simulate.model_thrift import Debt
 from tests.simulate.processes import broken_invariants, fault_count
 from tests.simulate.state_machine import AuditedDeployment
-from tests.simulate.state_machine_disputes import ApiStateMachine
+from tests.simulate.state_machine_events import ApiStateMachine
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("model")]
 
 STEPS = 50
 SEQUENCES = "sequences of the model"
+
+# Outcomes that the model counts, and that a run must have reached besides every rule.
+FAULTS = [
+    f"{kind} of the {rail} rail"
+    for kind in ("timeout", "reset", "unavailable", "decline")
+    for rail in ("bank", "biller", "card", "mobile", "issuer")
+]
+REACHED = (
+    *FAULTS,
+    "scheduled call with a fault",
+    *("plan retried", "plan paused by a decline", "plan finished", "plan incomplete"),
+    *("plan: stop", "plan: start", "plan: pause", "plan: resume", "plan: cancel"),
+    *("split by percentage", "split by share", "split refused", "payout successful", "payout failed"),
+    *("thrift cycle", "thrift cycle with a debt", "thrift debt repaid", "thrift completed", "thrift cancelled"),
+    "empty savings closed",
+    *("phone successful in NGN", "phone failed in NGN"),
+    *("mobile_money successful in GHS", "mobile_money successful in KES"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +108,12 @@ def test_whatever_is_asked_the_service_answers_as_the_model_does(world: AuditedD
         except BaseException:
             print(f"sequence {number}")
             raise
+    if "KASUWA_SEQUENCE" not in os.environ:
+        assert [name for name in (*rule_names(), *REACHED) if not world.reached[name]] == []
+
+
+def rule_names() -> list[str]:
+    return [f"rule {rule.function.__name__}" for rule in ApiStateMachine.rules()]
 
 
 # --- controls -------------------------------------------------------------------------------------------------------
@@ -135,17 +164,48 @@ class KeepsWhatWasDisputed(Model):
         return reply
 
 
-class TellsOtherAmounts(Model):
-    """A wrong model whose events have the fee in their amount."""
+class TellsTwice(Model):
+    """A wrong model in which a refund has two events."""
 
-    def expected_event(self, txn: Txn) -> Reply | None:
-        expected = super().expected_event(txn)
-        return expected and {**expected, "chargedAmount": "0.01"}
+    def tell(
+        self, kind: str, key: str, status: str, amount: int, currency: str = "NGN", method: str = "", **fields: Any
+    ) -> None:
+        for _ in range(2 if kind == "refund" else 1):
+            super().tell(kind, key, status, amount, currency, method, **fields)
+
+
+class KeepsTheParts(Model):
+    """A wrong model that leaves the merchant what a split gives to others."""
+
+    def divide(self, settled: int, parts: tuple[Part, ...]) -> list[int]:
+        return [0 for _ in parts]
+
+
+class NeverTriesAgain(Model):
+    """A wrong model that waits for the next due date after a decline."""
+
+    def retry(self, plan: Plan) -> bool:
+        return False
+
+
+class ForgetsDebts(Model):
+    """A wrong model in which members of a thrift plan owe nothing."""
+
+    def debts_of(self, savings: Savings) -> list[Debt]:
+        return []
+
+
+class TakesLossForFailure(Model):
+    """A wrong model in which an answer that was lost is a failure."""
+
+    def apply_fault(self, rail: str, outcome: Outcome, unanswered: str = PENDING) -> Outcome:
+        usual = super().apply_fault(rail, outcome, unanswered)
+        return usual if usual == outcome else Outcome(FAILED)
 
 
 WRONG = (
     *(WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, ForgetsTheMonthlyFee),
-    *(KeepsWhatWasDisputed, TellsOtherAmounts),
+    *(KeepsWhatWasDisputed, TellsTwice, KeepsTheParts, NeverTriesAgain, ForgetsDebts, TakesLossForFailure),
 )
 
 

@@ -93,6 +93,17 @@ def test_a_change_during_a_charge_still_holds_when_the_charge_ends(status: str, 
     assert payments.plan().paid == (70_000 if answer is APPROVED else 40_000)
 
 
+def test_a_plan_cancelled_during_its_last_charge_stays_cancelled() -> None:
+    payments = InMemoryPayments()
+    begin(payments)
+    fall_due(payments).receive_answer(APPROVED)
+    charge = fall_due(payments)
+    change(payments, "cancel")
+    charge.receive_answer(APPROVED)
+    assert (payments.plan().state, payments.plan().paid) == ("cancelled", 100_000)
+    assert lines(change(payments, "cancel")) == [True, True, True]
+
+
 def test_a_plan_resumed_while_its_charge_is_under_way_goes_on_after_it() -> None:
     payments = InMemoryPayments()
     begin(payments)

@@ -252,6 +252,9 @@ def next_cycle_due(plan: Plan) -> datetime | None:
 def advance_cycle(plan: Plan) -> PurposeEffects:
     """Moves the plan to its next cycle, or to its final state after the last one."""
     due = next_cycle_due(plan)
+    if due is None and plan.state == CANCELLED:
+        # Cancelled during its last charge. The cycle is past the last one, so that the charge counts as made.
+        return PurposeEffects(rows=(msgspec.structs.replace(plan, cycle=plan.cycle + 1, attempt=0),))
     if due is None:
         return PurposeEffects(rows=(msgspec.structs.replace(plan, state=final_state(plan), attempt=0),))
     return schedule_charge(msgspec.structs.replace(plan, cycle=plan.cycle + 1, cycle_due=due, attempt=0), due)

@@ -1,0 +1,162 @@
+"""Rules of the state machine for planned faults: the next call of a rail is lost, refused or declined.
+
+Each rule plans a fault, makes the operation that meets it, and clears what is left of it. What becomes of the operation
+when the fault resolves is predicted by the model, as for every other one.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import hypothesis.strategies as st
+from hypothesis.stateful import precondition
+
+from tests.simulate.model_rails import ACCOUNT, AT_ONCE, PAYER_CARDS
+from tests.simulate.state_machine import AMOUNT_CHOICES, PICK, PLAIN_CARD, rule
+from tests.simulate.state_machine_thrift import ThriftMachine
+
+KINDS = st.sampled_from(("timeout", "reset", "unavailable", "decline"))
+BILL = ("IfuR3XxiIpxqbZQ", "45012345678", 123_456)
+DIGITS = st.sampled_from(("00", "09", "06", "51", "99"))
+
+
+class FaultMachine(ThriftMachine):
+    @contextmanager
+    def fault(self, rail: str, kind: str) -> Iterator[None]:
+        """Plans a fault of the next call of a rail, at the service and in the model."""
+        self.send_and_compare({"status": 200}, "sandbox", action="fault", rail=rail, kind=kind, times=1)
+        self.model.fault = (rail, kind)
+        yield
+        self.model.fault = ("", "")
+        self.send_and_compare({"status": 200}, "sandbox", action="fault", rail=rail, kind="none")
+
+    @rule(kind=KINDS, amount=AMOUNT_CHOICES)
+    def transfer_with_fault(self, kind: str, amount: int) -> None:
+        with self.fault("bank", kind):
+            self.send_transfer(self.model.new_key("t"), amount, "0000000000", "")
+
+    @rule(kind=KINDS)
+    def bill_with_fault(self, kind: str) -> None:
+        with self.fault("biller", kind):
+            self.send_bill(self.model.new_key("b"), *BILL, "")
+
+    @precondition(lambda self: self.tokens())
+    @rule(kind=KINDS, amount=AMOUNT_CHOICES, number=PICK)
+    def token_with_fault(self, kind: str, amount: int, number: int) -> None:
+        with self.fault("card", kind):
+            self.charge_token(self.pick(self.tokens(), number), "NGN", amount, "")
+
+    @precondition(lambda self: any(map(self.model.can_refund, self.model.payments.values())))
+    @rule(kind=KINDS, number=PICK, part=st.sampled_from(("all", "third", "little")))
+    def refund_with_fault(self, kind: str, number: int, part: str) -> None:
+        paid = [payment for payment in self.model.payments.values() if self.model.can_refund(payment)]
+        with self.fault(self.pick(paid, number).fault_rail, kind):
+            self.send_refund(number, part, "", stubborn=False)
+
+    @rule(kind=KINDS, provider=st.sampled_from(("phone", "ghana", "mpesa", "paga")), digits=DIGITS, amount=AMOUNT_CHOICES)
+    def phone_with_fault(self, kind: str, provider: str, digits: str, amount: int) -> None:
+        with self.fault("mobile", kind):
+            self.charge_phone(provider, digits, amount)
+
+    @precondition(lambda self: self.model.cards)
+    @rule(kind=KINDS, number=PICK)
+    def purchase_with_fault(self, kind: str, number: int) -> None:
+        key = self.pick(self.model.cards, number)
+        with self.fault("issuer", kind):
+            fields = {"action": "card_purchase", "reference": self.ids[key], "amount": "1.00"}
+            self.send_and_compare(self.model.purchase(key, 100), "sandbox", **fields)
+        self.touched.append(key)
+
+    @precondition(lambda self: any(map(self.is_asked_for, self.model.loans)))
+    @rule(kind=KINDS, number=PICK)
+    def disburse_with_fault(self, kind: str, number: int) -> None:
+        key = self.pick(filter(self.is_asked_for, self.model.loans), number)
+        with self.fault("bank", kind):
+            expected = self.model.process(self.model.new_key("x"), key, "approve")
+            self.send_and_compare(expected, "loans", action="process", loan_id=self.ids[key], status="approve")
+        self.touched.append(key)
+
+    @precondition(lambda self: any(self.model.available(one.account) for one in self.model.savings.values()))
+    @rule(kind=KINDS, number=PICK, part=st.sampled_from((1, 2, 3)))
+    def cash_out_with_fault(self, kind: str, number: int, part: int) -> None:
+        savings = [one for one in self.model.savings.values() if self.model.available(one.account)]
+        with self.fault("bank", kind):
+            self.cash_out(self.pick(savings, number), "transfer", part, 0)
+
+    # --- steps of a payment -------------------------------------------------------------------------------------------
+
+    @rule(step=st.sampled_from(("initiate", "charge")), kind=KINDS, amount=AMOUNT_CHOICES, is_sent_again=st.booleans())
+    def card_with_fault(self, step: str, kind: str, amount: int, is_sent_again: bool) -> None:
+        """Pays by PIN with a fault of one of the two steps. A step that the rail refused may be taken again."""
+        key = self.model.new_key("p")
+        fields = self.card_fields(key, PLAIN_CARD, "NGN", amount, "merchant")
+        if step == "initiate":
+            with self.fault("card", kind):
+                expected = self.model.lose_initiate(key, PLAIN_CARD, amount)
+                body = self.send_and_compare(expected, "payment", action="initiate", **fields)
+            if kind == "decline":
+                fields |= {"txnRef": body["txnRef"]}
+                body = self.send_and_compare(self.model.charge_declined(key), "payment", action="charge", **fields)
+            self.keep_payment(key, body)
+            return
+        begun = self.send_and_compare({"status": 202, "apply_auth": "PIN"}, "payment", action="initiate", **fields)
+        fields |= {"txnRef": begun["txnRef"]}
+        with self.fault("card", kind):
+            expected = self.model.lose_charge(key, PLAIN_CARD, amount)
+            body = self.send_and_compare(expected, "payment", action="charge", **fields)
+        if kind == "unavailable" and is_sent_again:
+            body = self.send_and_compare(self.model.charge_again(key), "payment", action="charge", **fields)
+        self.keep_payment(key, begun | body)
+
+    @rule(kind=KINDS, amount=AMOUNT_CHOICES)
+    def account_with_fault(self, kind: str, amount: int) -> None:
+        key = self.model.new_key("p")
+        with self.fault("bank", kind):
+            expected = self.model.lose_account(key, amount)
+            self.keep_payment(key, self.send_elsewhere(key, expected, ACCOUNT, amount))
+
+    @precondition(lambda self: self.awaiting())
+    @rule(kind=KINDS, number=PICK)
+    def validate_with_fault(self, kind: str, number: int) -> None:
+        """Sends the right OTP, with a fault of that step."""
+        key = self.pick(self.awaiting(), number)
+        with self.fault(self.model.payments[key].fault_rail, kind):
+            expected = self.model.lose_validate(key)
+            fields = {"txnRef": self.ids[key], "otp": "123456"}
+            body = self.send_and_compare(expected, "payment", action="validate", **fields)
+        self.keep_token(key, body)
+        self.touched.append(key)
+
+    def awaiting(self) -> list[str]:
+        """Returns payments that wait for an OTP and whose outcome is known at once."""
+        return [
+            payment.key
+            for payment in self.model.payments.values()
+            if payment.is_awaiting_otp
+            and payment.key not in self.model.declined
+            and (payment.method == ACCOUNT or PAYER_CARDS[payment.number].charge == AT_ONCE)
+        ]
+
+    # --- calls that fall due ------------------------------------------------------------------------------------------
+
+    def scheduled_calls(self) -> list[tuple[datetime, str]]:
+        """Returns the calls of rails that fall due by themselves, earliest first."""
+        charges = [(plan.run_at, "card") for plan in self.next_charges() if plan.run_at is not None]
+        payouts = [(payout.due, "bank") for payout in self.model.payouts if not payout.is_sent]
+        return sorted(charges + payouts)
+
+    def has_lone_call(self) -> bool:
+        calls = self.scheduled_calls()
+        return len({rail for due, rail in calls if due == calls[0][0]}) == sum(due == calls[0][0] for due, _ in calls)
+
+    @precondition(lambda self: self.scheduled_calls() and self.has_lone_call() and not self.model.has_endless_requery())
+    @rule(kind=KINDS, extra=st.sampled_from((0, 6, 86_400)))
+    def schedule_with_fault(self, kind: str, extra: int) -> None:
+        """Lets time pass until the next charge of a plan, or the next payout, has met a fault."""
+        due, rail = self.scheduled_calls()[0]
+        seconds = max(0, int((due - self.model.now).total_seconds())) + 1
+        with self.fault(rail, kind):
+            self.pass_time(seconds)
+            self.world.reached["scheduled call with a fault"] += not self.model.fault[0]
+        if extra:
+            self.pass_time(extra)
