@@ -148,7 +148,7 @@ class Clients(Cards):
                 return INSUFFICIENT_FUNDS
             self.take(savings, amount)
             self.move((savings.account, WALLET, amount))
-            self.tell("cashout", "", SUCCESSFUL, amount, method="cash", savings_id=Id(of))
+            self.tell("cashout", key, SUCCESSFUL, amount, method="cash", savings_id=Id(of))
         elif method == "transfer":
             txn = self.new_transfer(key, amount, savings.account, BY_ACCOUNT[CLIENTS[client]], of)
             if not self.begin(txn):

@@ -18,13 +18,12 @@ from tests.simulate.model_books import (
 )
 from tests.simulate.model_rails import (
     ACCOUNT,
-    AT_ONCE,
     DECLINED,
     ITEMS,
     PAYER_CARDS,
     PAYMENT_EXPIRY_SECONDS,
     PENDING_UNTIL_CALLBACK,
-    RIGHT_OTP,
+    Payment,
 )
 from tests.simulate.model_thrift import Thrift
 
@@ -109,7 +108,7 @@ class Events(Thrift):
         if kind == "unavailable":
             return UNAVAILABLE
         payment.is_awaiting_otp = False
-        usual = AT_ONCE if payment.method == ACCOUNT else PAYER_CARDS[payment.number].charge
+        usual = self.outcome_of_charge(payment)
         txn.sent_at, txn.outcome = self.now, usual
         if kind == "decline":
             self.end(txn, FAILED)
@@ -121,13 +120,8 @@ class Events(Thrift):
             txn.outcome = Outcome(PENDING, usual.end, FIRST_REQUERY_AGE)
         return STILL_PENDING
 
-    def validate(self, key: str, otp: str) -> Reply:
-        """Validates a payment. What was declined by a planned fault when it began is declined with the right code."""
-        payment = self.payments[key]
-        if payment.is_awaiting_otp and key in self.declined and otp == RIGHT_OTP:
-            self.end(self.txns[key], FAILED)
-            return {"status": 200, "txnStatus": FAILED}
-        return super().validate(key, otp)
+    def outcome_of_charge(self, payment: Payment) -> Outcome:
+        return DECLINED if payment.key in self.declined else super().outcome_of_charge(payment)
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -155,4 +149,3 @@ class Events(Thrift):
         else:
             order = txn.key if txn.request else Id(txn.key)
             self.tell("transfer", txn.key, txn.status, txn.amount, orderRef=order, **fields)
-

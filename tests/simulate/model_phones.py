@@ -69,5 +69,3 @@ def after_fault(kind: str, outcome: Outcome) -> Outcome:
         return outcome
     again = FIRST_REQUERY_AGE if kind == "unavailable" and outcome.final_after_seconds else 0
     return Outcome(PENDING, outcome.end, FIRST_REQUERY_AGE + again)
-
-

@@ -270,4 +270,3 @@ class Plans(Splits):
         for n, (day, amount) in enumerate(plan.terms.later, start=1):
             lines.append({"date": day_text(day), "amount": money(amount), "paid": n <= done and n not in plan.missed})
         return lines if plan.amount else lines[1:]
-

@@ -300,7 +300,7 @@ class Rails(Books):
                 self.give_up(txn)
             return refuse(203)
         payment.is_awaiting_otp = False
-        outcome = AT_ONCE if payment.method == ACCOUNT else PAYER_CARDS[payment.number].charge
+        outcome = self.outcome_of_charge(payment)
         if otp == UNKNOWN_OTP and not outcome.final_after_seconds and outcome.first_status != PENDING:
             outcome = Outcome(PENDING, outcome.first_status, FIRST_REQUERY_AGE)
         txn.sent_at, txn.outcome, txn.status = self.now, outcome, outcome.first_status
@@ -309,6 +309,10 @@ class Rails(Books):
         if txn.status == SUCCESSFUL:
             return VALIDATED
         return {"status": 200, "txnStatus": txn.status}
+
+    def outcome_of_charge(self, payment: Payment) -> Outcome:
+        """Returns the outcome of a card or account payment after the right OTP."""
+        return AT_ONCE if payment.method == ACCOUNT else PAYER_CARDS[payment.number].charge
 
     def give_up(self, txn: Txn) -> None:
         """Fails the payment: no right OTP in time, or three wrong ones."""

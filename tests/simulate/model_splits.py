@@ -12,8 +12,8 @@ from tests.simulate.model_loans import half_up
 from tests.simulate.model_phones import Phones
 from tests.simulate.model_rails import BY_ACCOUNT
 
-# Bank accounts of beneficiaries: paid at once, paid later, declined every day.
-BENEFICIARY_ACCOUNTS = ("0000000000", "0000000900", "0000005100")
+# Bank accounts of beneficiaries: paid at once, paid later, paid after being processed. Payouts fail by planned faults.
+BENEFICIARY_ACCOUNTS = ("0000000000", "0000000900", "0000000010")
 DUE_HOUR = timedelta(hours=9)
 
 

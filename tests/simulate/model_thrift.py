@@ -1,4 +1,4 @@
-"""The model of thrift plans: cycles, contributions, pots and debts. (Contract: investments#thrift, investments#debts)"""
+"""The model of thrift plans: cycles, contributions, pots and debts. (Contract: investments#thrift)"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

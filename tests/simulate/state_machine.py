@@ -123,14 +123,19 @@ BEARERS = st.sampled_from(("merchant", "customer"))
 MOST_USD = 500_000
 
 
+RULES: list[str] = []  # names of all rules
+
+
 def rule(**strategies: Any) -> Callable[[Callable[..., None]], Any]:
     """Makes a rule of the machine that counts how often it runs."""
 
     def count(step: Callable[..., None]) -> Any:
+        RULES.append(f"rule {step.__name__}")
+
         @functools.wraps(step)
-        def counted(self: "RailMachine", **drawn: Any) -> None:
+        def counted(self: "RailMachine", *drawn: Any, **named: Any) -> None:
             self.world.reached[f"rule {step.__name__}"] += 1
-            step(self, **drawn)
+            step(self, *drawn, **named)
 
         return hypothesis_rule(**strategies)(counted)
 
@@ -341,6 +346,7 @@ class RailMachine(RuleBasedStateMachine):
         bearer: str,
         pin: str = "1234",
         scenario: str = "",
+        /,
         **more: Any,
     ) -> None:
         """Makes both steps of a payment with a card that requires a PIN."""

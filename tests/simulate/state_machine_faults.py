@@ -1,6 +1,6 @@
 """Rules of the state machine for planned faults: the next call of a rail is lost, refused or declined.
 
-Each rule plans a fault, makes the operation that meets it, and clears what is left of it. What becomes of the operation
+A rule plans a fault, makes the operation that meets it, and clears what is left of it. What becomes of the operation
 when the fault resolves is predicted by the model, as for every other one.
 """
 
@@ -13,10 +13,15 @@ from hypothesis.stateful import precondition
 
 from tests.simulate.model_rails import ACCOUNT, AT_ONCE, PAYER_CARDS
 from tests.simulate.state_machine import AMOUNT_CHOICES, PICK, PLAIN_CARD, rule
+from tests.simulate.state_machine_disputes import PROVIDERS
 from tests.simulate.state_machine_thrift import ThriftMachine
 
 KINDS = st.sampled_from(("timeout", "reset", "unavailable", "decline"))
 BILL = ("IfuR3XxiIpxqbZQ", "45012345678", 123_456)
+OPERATIONS = (
+    *("transfer", "bill", "phone", "token", "refund", "initiate", "charge", "account", "validate", "purchase"),
+    *("disbursement", "cash-out"),
+)
 DIGITS = st.sampled_from(("00", "09", "06", "51", "99"))
 
 
@@ -30,63 +35,77 @@ class FaultMachine(ThriftMachine):
         self.model.fault = ("", "")
         self.send_and_compare({"status": 200}, "sandbox", action="fault", rail=rail, kind="none")
 
-    @rule(kind=KINDS, amount=AMOUNT_CHOICES)
-    def transfer_with_fault(self, kind: str, amount: int) -> None:
-        with self.fault("bank", kind):
-            self.send_transfer(self.model.new_key("t"), amount, "0000000000", "")
+    @rule(
+        which=st.integers(0, len(OPERATIONS) - 1),
+        kind=KINDS,
+        amount=AMOUNT_CHOICES,
+        number=PICK,
+        provider=st.sampled_from(sorted(PROVIDERS)),
+        digits=DIGITS,
+    )
+    def meet_fault(self, which: int, kind: str, amount: int, number: int, provider: str, digits: str) -> None:
+        """Makes an operation whose call meets a fault."""
+        what = self.pick(filter(self.subjects_of, OPERATIONS), which)
+        keys = self.subjects_of(what)
+        self.world.reached[f"fault in {what}"] += 1
+        if what == "transfer":
+            with self.fault("bank", kind):
+                self.send_transfer(self.model.new_key("t"), amount, "0000000000", "")
+        elif what == "bill":
+            with self.fault("biller", kind):
+                self.send_bill(self.model.new_key("b"), *BILL, "")
+        elif what == "phone":
+            with self.fault("mobile", kind):
+                self.charge_phone(provider, digits, amount)
+        elif what == "token":
+            with self.fault("card", kind):
+                self.charge_token(self.pick(keys, number), "NGN", amount, "")
+        elif what == "refund":
+            with self.fault(self.model.payments[self.pick(keys, number)].fault_rail, kind):
+                self.send_refund(number, "third" if number else "all", "", stubborn=False)
+        elif what in ("initiate", "charge"):
+            self.pay_with_fault(what, kind, amount, is_sent_again=bool(number))
+        elif what == "account":
+            self.debit_with_fault(kind, amount)
+        else:
+            self.change_with_fault(what, self.pick(keys, number), kind, number)
 
-    @rule(kind=KINDS)
-    def bill_with_fault(self, kind: str) -> None:
-        with self.fault("biller", kind):
-            self.send_bill(self.model.new_key("b"), *BILL, "")
+    def subjects_of(self, what: str) -> list[str]:
+        """Returns what an operation can be made with. Those that need nothing have themselves."""
+        model = self.model
+        found = {
+            "token": self.tokens,
+            "refund": lambda: [payment.key for payment in model.payments.values() if model.can_refund(payment)],
+            "validate": self.awaiting,
+            "purchase": lambda: list(model.cards),
+            "disbursement": lambda: [key for key in model.loans if self.is_asked_for(key)],
+            "cash-out": lambda: [one.key for one in model.savings.values() if model.available(one.account)],
+        }
+        return found[what]() if what in found else [what]
 
-    @precondition(lambda self: self.tokens())
-    @rule(kind=KINDS, amount=AMOUNT_CHOICES, number=PICK)
-    def token_with_fault(self, kind: str, amount: int, number: int) -> None:
-        with self.fault("card", kind):
-            self.charge_token(self.pick(self.tokens(), number), "NGN", amount, "")
-
-    @precondition(lambda self: any(map(self.model.can_refund, self.model.payments.values())))
-    @rule(kind=KINDS, number=PICK, part=st.sampled_from(("all", "third", "little")))
-    def refund_with_fault(self, kind: str, number: int, part: str) -> None:
-        paid = [payment for payment in self.model.payments.values() if self.model.can_refund(payment)]
-        with self.fault(self.pick(paid, number).fault_rail, kind):
-            self.send_refund(number, part, "", stubborn=False)
-
-    @rule(kind=KINDS, provider=st.sampled_from(("phone", "ghana", "mpesa", "paga")), digits=DIGITS, amount=AMOUNT_CHOICES)
-    def phone_with_fault(self, kind: str, provider: str, digits: str, amount: int) -> None:
-        with self.fault("mobile", kind):
-            self.charge_phone(provider, digits, amount)
-
-    @precondition(lambda self: self.model.cards)
-    @rule(kind=KINDS, number=PICK)
-    def purchase_with_fault(self, kind: str, number: int) -> None:
-        key = self.pick(self.model.cards, number)
-        with self.fault("issuer", kind):
-            fields = {"action": "card_purchase", "reference": self.ids[key], "amount": "1.00"}
-            self.send_and_compare(self.model.purchase(key, 100), "sandbox", **fields)
+    def change_with_fault(self, what: str, key: str, kind: str, number: int) -> None:
+        """Makes an operation on something that exists."""
+        if what == "validate":
+            with self.fault(self.model.payments[key].fault_rail, kind):
+                expected = self.model.lose_validate(key)
+                fields = {"txnRef": self.ids[key], "otp": "123456"}
+                self.keep_token(key, self.send_and_compare(expected, "payment", action="validate", **fields))
+        elif what == "purchase":
+            with self.fault("issuer", kind):
+                fields = {"action": "card_purchase", "reference": self.ids[key], "amount": "1.00"}
+                self.send_and_compare(self.model.purchase(key, 100), "sandbox", **fields)
+        elif what == "disbursement":
+            with self.fault("bank", kind):
+                expected = self.model.process(self.model.new_key("x"), key, "approve")
+                self.send_and_compare(expected, "loans", action="process", loan_id=self.ids[key], status="approve")
+        else:
+            with self.fault("bank", kind):
+                self.cash_out(self.model.savings[key], "transfer", number % 3 + 1, 0)
         self.touched.append(key)
-
-    @precondition(lambda self: any(map(self.is_asked_for, self.model.loans)))
-    @rule(kind=KINDS, number=PICK)
-    def disburse_with_fault(self, kind: str, number: int) -> None:
-        key = self.pick(filter(self.is_asked_for, self.model.loans), number)
-        with self.fault("bank", kind):
-            expected = self.model.process(self.model.new_key("x"), key, "approve")
-            self.send_and_compare(expected, "loans", action="process", loan_id=self.ids[key], status="approve")
-        self.touched.append(key)
-
-    @precondition(lambda self: any(self.model.available(one.account) for one in self.model.savings.values()))
-    @rule(kind=KINDS, number=PICK, part=st.sampled_from((1, 2, 3)))
-    def cash_out_with_fault(self, kind: str, number: int, part: int) -> None:
-        savings = [one for one in self.model.savings.values() if self.model.available(one.account)]
-        with self.fault("bank", kind):
-            self.cash_out(self.pick(savings, number), "transfer", part, 0)
 
     # --- steps of a payment -------------------------------------------------------------------------------------------
 
-    @rule(step=st.sampled_from(("initiate", "charge")), kind=KINDS, amount=AMOUNT_CHOICES, is_sent_again=st.booleans())
-    def card_with_fault(self, step: str, kind: str, amount: int, is_sent_again: bool) -> None:
+    def pay_with_fault(self, step: str, kind: str, amount: int, *, is_sent_again: bool) -> None:
         """Pays by PIN with a fault of one of the two steps. A step that the rail refused may be taken again."""
         key = self.model.new_key("p")
         fields = self.card_fields(key, PLAIN_CARD, "NGN", amount, "merchant")
@@ -108,24 +127,11 @@ class FaultMachine(ThriftMachine):
             body = self.send_and_compare(self.model.charge_again(key), "payment", action="charge", **fields)
         self.keep_payment(key, begun | body)
 
-    @rule(kind=KINDS, amount=AMOUNT_CHOICES)
-    def account_with_fault(self, kind: str, amount: int) -> None:
+    def debit_with_fault(self, kind: str, amount: int) -> None:
         key = self.model.new_key("p")
         with self.fault("bank", kind):
             expected = self.model.lose_account(key, amount)
             self.keep_payment(key, self.send_elsewhere(key, expected, ACCOUNT, amount))
-
-    @precondition(lambda self: self.awaiting())
-    @rule(kind=KINDS, number=PICK)
-    def validate_with_fault(self, kind: str, number: int) -> None:
-        """Sends the right OTP, with a fault of that step."""
-        key = self.pick(self.awaiting(), number)
-        with self.fault(self.model.payments[key].fault_rail, kind):
-            expected = self.model.lose_validate(key)
-            fields = {"txnRef": self.ids[key], "otp": "123456"}
-            body = self.send_and_compare(expected, "payment", action="validate", **fields)
-        self.keep_token(key, body)
-        self.touched.append(key)
 
     def awaiting(self) -> list[str]:
         """Returns payments that wait for an OTP and whose outcome is known at once."""

@@ -1,12 +1,12 @@
 """Rules of the state machine for recurrent payments and installment plans."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis.stateful import precondition
 
-from tests.simulate.model_books import money
+from tests.simulate.model_books import DAY, money
 from tests.simulate.model_plans import Plan, Terms, day_text
 from tests.simulate.model_rails import AT_ONCE, PAYER_CARDS, SUCCEEDS_LATER
 from tests.simulate.state_machine import AMOUNT_CHOICES, BEARERS, PICK, TRY_REFUSED, rule
@@ -125,7 +125,8 @@ class PlanMachine(SplitMachine):
     @rule(number=PICK, step=st.integers(0, 5), stubborn=TRY_REFUSED)
     def change_plan(self, number: int, step: int, stubborn: bool) -> None:
         """Stops, starts, pauses, resumes or cancels a plan."""
-        going = [plan for plan in self.model.plans.values() if stubborn or plan.state in ("active", "paused", "stopped")]
+        changeable = ("active", "paused", "stopped")
+        going = [plan for plan in self.model.plans.values() if stubborn or plan.state in changeable]
         if not going:
             return
         plan = self.pick(going, number)
@@ -146,12 +147,20 @@ class PlanMachine(SplitMachine):
         self.send_and_compare(self.model.advance(1), "sandbox", action="advance", seconds=1)
         self.learn_references()
 
-    @precondition(lambda self: self.next_charges() and not self.model.has_endless_requery())
-    @rule(extra=st.sampled_from((0, 0, 3, 6, 86_400)))
-    def pass_to_charge(self, extra: int) -> None:
-        """Lets time pass until just after the next scheduled charge, which may still be open then."""
-        due = min(plan.run_at for plan in self.next_charges() if plan.run_at)
-        self.pass_time(max(0, int((due - self.model.now).total_seconds())) + 1 + extra)
+    @precondition(lambda self: self.due_times() and not self.model.has_endless_requery())
+    @rule(extra=st.sampled_from((0, 0, 3, 6, DAY)))
+    def pass_to_due_time(self, extra: int) -> None:
+        """Lets time pass until just after the next charge or cycle of a plan, which may still be open then."""
+        self.pass_time(max(0, int((min(self.due_times()) - self.model.now).total_seconds())) + 1 + extra)
+
+    @precondition(lambda self: self.due_times() and not self.model.has_endless_requery())
+    @rule(days=st.sampled_from((2, 4, 9, 16)))
+    def pass_several_due_times(self, days: int) -> None:
+        self.pass_time(days * DAY)
+
+    def due_times(self) -> list[datetime]:
+        cycles = [plan.run_at for plan in self.model.thrifts.values() if plan.run_at is not None]
+        return cycles + [plan.run_at for plan in self.next_charges() if plan.run_at is not None]
 
     def next_charges(self) -> list[Plan]:
         return [plan for plan in self.model.plans.values() if plan.run_at is not None]
@@ -214,5 +223,3 @@ class PlanMachine(SplitMachine):
         super().compare_everything()
         for key in self.model.plans:
             self.compare_view(key)
-
-

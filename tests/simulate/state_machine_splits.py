@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 from tests.simulate.model_books import Reply, money
 from tests.simulate.model_rails import ACCOUNT, BANK_TRANSFER
 from tests.simulate.model_splits import BENEFICIARY_ACCOUNTS, Part
-from tests.simulate.state_machine import AMOUNT_CHOICES, BEARERS, PICK, PLAIN_CARD, rule
+from tests.simulate.state_machine import AMOUNT_CHOICES, BEARERS, MOST_USD, PICK, PLAIN_CARD, rule
 from tests.simulate.state_machine_disputes import DisputeMachine
 
 METHODS = ("card", "card", "foreign card", "token", ACCOUNT, "ussd", "qrpay", BANK_TRANSFER, "phone")
@@ -80,6 +80,7 @@ class SplitMachine(DisputeMachine):
         plastic = self.model.payments[of].number if of else "4242424242424242" if "foreign" in method else PLAIN_CARD
         bearer = "merchant" if method != "card" else bearer
         currency = "USD" if is_foreign and is_card else "NGN"
+        amount = min(amount, MOST_USD) if currency == "USD" else amount
         if is_card:
             [settled] = self.model.settled_amounts(plastic, currency, bearer, amount)
         else:

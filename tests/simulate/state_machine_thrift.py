@@ -103,5 +103,3 @@ class ThriftMachine(PlanMachine):
         super().compare_everything()
         for key in self.model.thrifts:
             self.compare_view(key)
-
-
