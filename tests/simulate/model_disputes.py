@@ -1,6 +1,6 @@
 """The model of disputes: what they hold and take, their deadline, and an event for each step."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -101,7 +101,7 @@ class Disputes(Clients):
         held = money(dispute.total if dispute.is_open else 0)
         return {"state": dispute.state, "amount": money(dispute.amount), "fee": money(dispute.fee), "held": held}
 
-    def dispute_changes(self) -> Iterator[tuple[datetime, int, partial[object]]]:
+    def dispute_changes(self) -> Iterator[tuple[datetime, int, Callable[[], object]]]:
         for dispute in self.disputes.values():
             if dispute.is_open and dispute.reminders < len(REMINDERS):
                 yield dispute.due_at - REMINDERS[dispute.reminders], 0, partial(self.remind, dispute)

@@ -29,8 +29,8 @@ def due_on(day: date) -> datetime:
 
 @dataclass(frozen=True)
 class Terms:
-    """What is agreed with the first payment. A plan of installments has `later`, the amounts after today by date, and
-    `total`; a recurrent payment has a frequency and, perhaps, a value."""
+    """The terms that are agreed with the first payment. A plan of installments has `later`, the amounts after today by
+    date, and `total`; a recurrent payment has a frequency and, perhaps, a value."""
 
     frequency: str = ""
     value: int | None = None

@@ -31,7 +31,7 @@ class Part:
 
 @dataclass
 class Payout:
-    """What is paid out to one beneficiary for the payments of one day."""
+    """The sum that is paid out to one beneficiary for the payments of one day."""
 
     beneficiary: str
     due: datetime

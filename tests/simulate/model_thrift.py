@@ -29,7 +29,7 @@ OPEN, RUNNING, COMPLETED, CANCELLED = "open", "running", "completed", "cancelled
 
 @dataclass
 class Debt:
-    """What a member owes to the recipient of a cycle."""
+    """A member's debt to the recipient of a cycle."""
 
     plan: "ThriftPlan"
     debtor: "Member"

@@ -198,6 +198,7 @@ class PlanMachine(SplitMachine):
                 if line["kind"] == "payment" and line["payload"].get("customer_txnref") == plan.first
             ]
             ended += [self.view_plan(plan)["txnRef"]] if plan.charging else []
+            assert len(ended) == 1 + len(plan.charges), (plan, ended)
             for key, reference in zip((plan.first, *plan.charges), ended, strict=True):
                 self.ids[key] = reference
                 self.touched.append(key)

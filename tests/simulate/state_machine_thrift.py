@@ -14,14 +14,14 @@ CONTRIBUTIONS = st.sampled_from((10_000, 150_000, 12_345))
 FREQUENCIES = st.sampled_from(("every_day", "every_day", "every_week", "every_four_weeks", "every_month"))
 STARTS = st.sampled_from((0, 1, 1, 5, -1))
 # What a new member's savings hold, in hundredths of a contribution: enough for all cycles, for one, too little, none.
-FUNDS = st.sampled_from((400, 400, 100, 30, 0))
+FUNDS_IN_ORDER = (400, 400, 100, 400, 30, 0)
 
 
 class ThriftMachine(PlanMachine):
     @rule(
-        act=st.sampled_from(("create", "subscribe", "subscribe", "subscribe", "cancel")),
+        act=st.sampled_from(("fill", "fill", "fill", "subscribe", "subscribe", "cancel", "create")),
         terms=st.tuples(CONTRIBUTIONS, FREQUENCIES, STARTS, SIZES),
-        funds=FUNDS,
+        funds=st.integers(0, len(FUNDS_IN_ORDER) - 1),
         number=PICK,
         member=PICK,
         stubborn=TRY_REFUSED,
@@ -29,7 +29,7 @@ class ThriftMachine(PlanMachine):
     def thrift(
         self, act: str, terms: tuple[int, str, int, int], funds: int, number: int, member: int, stubborn: bool
     ) -> None:
-        """Creates a plan, joins it with savings, or cancels it. A plan that is needed is created."""
+        """Creates a plan, joins it with savings, once or until it is full, or cancels it."""
         plans = [plan for plan in self.model.thrifts.values() if stubborn or plan.state == OPEN]
         if act == "create" or not plans:
             self.create_thrift(*terms)
@@ -39,8 +39,11 @@ class ThriftMachine(PlanMachine):
             expected = self.model.cancel_thrift(plan.key)
             self.send_and_compare(expected, "investments", action="cancel_plan", thrift_id=self.ids[plan.key])
             self.touched += [one.savings.key for one in plan.members]
+        elif act == "fill":
+            for place in range(len(plan.members), plan.size):
+                self.subscribe(plan, FUNDS_IN_ORDER[(funds + place) % len(FUNDS_IN_ORDER)], member, stubborn=False)
         else:
-            self.subscribe(plan, funds, member, stubborn=stubborn)
+            self.subscribe(plan, FUNDS_IN_ORDER[funds], member, stubborn=stubborn)
         self.touched.append(plan.key)
 
     def create_thrift(self, amount: int, frequency: str, after: int, size: int) -> None:
