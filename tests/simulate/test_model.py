@@ -1,9 +1,9 @@
 """Random sequences of requests against the service and against a small pure model of it (model.py): both must agree.
 
 Each sequence has about fifty steps, mostly of one theme, and a merchant of its own at one running service, over HTTP
-and on PostgreSQL. state_machine.py says what is compared after each step. At the end the invariants of the whole database are checked, and
-the books of all merchants are exported: beancount must read them, and exports and tax reports must add up to the trial
-balance.
+and on PostgreSQL. state_machine.py says what is compared after each step. At the end the invariants of the whole
+database are checked, and the books of all merchants are exported: beancount must read them, and exports and tax reports
+must add up to the trial balance.
 
 Every rule, and every outcome of REACHED, must occur in a run. The short form tries the same sequences each time. With
 KASUWA_LONG=1 they differ, and the number of the first is printed; KASUWA_SEQUENCE=<number> runs a single one. Time
