@@ -152,7 +152,12 @@ class FaultMachine(ThriftMachine):
         return sorted(charges + payouts)
 
     def has_lone_call(self) -> bool:
-        calls = self.scheduled_calls()
+        """Returns whether it is certain which call comes next: what is open may lead to another at the same moment."""
+        calls, model = self.scheduled_calls(), self.model
+        if not all(model.txns[key].is_final for key in (*model.agreed, *model.sent_payouts)):
+            return False
+        if any(plan.charging for plan in model.plans.values()):
+            return False
         return len({rail for due, rail in calls if due == calls[0][0]}) == sum(due == calls[0][0] for due, _ in calls)
 
     @precondition(lambda self: self.scheduled_calls() and self.has_lone_call() and not self.model.has_endless_requery())

@@ -32,9 +32,10 @@ from tests.simulate.model_rails import Payment
 from tests.simulate.model_splits import Part
 from tests.simulate.model_thrift import Debt
 from tests.simulate.processes import broken_invariants, fault_count
-from tests.simulate.state_machine import RULES, THEMES, AuditedDeployment
+from tests.simulate.state_machine import RULES, AuditedDeployment
 from tests.simulate.state_machine_events import ApiStateMachine
 from tests.simulate.state_machine_faults import OPERATIONS
+from tests.simulate.themes import THEMES
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("model")]
 
