@@ -19,8 +19,9 @@ async def show_jobs(visit: Visit) -> Response:
         queues = await operator_reads.list_queues(reader)
         open_jobs = await operator_reads.list_open_jobs(reader, visit.services.rail_job_kinds)
         endpoints = await operator_reads.list_failing_endpoints(reader)
-    shown = {"queues": queues, "open_jobs": open_jobs, "endpoints": endpoints, "job_texts": JOB_TEXTS}
-    return visit.render("operator_jobs.html", **shown)
+    return visit.render(
+        "operator_jobs.html", queues=queues, open_jobs=open_jobs, endpoints=endpoints, job_texts=JOB_TEXTS
+    )
 
 
 async def requery_rail(visit: Visit) -> Response:
