@@ -50,6 +50,8 @@ from kasuwa.work.settlement_sums import SettlementSums
 from kasuwa.work.steps import lanes_of
 from kasuwa.work.worker import Worker
 
+# How long the headers of a request may take, and how long a connection may be idle before it. Proxies and clients that
+# keep connections open give them up before (deploy/nginx).
 HEADER_MILLISECONDS = 5_000
 # Memory of a connection before its body is read. The headers of thousands of connections must fit.
 CONNECTION_BYTES = 64 * 1024

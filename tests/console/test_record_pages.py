@@ -212,11 +212,11 @@ def test_daily_events_are_turned_on_and_off_on_the_page_of_settlements(
     visitor = sign_in_as(deployment, role, shop.mid)
     assert "Off: turn them on" in visitor.get("/settlements").words
     for daily, shown in (("yes", "Turn daily events off"), ("yes", "Turn daily events off"), ("no", "events on")):
-        assert visitor.post("/settlements/events", daily=daily).place == "/settlements"
+        assert visitor.post("/events/settlements", daily=daily).place == "/settlements"
         page = visitor.get("/settlements")
         assert shown in page.words
         assert f"Daily events of settlements are {'on' if daily == 'yes' else 'off'}." in page.words
-    visitor.post("/settlements/events", daily="perhaps")
+    visitor.post("/events/settlements", daily="perhaps")
     assert "daily: true or false" in visitor.get("/settlements").words
     [[count]] = deployment.fetch(
         "select count(*) from audit_entry join merchant using (merchant_id) where mid = $1"
@@ -233,7 +233,7 @@ def test_roles_that_do_not_integrate_only_see_whether_daily_events_are_on(
     visitor = sign_in_as(deployment, role, shop.mid)
     page = visitor.get("/settlements")
     assert ("Off: turn them on" in page.words, "Turn daily events on" in page.words) == (True, False)
-    assert visitor.post("/settlements/events", daily="yes").http == 403
+    assert visitor.post("/events/settlements", daily="yes").http == 403
     assert shop.put("resources", inquire="settlement_events").body["data"]["daily"] is False
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import kasuwa
-from kasuwa import supervise
+from kasuwa import app, supervise
 from kasuwa.db import embedded, logins
 from kasuwa.setting_values import FILE_SUFFIX, PREFIX
 from kasuwa.settings import SECRET_SETTINGS, Settings, read_settings
@@ -191,3 +191,13 @@ def test_migrations_get_the_settings_of_the_service() -> None:
 @pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.name)
 def test_every_way_of_deployment_has_a_login_that_only_reads(setup: Setup) -> None:
     assert "KASUWA_DATABASE_READER_URL_FILE" in setup.environment
+
+
+@pytest.mark.parametrize("recipe", sorted((DEPLOY / "nginx").glob("*.conf")), ids=lambda recipe: recipe.name)
+def test_nginx_gives_idle_connections_up_before_the_service_closes_them(recipe: Path) -> None:
+    upstreams = re.findall(r"upstream [^{]+\{([^}]*)\}", recipe.read_text())
+    kept = [text for text in upstreams if re.search(r"^\s*keepalive \d+;", text, re.MULTILINE)]
+    assert kept
+    for text in kept:
+        [idle] = re.findall(r"^\s*keepalive_timeout (\d+)s;", text, re.MULTILINE)
+        assert int(idle) * 1000 < app.HEADER_MILLISECONDS

@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 REQUEST_SECONDS = 60.0
+# The service closes a connection after five seconds without a request.
+IDLE_SECONDS = 3.0
 # How long to wait for outstanding orders after the load was stopped. The check reports those that are left.
 DRAIN_SECONDS = 90.0
 PAUSE_SECONDS = 0.03
@@ -59,9 +61,11 @@ class Client:
     def __init__(self, port: int, merchant: Merchant = DEMO) -> None:
         self.merchant = merchant
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=REQUEST_SECONDS)
+        self._used_at = 0.0
 
     def __enter__(self) -> "Client":
         self._connection.connect()
+        self._used_at = time.monotonic()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,11 +73,14 @@ class Client:
 
     def send(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
         fields = {"mid": self.merchant.mid, "key": self.merchant.key, **(headers or {})}
+        if time.monotonic() - self._used_at > IDLE_SECONDS:
+            self._connection.close()  # the request opens another one
         self._connection.request("PUT", path, json.dumps(body), fields)
 
     def receive(self) -> Reply:
         response = self._connection.getresponse()
         text = response.read()
+        self._used_at = time.monotonic()
         return Reply(response.status, json.loads(text), {k.lower(): v for k, v in response.getheaders()})
 
     def put(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:

@@ -131,7 +131,7 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/events/resend", events.resend_failed_events, CAN_INTEGRATE),
     ConsolePage("GET", "/events/{seq}", events.show_event, ALL_MERCHANT_ROLES),
     ConsolePage("POST", "/events/{seq}/resend", events.resend_event, CAN_INTEGRATE),
-    ConsolePage("POST", "/settlements/events", events.set_settlement_events, CAN_INTEGRATE),
+    ConsolePage("POST", "/events/settlements", events.set_settlement_events, CAN_INTEGRATE),
     ConsolePage("GET", "/settings", settings_pages.show_settings, ALL_MERCHANT_ROLES, "Settings"),
     ConsolePage("GET", "/settings/trail.csv", exports.export_audit_trail, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/settings/trail", settings_pages.show_audit_trail, ALL_MERCHANT_ROLES),
