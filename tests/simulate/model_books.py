@@ -194,7 +194,7 @@ class Books:
             return Outcome(unanswered, outcome.end, after, interim_status=PENDING if unanswered != PENDING else "")
         return Outcome(unanswered, outcome.end, FIRST_REQUERY_AGE) if kind else outcome
 
-    def tell(
+    def add_event(
         self, kind: str, key: str, status: str, amount: int, currency: str = "NGN", method: str = "", **fields: Any
     ) -> None:
         """Adds an event. `key` is that of the object which has the reference, or empty."""
@@ -203,7 +203,7 @@ class Books:
         payload |= {"paymentMethod": method or kind, "endpoint": "test", "currency": currency}
         self.events.append({**payload, **fields})
 
-    def tell_end(self, txn: Txn) -> None:
+    def add_end_event(self, txn: Txn) -> None:
         """Adds the event of a transaction that has become final."""
 
     # --- the tariff ----------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class Books:
         self.held.subtract(txn.holds)
         if status == SUCCESSFUL:
             self.move(*txn.moves)
-        self.tell_end(txn)
+        self.add_end_event(txn)
         self.on_end(txn)
 
     def on_end(self, txn: Txn) -> None:

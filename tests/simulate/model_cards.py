@@ -155,7 +155,7 @@ class Cards(Rails):
         status = FAILED if self.take_fault("issuer") or card.state != ACTIVE or is_short else SUCCESSFUL
         if status == SUCCESSFUL:
             self.move((card.account, f"rail:issuer:{card.currency}", amount))
-        self.tell("card_purchase", "", status, amount, card.currency, "virtual_card", reference=Id(key))
+        self.add_event("card_purchase", "", status, amount, card.currency, "virtual_card", reference=Id(key))
         return {"status": 200, "txnStatus": status}
 
     def take_monthly_fee(self, card: Card) -> None:

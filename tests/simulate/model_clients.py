@@ -113,7 +113,7 @@ class Clients(Cards):
         if self.available(WALLET) < amount:
             return INSUFFICIENT_FUNDS
         self.move((WALLET, savings.account, amount))
-        self.tell("deposit", "", SUCCESSFUL, amount, method="wallet", savings_id=Id(key))
+        self.add_event("deposit", "", SUCCESSFUL, amount, method="wallet", savings_id=Id(key))
         self.receive(savings, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "balance": money(self.available(savings.account))}
 
@@ -148,7 +148,7 @@ class Clients(Cards):
                 return INSUFFICIENT_FUNDS
             self.take(savings, amount)
             self.move((savings.account, WALLET, amount))
-            self.tell("cashout", key, SUCCESSFUL, amount, method="cash", savings_id=Id(of))
+            self.add_event("cashout", key, SUCCESSFUL, amount, method="cash", savings_id=Id(of))
         elif method == "transfer":
             txn = self.new_transfer(key, amount, savings.account, BY_ACCOUNT[CLIENTS[client]], of)
             if not self.begin(txn):
@@ -277,13 +277,13 @@ class Clients(Cards):
         if number:
             is_declined = pin in WRONG_PINS or PAYER_CARDS[number].charge == DECLINED
             status = FAILED if is_declined else SUCCESSFUL
-            self.tell("payment", "", status, amount, method="card", loan_id=Id(key))
+            self.add_event("payment", "", status, amount, method="card", loan_id=Id(key))
             if is_declined:
                 return {"status": 200, "txnStatus": FAILED}
             fee = self.card_fee(amount, "NGN", PAYER_CARDS[number].local)
             self.move(("rail:card:NGN", WALLET, amount), *self.fee_moves(WALLET, "collection", "NGN", fee))
         else:
-            self.tell("repayment", "", SUCCESSFUL, amount, method="wallet", loan_id=Id(key), orderRef=Id(""))
+            self.add_event("repayment", "", SUCCESSFUL, amount, method="wallet", loan_id=Id(key), orderRef=Id(""))
         self.credit(loan, amount)
         return {"status": 200, "txnStatus": SUCCESSFUL, "chargedAmount": money(amount)}
 

@@ -64,20 +64,20 @@ class Disputes(Clients):
         dispute = self.disputes[key] = self.new_dispute(key, of, amount)
         payment.disputed += amount
         self.held[WALLETS[payment.currency]] += dispute.total
-        self.tell_step(dispute, "opened")
+        self.add_step_event(dispute, "opened")
         return {"status": 200}
 
-    def tell_step(self, dispute: Dispute, step: str) -> None:
+    def add_step_event(self, dispute: Dispute, step: str) -> None:
         payment = dispute.payment
         fields = {"disputeOf": Id(payment.key), "state": dispute.state, "step": step, "reason": REASON}
         fields |= {"fee": money(dispute.fee), "vat": money(dispute.vat), "respond_by": utc_text(dispute.due_at)}
         if payment.plan:
             fields["plan_id"] = Id(payment.plan)
-        self.tell("dispute", dispute.key, SUCCESSFUL, dispute.amount, payment.currency, payment.method, **fields)
+        self.add_event("dispute", dispute.key, SUCCESSFUL, dispute.amount, payment.currency, payment.method, **fields)
 
     def remind(self, dispute: Dispute) -> None:
         dispute.reminders += 1
-        self.tell_step(dispute, "reminder")
+        self.add_step_event(dispute, "reminder")
 
     def end_dispute(self, key: str, state: str) -> Reply:
         """Ends a dispute: what was won is the merchant's again, anything else takes amount and fee."""
@@ -93,7 +93,7 @@ class Disputes(Clients):
         else:
             self.move((wallet, dispute.payment.rail, dispute.amount))
             self.move(*self.fee_moves(wallet, "dispute", currency, dispute.fee))
-        self.tell_step(dispute, state)
+        self.add_step_event(dispute, state)
         return {"status": 200}
 
     def expected_dispute(self, key: str) -> Reply:

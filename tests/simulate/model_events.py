@@ -125,7 +125,7 @@ class Events(Thrift):
 
     # --- events --------------------------------------------------------------------------------------------------
 
-    def tell_end(self, txn: Txn) -> None:
+    def add_end_event(self, txn: Txn) -> None:
         fields: dict[str, Any] = {}
         if txn.purpose in self.savings:
             fields["savings_id"] = Id(txn.purpose)
@@ -134,18 +134,18 @@ class Events(Thrift):
         if txn.kind == "payment":
             payment = self.payments[txn.key]
             fields["customer_txnref"] = self.plans[payment.plan].first if payment.plan else txn.key
-            self.tell("payment", txn.key, txn.status, payment.charged, payment.currency, payment.method, **fields)
+            self.add_event("payment", txn.key, txn.status, payment.charged, payment.currency, payment.method, **fields)
         elif txn.kind == "deposit":
-            self.tell("payment", txn.key, txn.status, txn.amount, method="card", **fields)
+            self.add_event("payment", txn.key, txn.status, txn.amount, method="card", **fields)
         elif txn.kind == "refund":
             payment = self.payments[txn.purpose]
-            self.tell("refund", txn.key, txn.status, txn.amount, payment.currency, refundOf=Id(txn.purpose))
+            self.add_event("refund", txn.key, txn.status, txn.amount, payment.currency, refundOf=Id(txn.purpose))
         elif txn.kind == "bill":
             discount = percentage_of(txn.amount, ITEMS[txn.request[0]][2]) if txn.status == SUCCESSFUL else 0
-            self.tell("bill", txn.key, txn.status, txn.amount, orderRef=txn.key, commission=money(discount))
+            self.add_event("bill", txn.key, txn.status, txn.amount, orderRef=txn.key, commission=money(discount))
         elif txn.kind == "cashcode":
             fields |= {"orderRef": txn.key} if txn.request else {}
-            self.tell("cashcode", txn.key, txn.status, self.codes[txn.key].paid, **fields)
+            self.add_event("cashcode", txn.key, txn.status, self.codes[txn.key].paid, **fields)
         else:
             order = txn.key if txn.request else Id(txn.key)
-            self.tell("transfer", txn.key, txn.status, txn.amount, orderRef=order, **fields)
+            self.add_event("transfer", txn.key, txn.status, txn.amount, orderRef=order, **fields)

@@ -1,4 +1,4 @@
-"""The last part of the state machine: at the end of a sequence the log of events is exactly what the model tells."""
+"""The last part of the state machine: at the end of a sequence the log of events is exactly that of the model."""
 
 from collections import Counter
 from typing import Any

@@ -166,14 +166,14 @@ class KeepsWhatWasDisputed(Model):
         return reply
 
 
-class TellsTwice(Model):
+class SendsEventsTwice(Model):
     """A wrong model in which a refund has two events."""
 
-    def tell(
+    def add_event(
         self, kind: str, key: str, status: str, amount: int, currency: str = "NGN", method: str = "", **fields: Any
     ) -> None:
         for _ in range(2 if kind == "refund" else 1):
-            super().tell(kind, key, status, amount, currency, method, **fields)
+            super().add_event(kind, key, status, amount, currency, method, **fields)
 
 
 class KeepsTheParts(Model):
@@ -207,7 +207,7 @@ class TakesLossForFailure(Model):
 
 # Wrong models, each with a theme in which it is found soon.
 WRONG = (
-    *((wrong, "payments") for wrong in (WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, TellsTwice)),
+    *((wrong, "payments") for wrong in (WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, SendsEventsTwice)),
     *((wrong, "payments") for wrong in (KeepsWhatWasDisputed, KeepsTheParts, TakesLossForFailure)),
     *((ForgetsTheMonthlyFee, "accounts"), (NeverTriesAgain, "plans"), (ForgetsDebts, "thrift")),
 )

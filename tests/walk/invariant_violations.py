@@ -252,7 +252,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update payout_schedule set frequency = 'off' where merchant_id = $1",
     ),
     "daily events of settlements have a job": (
-        "delete from scheduled_job where merchant_id = $1 and kind = 'settlements.tell'",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'settlements.report'",
         "update settlement_events set is_daily = false where merchant_id = $1",
     ),
     "what is gathered for a day": (

@@ -46,9 +46,9 @@ class SettlementMovement(msgspec.Struct, frozen=True, kw_only=True):
     day: date | None = None  # the day that has ended; None for a movement of today
 
 
-def tell_settlement(moved: SettlementMovement, row: Row, context: Context) -> tuple[Event, tuple[Job, ...]]:
+def make_settlement_event(moved: SettlementMovement, row: Row, context: Context) -> tuple[Event, tuple[Job, ...]]:
     """Returns the event of a movement, and the jobs that deliver it. `row` is the batch, schedule or setting that it is
-    told for."""
+    made for."""
     of_day = settlement_id(moved.day or lagos_day(context.now), moved.currency)
     is_payout = moved.step == "paid_out"
     payload = {

@@ -136,7 +136,7 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
 
 
 def note_other_actions(choices: Mapping[tuple[str, str], ActionVariants]) -> None:
-    """Tells the rows of each action which variants only other actions with the same selector have."""
+    """Gives the rows of each action the variants that only other actions with the same selector have."""
     for (selector, name), chosen in choices.items():
         for (other_selector, other_name), other in choices.items():
             if other_selector == selector and other_name != name:

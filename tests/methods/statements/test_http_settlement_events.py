@@ -1,4 +1,4 @@
-"""Daily events of settlements over HTTP: each day that had one is told once, after it has ended."""
+"""Daily events of settlements over HTTP: each day that had one is reported once, after it has ended."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def received(shop: MerchantClient) -> list[tuple[str, str, str]]:
 
 
 def listed(shop: MerchantClient) -> list[tuple[str, str, str]]:
-    """Returns what events must tell of the settlements that the list has."""
+    """Returns what events must report of the settlements that the list has."""
     found = shop.put("resources", inquire="settlements", limit=200).body["data"]
     return sorted((one["settlement_id"], "closed", one["net"]) for one in found if one["state"] == "settled")
 
@@ -100,7 +100,7 @@ def test_a_reset_turns_them_off(client: PaymentClient) -> None:
     assert received(shop) == []
 
 
-def test_the_worker_tells_a_day_once_also_after_one_that_died(client: PaymentClient, deployment: Deployment) -> None:
+def test_the_worker_reports_a_day_once_also_after_one_that_died(client: PaymentClient, deployment: Deployment) -> None:
     """The clock runs, and the job looks like one whose worker was killed: claimed before, with a lease that is over."""
     shop = client.shop
     switch(shop, True)
@@ -108,11 +108,11 @@ def test_the_worker_tells_a_day_once_also_after_one_that_died(client: PaymentCli
     shop.advance(until="2026-01-06T00:04:59+01:00")
     deployment.fetch(
         "update scheduled_job j set claims = 1, leased_until = now() - interval '1 second' from merchant m"
-        " where m.mid = $1 and j.merchant_id = m.merchant_id and j.kind = 'settlements.tell' returning 1",
+        " where m.mid = $1 and j.merchant_id = m.merchant_id and j.kind = 'settlements.report' returning 1",
         shop.mid,
     )
     shop.put("sandbox", action="freeze", frozen=False)
-    wait_until("the day is told", lambda: received(shop))
+    wait_until("the day is reported", lambda: received(shop))
     shop.advance(days=2)
     assert received(shop) == listed(shop)
     assert len(received(shop)) == 1

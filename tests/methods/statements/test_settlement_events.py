@@ -10,7 +10,7 @@ from kasuwa.core.action import Write
 from kasuwa.core.decision import Decision, Event, Job
 from kasuwa.core.transactions import DELIVER_EVENT
 from kasuwa.methods.statements.settlement_events import actions
-from kasuwa.methods.statements.settlement_events.model import TELL_DAY, SettlementEvents, day_of, time_to_tell
+from kasuwa.methods.statements.settlement_events.model import REPORT_DAY, SettlementEvents, day_of, time_to_report
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, SUCCESSFUL, Answer
 from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
 
@@ -31,7 +31,7 @@ class InMemorySettlementEvents(InMemoryPayments):
         needs = SWITCH.needs(request, self.merchant)
         return self.decide(needs, lambda context, seen: SWITCH.decide(request, context, seen))
 
-    def tell(self, job: Job, answer: Answer) -> Decision:
+    def report(self, job: Job, answer: Answer) -> Decision:
         """Runs a job at its time, or later if it is late."""
         self.now = max(self.now, job.due)
         needs = STEP.needs(job, answer, self.merchant)
@@ -41,7 +41,7 @@ class InMemorySettlementEvents(InMemoryPayments):
 
     @property
     def job(self) -> Job:
-        [job] = [row for row in self.rows.values() if isinstance(row, Job) and row.kind == TELL_DAY]
+        [job] = [row for row in self.rows.values() if isinstance(row, Job) and row.kind == REPORT_DAY]
         return job
 
     @property
@@ -77,7 +77,7 @@ def writes_nothing(decision: Decision) -> bool:
     ],
 )
 def test_a_day_is_due_five_minutes_after_midnight_in_lagos(day: date, due: datetime) -> None:
-    assert time_to_tell(day) == due
+    assert time_to_report(day) == due
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_a_day_is_due_five_minutes_after_midnight_in_lagos(day: date, due: datet
 def test_the_first_day_is_the_one_on_which_they_are_turned_on(now: datetime, first: date) -> None:
     books = InMemorySettlementEvents(now)
     reply = books.switch(True).reply
-    assert (day_of(books.job), books.job.due) == (first, time_to_tell(first))
+    assert (day_of(books.job), books.job.due) == (first, time_to_report(first))
     assert (reply.data.daily, reply.data.last_day, books.setting.is_daily) == (True, None, True)
-    assert reply.data.next_event == time_to_tell(first).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    assert reply.data.next_event == time_to_report(first).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def test_turning_them_on_again_keeps_the_day_of_the_job(books: InMemorySettlementEvents) -> None:
@@ -118,7 +118,7 @@ def test_turning_off_what_was_never_on_writes_nothing() -> None:
 
 
 def test_days_on_which_they_were_off_have_no_events(books: InMemorySettlementEvents) -> None:
-    books.tell(books.job, read(NGN=100))
+    books.report(books.job, read(NGN=100))
     books.switch(False)
     books.now += timedelta(days=3)
     reply = books.switch(True).reply
@@ -129,7 +129,7 @@ def test_days_on_which_they_were_off_have_no_events(books: InMemorySettlementEve
 
 
 def test_a_day_has_one_event_for_each_currency_with_its_net(books: InMemorySettlementEvents) -> None:
-    books.tell(books.job, read(USD=2_000, NGN=-12_345))
+    books.report(books.job, read(USD=2_000, NGN=-12_345))
     naira, dollars = (payload_of(event) for event in books.events)
     assert naira == {
         "status": 200,
@@ -148,31 +148,32 @@ def test_a_day_has_one_event_for_each_currency_with_its_net(books: InMemorySettl
 
 
 def test_a_day_without_settlements_has_no_event(books: InMemorySettlementEvents) -> None:
-    decision = books.tell(books.job, NOTHING)
+    decision = books.report(books.job, NOTHING)
     assert (decision.rows, decision.events, books.setting.last_day) == ((), (), None)
-    assert (day_of(books.job), books.job.due) == (MONDAY + timedelta(days=1), time_to_tell(MONDAY + timedelta(days=1)))
+    tuesday = MONDAY + timedelta(days=1)
+    assert (day_of(books.job), books.job.due) == (tuesday, time_to_report(tuesday))
 
 
 def test_a_settlement_whose_lines_add_up_to_nothing_has_an_event(books: InMemorySettlementEvents) -> None:
-    books.tell(books.job, read(NGN=0))
+    books.report(books.job, read(NGN=0))
     assert [payload_of(event)["chargedAmount"] for event in books.events] == ["0.00"]
 
 
-def test_a_job_that_comes_twice_tells_its_day_once(books: InMemorySettlementEvents) -> None:
+def test_a_job_that_comes_twice_reports_its_day_once(books: InMemorySettlementEvents) -> None:
     job = books.job
-    books.tell(job, read(NGN=100))
+    books.report(job, read(NGN=100))
     following = books.job
-    assert writes_nothing(books.tell(job, read(NGN=100)))
-    assert writes_nothing(books.tell(job, RAIL_SILENT))
+    assert writes_nothing(books.report(job, read(NGN=100)))
+    assert writes_nothing(books.report(job, RAIL_SILENT))
     assert (len(books.events), books.job) == (1, following)
 
 
-def test_a_job_that_is_late_by_days_tells_them_one_by_one(books: InMemorySettlementEvents) -> None:
+def test_a_job_that_is_late_by_days_reports_them_one_by_one(books: InMemorySettlementEvents) -> None:
     books.now += timedelta(days=4)
     days = []
     while books.job.due <= books.now:
         days.append(day_of(books.job))
-        books.tell(books.job, read(NGN=len(days)))
+        books.report(books.job, read(NGN=len(days)))
     assert days == [MONDAY + timedelta(days=count) for count in range(4)]
     assert [payload_of(event)["txnRef"] for event in books.events] == [f"ST2026010{day}NGN" for day in (5, 6, 7, 8)]
     assert len({event.reference for event in books.events}) == 4
@@ -181,23 +182,23 @@ def test_a_job_that_is_late_by_days_tells_them_one_by_one(books: InMemorySettlem
 @pytest.mark.parametrize("trouble", [RAIL_UNAVAILABLE, RAIL_SILENT], ids=["too many postings", "too slow"])
 def test_a_day_that_cannot_be_read_is_read_again(books: InMemorySettlementEvents, trouble: Answer) -> None:
     first = books.job
-    books.tell(first, trouble)
+    books.report(first, trouble)
     assert (books.events, day_of(books.job), books.job.due) == ([], MONDAY, first.due + timedelta(minutes=10))
-    books.tell(books.job, read(NGN=100))
+    books.report(books.job, read(NGN=100))
     assert [payload_of(event)["txnRef"] for event in books.events] == ["ST20260105NGN"]
 
 
-def test_a_job_whose_events_were_turned_off_meanwhile_tells_nothing(books: InMemorySettlementEvents) -> None:
+def test_a_job_whose_events_were_turned_off_meanwhile_reports_nothing(books: InMemorySettlementEvents) -> None:
     job = books.job
     books.switch(False)
-    assert writes_nothing(books.tell(job, read(NGN=100)))
+    assert writes_nothing(books.report(job, read(NGN=100)))
 
 
 def test_each_event_of_a_day_is_delivered_by_a_job_of_its_own() -> None:
     books = InMemorySettlementEvents(has_webhook=True)
     books.switch(True)
     for _ in range(2):
-        books.tell(books.job, read(NGN=100, USD=200))
+        books.report(books.job, read(NGN=100, USD=200))
     deliveries = [row.reference for row in books.rows.values() if isinstance(row, Job) and row.kind == DELIVER_EVENT]
     assert sorted(deliveries) == sorted(event.reference for event in books.events)
     assert len(deliveries) == 4

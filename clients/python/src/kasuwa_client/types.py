@@ -4726,11 +4726,9 @@ class SettlementEventsState(Result):
     daily: bool
     """Whether they are on."""
     next_event: dt.datetime | None = None
-    """When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are
-    off.
-    """
+    """When the settlements of the next day to report are sent, in UTC. Null if daily events are off."""
     last_day: dt.date | None = None
-    """The last day whose settlements were told, in Lagos. Null before the first."""
+    """The last day whose settlements were reported, in Lagos. Null before the first."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"daily": "daily", "next_event": "next_event", "last_day": "last_day"}

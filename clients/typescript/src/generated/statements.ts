@@ -166,11 +166,9 @@ export interface SettlementEventsReply {
 export interface SettlementEventsState {
   /** Whether they are on. */
   readonly daily: boolean;
-  /**
-   * When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are off.
-   */
+  /** When the settlements of the next day to report are sent, in UTC. Null if daily events are off. */
   readonly next_event: Time | null;
-  /** The last day whose settlements were told, in Lagos. Null before the first. */
+  /** The last day whose settlements were reported, in Lagos. Null before the first. */
   readonly last_day: CalendarDate | null;
 }
 

@@ -21,7 +21,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, job_key
-from kasuwa.core.settlements import SettlementMovement, tell_settlement
+from kasuwa.core.settlements import SettlementMovement, make_settlement_event
 from kasuwa.core.tariff import Tariff, calculate_transfer_fees
 from kasuwa.core.transactions import encode_text
 from kasuwa.ledger import chart
@@ -156,7 +156,7 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     decision = begin_transfer(new, context, context.number)
     txn_ref = decision.reply.txn_ref
     moved = SettlementMovement(step="paid_out", reference=txn_ref, amount=amount, currency=CURRENCY)
-    event, deliveries = tell_settlement(moved, schedule, context)
+    event, deliveries = make_settlement_event(moved, schedule, context)
     decision.rows = (*decision.rows, msgspec.structs.replace(schedule, last_ref=txn_ref))
     decision.jobs = (*decision.jobs, following, *deliveries)
     decision.events = (*decision.events, event)

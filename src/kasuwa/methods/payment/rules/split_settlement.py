@@ -32,7 +32,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.reserve import reserve_part
-from kasuwa.core.settlements import SettlementMovement, tell_settlement
+from kasuwa.core.settlements import SettlementMovement, make_settlement_event
 from kasuwa.core.splits import split_amount
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
@@ -267,7 +267,7 @@ def credit_wallet(row: SettlementBatch, job: Job, context: Context) -> Decision:
     kind, step = ("settlement", "settled") if row.kind == SETTLEMENT else ("reserve released", "released")
     post = Posting(waiting, chart.wallet(row.currency), row.amount, kind)
     moved = SettlementMovement(step=step, reference=row.reference, amount=row.amount, currency=row.currency)
-    event, deliveries = tell_settlement(moved, row, context)
+    event, deliveries = make_settlement_event(moved, row, context)
     return Decision(
         groups=(PostingGroup(row.reference, WALLET_INSUFFICIENT, postings=(post,)),),
         rows=(msgspec.structs.replace(row, state=DONE),),

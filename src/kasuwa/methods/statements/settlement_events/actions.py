@@ -30,7 +30,7 @@ RESOURCES = (
 
 STEPS = (
     Step(
-        model.TELL_DAY,
+        model.REPORT_DAY,
         model.LANE,
         call_no_rail,
         rules.need_day,

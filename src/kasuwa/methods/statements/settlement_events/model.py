@@ -1,7 +1,7 @@
 """Daily events of settlements: after the end of each day in Lagos, one for each settlement of that day.
 
-A merchant turns them on. While they are on there is one job, for the day that is told next. It is due shortly after
-that day has ended; when it is done, the job is that of the following day. A job that is late by days therefore tells
+A merchant turns them on. While they are on there is one job, for the day that is reported next. It is due shortly after
+that day has ended; when it is done, the job is that of the following day. A job that is late by days therefore reports
 them one by one. Contract: resources#settlement-events
 """
 
@@ -15,7 +15,7 @@ from kasuwa.core.decision import Job, Row
 from kasuwa.core.references import job_key, row_key
 from kasuwa.core.transactions import encode_text
 
-TELL_DAY = "settlements.tell"
+REPORT_DAY = "settlements.report"
 # A lane of its own: the days of all merchants are read at the same time of night, and nothing else waits for that.
 LANE = "settlements"
 REFERENCE = "settlement events"
@@ -34,7 +34,7 @@ class SettlementEvents(Row):
 
     is_daily: bool
     changed_at: datetime
-    last_day: date | None  # the last day that was told; None before the first
+    last_day: date | None  # the last day that was reported; None before the first
 
     @property
     def is_open(self) -> bool:
@@ -42,7 +42,7 @@ class SettlementEvents(Row):
 
 
 class DayWork(msgspec.Struct, frozen=True):
-    """The work of a job: the day that it tells."""
+    """The work of a job: the day that it reports."""
 
     day: date
 
@@ -54,8 +54,8 @@ def setting_key(merchant_id: int) -> bytes:
     return row_key(merchant_id, "settlement events", "daily")
 
 
-def time_to_tell(day: date) -> datetime:
-    """Returns the time at which a day is told."""
+def time_to_report(day: date) -> datetime:
+    """Returns the time at which a day is reported."""
     return lagos_moment(day + timedelta(days=1), 0) + DELAY
 
 
@@ -64,8 +64,8 @@ def day_of(job: Job) -> date:
 
 
 def make_day_job(setting: SettlementEvents, day: date, due: datetime) -> Job:
-    """Returns the job that tells a day. There is one for each merchant, so that it replaces the one before it."""
+    """Returns the job that reports a day. There is one for each merchant, so that it replaces the one before it."""
     key, work = job_key(setting.key), encode_text(DayWork(day))
     return Job(
-        *(key, setting.merchant_id, TELL_DAY, LANE, REFERENCE, setting.key, due, due, None, 0, 0, None, work),
+        *(key, setting.merchant_id, REPORT_DAY, LANE, REFERENCE, setting.key, due, due, None, 0, 0, None, work),
     )

@@ -1,4 +1,7 @@
-"""Turns daily events of settlements on or off, and tells a day that has ended. Contract: resources#settlement-events"""
+"""Turns daily events of settlements on or off, and reports a day that has ended.
+
+Contract: resources#settlement-events
+"""
 
 from datetime import datetime, timedelta
 
@@ -7,7 +10,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Context, Decision, Event, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import job_key
-from kasuwa.core.settlements import SettlementMovement, tell_settlement
+from kasuwa.core.settlements import SettlementMovement, make_settlement_event
 from kasuwa.core.transactions import SUCCESSFUL
 from kasuwa.methods.statements.settlement_events.model import (
     RETRY_AFTER,
@@ -15,7 +18,7 @@ from kasuwa.methods.statements.settlement_events.model import (
     day_of,
     make_day_job,
     setting_key,
-    time_to_tell,
+    time_to_report,
 )
 from kasuwa.methods.statements.settlement_events.wire import (
     SettlementEventsReply,
@@ -35,7 +38,7 @@ def need_setting(request: SettlementEventsRequest, merchant: Merchant) -> Needs:
 def decide_setting(
     request: SettlementEventsRequest, context: Context, seen: LoadedRows
 ) -> Decision[SettlementEventsReply]:
-    """Changes the setting. A request that changes nothing leaves the day that is told next as it is."""
+    """Changes the setting. A request that changes nothing leaves the day that is reported next as it is."""
     key = setting_key(context.merchant.merchant_id)
     known, job = seen.get(SettlementEvents, key), seen.get(Job, job_key(key))
     if request.daily == (job is not None):
@@ -45,7 +48,7 @@ def decide_setting(
     if job is not None:
         return Decision(reply=show_setting(setting, None), rows=(setting,), jobs_done=(job,))
     today = lagos_day(context.now)
-    due = time_to_tell(today)
+    due = time_to_report(today)
     return Decision(reply=show_setting(setting, due), rows=(setting,), jobs=(make_day_job(setting, today, due),))
 
 
@@ -70,14 +73,14 @@ def need_day(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_day(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
-    """Tells the settlements of a day by one event each, and schedules the following day.
+    """Reports the settlements of a day by one event each, and schedules the following day.
 
     The answer is what was read of the day: the net of each settlement by currency, in minor units (store.py). A day
     that could not be read is read again later.
     """
     setting, current_job = seen.get(SettlementEvents, job.subject), seen.get(Job, job.key)
     if setting is None or current_job is None or current_job.work != job.work:
-        return Decision()  # the events are off, or this day was told and the job is that of the next
+        return Decision()  # the events are off, or this day was reported and the job is that of the next
     day = day_of(job)
     if answer.status != SUCCESSFUL:
         return Decision(jobs=(make_day_job(setting, day, context.now + RETRY_AFTER),))
@@ -85,12 +88,12 @@ def decide_day(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> 
     deliveries: list[Job] = []
     for currency, net in sorted(answer.facts.items()):
         moved = SettlementMovement(step="closed", reference="closed", amount=int(net), currency=currency, day=day)
-        event, jobs = tell_settlement(moved, setting, context)
+        event, jobs = make_settlement_event(moved, setting, context)
         events.append(event)
         deliveries.extend(jobs)
     following = day + timedelta(days=1)
     return Decision(
         rows=(msgspec.structs.replace(setting, last_day=day),) if events else (),
-        jobs=(make_day_job(setting, following, time_to_tell(following)), *deliveries),
+        jobs=(make_day_job(setting, following, time_to_report(following)), *deliveries),
         events=tuple(events),
     )

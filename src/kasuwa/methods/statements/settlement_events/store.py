@@ -1,4 +1,4 @@
-"""Reads whether daily events of settlements are on, and the day that they tell. Never writes; every WHERE has the
+"""Reads whether daily events of settlements are on, and the day that they report. Never writes; every WHERE has the
 merchant_id."""
 
 from kasuwa.core.decision import Job, Merchant, Refusal

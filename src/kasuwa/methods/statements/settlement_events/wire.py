@@ -23,9 +23,9 @@ class SettlementEventsState(msgspec.Struct, kw_only=True):
     daily: bool
     "Whether they are on."
     next_event: str | None
-    "When today's settlements are told, or those of an earlier day that was not told yet, in UTC. Null if they are off."
+    "When the settlements of the next day to report are sent, in UTC. Null if daily events are off."
     last_day: str | None
-    "The last day whose settlements were told, in Lagos. Null before the first."
+    "The last day whose settlements were reported, in Lagos. Null before the first."
 
 
 class SettlementEventsReply(msgspec.Struct, kw_only=True):
