@@ -63,7 +63,8 @@ RELATED_QUERIES = {
     "transfer": f"""
         with {CLIENT_PRODUCTS_CTE}
             select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
-            t.detail ->> 'account_number' as account_number, t.detail ->> 'narration' as narration
+            t.detail ->> 'account_number' as account_number, t.counterparty_name as account_name,
+            t.detail ->> 'narration' as narration
         from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
             and t.detail -> 'errand' ->> 'reference' in (select id from mine)
         order by t.created_at, t.seq, t.key

@@ -10,7 +10,7 @@ from kasuwa.core.decision import Decision, Job, LoadedRows, Refusal, Row
 from kasuwa.core.requery import AT_ONCE
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.disburse.model import QUERY, SEND, TRANSFER_DETAIL_DECODER
+from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narration
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer
 from kasuwa.methods.disburse.steps import make_transfer_order
@@ -110,12 +110,11 @@ def test_name_that_a_rail_looked_up_is_kept_with_the_order() -> None:
     paid = Answer(ports.SUCCESSFUL, "00", "", facts={ports.BENEFICIARY_NAME: "ADA OBI"})
     for answer, current in ((paid, sent.job), (Answer(ports.SUCCESSFUL, "00", ""), job)):
         [row] = [row for row in receive(sent, answer, chooser, current).rows if isinstance(row, Transaction)]
-        detail = TRANSFER_DETAIL_DECODER.decode(row.detail)
-        assert detail.beneficiary_name == "ADA OBI"
-        assert "detail" in row.mutable_columns
+        assert row.counterparty_name == "ADA OBI"
+        assert "detail" not in row.mutable_columns, "it is in indexes"
         erased = erase_narration(ErasableTransfer(*msgspec.structs.astuple(row)))
         assert not isinstance(erased, Refusal)
-        assert "ADA OBI" not in erased.detail
+        assert not erased.counterparty_name
 
 
 def test_rails_of_the_merchant_are_passed_on() -> None:

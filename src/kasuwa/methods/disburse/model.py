@@ -53,8 +53,6 @@ class TransferDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     source_account: str = msgspec.field(default=WALLET, name="source")
     # The loan, savings account or split that the money is sent for; None for a merchant's own transfer.
     purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
-    # The name on the account that the rail has found. Written when the transfer ends, and "" before.
-    beneficiary_name: str = ""
 
 
 TRANSFER_DETAIL_DECODER: "msgspec.json.Decoder[TransferDetail]" = msgspec.json.Decoder(TransferDetail)

@@ -13,7 +13,7 @@ from kasuwa.methods.disburse.model import TRANSFER_DETAIL_DECODER
 class ErasableTransfer(Transaction):
     """A transaction row whose `detail` may be written again. Elsewhere `detail` never changes after the insert."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "counterparty_name")
 
 
 def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
@@ -24,6 +24,5 @@ def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
     """
     if transfer.is_open:
         return TRANSACTION_IN_PROGRESS
-    detail = TRANSFER_DETAIL_DECODER.decode(transfer.detail)
-    order = msgspec.structs.replace(detail, narration="", beneficiary_name="")
-    return msgspec.structs.replace(transfer, detail=encode_text(order))
+    order = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(transfer.detail), narration="")
+    return msgspec.structs.replace(transfer, detail=encode_text(order), counterparty_name="")

@@ -3,8 +3,6 @@
 Contract: #states, disburse#requery
 """
 
-from typing import ClassVar
-
 import msgspec
 
 from kasuwa.core.codes import UNREADABLE_ANSWER
@@ -51,7 +49,6 @@ from kasuwa.methods.disburse.model import (
     RAIL,
     SEND,
     STAMP_DUTY,
-    TRANSFER_DETAIL_DECODER,
     VAT,
     WALLET,
     TransferJobData,
@@ -105,24 +102,9 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     return end_transfer(row, current_job, answer, ending, context, seen)
 
 
-class NamedTransfer(Transaction):
-    """A transfer that gets the name on its account when it ends."""
-
-    mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "detail")
-
-
 def find_name(job_data: TransferJobData, answer: Answer) -> str:
     """Returns the name on the account as a rail has looked it up: at an earlier try, or with this answer."""
     return job_data.beneficiary_name or answer.facts.get(BENEFICIARY_NAME, "")
-
-
-def keep_name(row: Transaction, job_data: TransferJobData, answer: Answer) -> Transaction:
-    """Returns the transfer with the name on its account, if it is known."""
-    name = find_name(job_data, answer)
-    if not name:
-        return row
-    detail = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(row.detail), beneficiary_name=name)
-    return msgspec.structs.replace(NamedTransfer(*msgspec.structs.astuple(row)), detail=encode_text(detail))
 
 
 def reply_final(
@@ -153,7 +135,7 @@ def end_transfer(
     event_fields = {"order_ref": row.order_ref, **subject_of(job_data.order.purpose)}
     end = end_transaction(
         context,
-        keep_name(row, job_data, answer),
+        row,
         TransactionOutcome(
             status=ending,
             code=answer.code,
@@ -161,6 +143,7 @@ def end_transfer(
             method=KIND,
             scenario=job_data.scenario,
             event_fields=event_fields,
+            counterparty_name=find_name(job_data, answer),
         ),
     )
     added = effects_of_purpose(end.row, job_data.order.purpose, context, seen)
