@@ -4,26 +4,31 @@ The loop measures how late its timers are (`kasuwa_loop_lag_seconds`). A second 
 has used more processor time than the limit, it logs the step's stack. It measures processor time, not wall time, so
 that a step is not blamed because the machine was busy with something else. On a virtual machine the time that the host
 gave to others counts as processor time too, so it is subtracted.
+
+The thread is woken by SIGPROF, which the system sends when the process has used so much processor time: while the
+process is idle, it sleeps.
 """
 
 import asyncio
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import sub
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 
 import structlog
 
 from kasuwa.observe.metrics import LOOP_LAG, Metrics
 
-# How often the loop measures its lag.
-TICK_SECONDS = 0.025
-# How often the thread checks within the time limit of a step.
+# How often the loop measures its lag. An idle process wakes up for it.
+TICK_SECONDS = 0.1
+# How often the thread checks within the processor time that a step may take.
 CHECKS_PER_LIMIT = 4
 # At most one warning in this interval: a process under load would log little else.
 WARNING_INTERVAL_SECONDS = 10.0
@@ -32,7 +37,8 @@ log = structlog.get_logger("kasuwa.loop")
 
 
 class Watchdog:
-    """Watches the loop that it is started in. `max_step_seconds` is the processor time that one step may take."""
+    """Watches the loop that it is started in, which is the main thread's. `max_step_seconds` is the processor time that
+    one step may take."""
 
     def __init__(self, part: str, metrics: Metrics, max_step_seconds: float) -> None:
         self._part = part
@@ -40,35 +46,45 @@ class Watchdog:
         self._most = max_step_seconds
         self._beats = 0
         self._thread_id = threading.get_ident()
-        # The task that starts and stops the process: no request waits for it.
-        self._main = id(frames_of(sys._getframe())[-1])
-        self._stopped = threading.Event()
+        # The task that starts and stops the process: no request waits for it. Kept, so that no other frame has its id.
+        self._main = frames_of(sys._getframe())[-1]
+        self._loop = asyncio.get_running_loop()
+        # True for each check. A signal handler may put into this kind of queue, whatever it interrupts.
+        self._checks: SimpleQueue[bool] = SimpleQueue()
+        self._is_stopped = False
         self._last_warned_at = float("-inf")
         # The step that runs, and the beat when it was first seen.
         self._step, self._beat = 0, -1
-        # When it was seen again: its processor time, and what the host had taken from each processor.
-        self._since: tuple[float, list[float]] | None = None
+        # The processor time of the thread then, and what the host had taken from each processor.
+        self._since: tuple[float, list[float]] = 0.0, []
 
     def start(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._tick(loop, loop.time())
+        self._tick(self._loop.time())
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+        signal.signal(signal.SIGPROF, lambda *_: self._checks.put(True))
+        signal.siginterrupt(signal.SIGPROF, False)
+        signal.setitimer(signal.ITIMER_PROF, *[self._most / CHECKS_PER_LIMIT] * 2)
 
     def stop(self) -> None:
-        self._stopped.set()
+        self._is_stopped = True
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)
+        self._checks.put(False)
 
-    def _tick(self, loop: asyncio.AbstractEventLoop, planned: float) -> None:
-        now = loop.time()
-        self._beats += 1
+    def _tick(self, planned: float) -> None:
+        now = self._loop.time()
         self._metrics.observe(LOOP_LAG, max(0.0, now - planned), self._part)
-        if not self._stopped.is_set():
-            loop.call_at(now + TICK_SECONDS, self._tick, loop, now + TICK_SECONDS)
+        if not self._is_stopped:
+            self._loop.call_at(now + TICK_SECONDS, self._tick, now + TICK_SECONDS)
+
+    def _beat_once(self) -> None:
+        self._beats += 1
 
     # --- in the second thread -------------------------------------------------------------------------------
 
     def _watch(self) -> None:
         clock = time.pthread_getcpuclockid(self._thread_id)
-        while not self._stopped.wait(self._most / CHECKS_PER_LIMIT):
+        while self._checks.get():
             frame = sys._current_frames().get(self._thread_id)
             if frame is not None:
                 self._look(frame, time.clock_gettime(clock))
@@ -76,16 +92,15 @@ class Watchdog:
     def _look(self, frame: FrameType, used: float) -> None:
         """Logs a warning if the running step has used too much processor time.
 
-        It is the same step as at the last check if it has the same outermost frame and the loop has not ticked since:
-        within a round of the loop, no task takes two steps."""
+        It is the same step as at the last check if it has the same outermost frame and the loop has not run a callback
+        that was added then: a task takes its next step after it."""
         frames = frames_of(frame)
-        step, beat = id(frames[-1]) if frames else 0, self._beats
-        if (step, beat) != (self._step, self._beat) or step in (0, self._main):
-            self._step, self._beat, self._since = step, beat, None
+        step, beat, stolen = id(frames[-1]) if frames else 0, self._beats, read_stolen_seconds()
+        if (step, beat) != (self._step, self._beat) or step in (0, id(self._main)):
+            self._step, self._beat, self._since = step, beat, (used, stolen)
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._beat_once)
             return
-        stolen = read_stolen_seconds()
-        if self._since is None:
-            self._since = used, stolen
         before, stolen_before = self._since
         held = used - before - max(map(sub, stolen, stolen_before), default=0.0)
         if held > self._most and time.monotonic() > self._last_warned_at + WARNING_INTERVAL_SECONDS:
@@ -133,7 +148,7 @@ def read_stolen_seconds() -> list[float]:
 @contextmanager
 def watch_event_loop(part: str, metrics: Metrics, max_step_seconds: float) -> Iterator[None]:
     """Watches the running loop, on systems that report the processor time of a thread."""
-    if not hasattr(time, "pthread_getcpuclockid"):
+    if not hasattr(time, "pthread_getcpuclockid"):  # those that do have SIGPROF too
         yield
         return
     watchdog = Watchdog(part, metrics, max_step_seconds)
