@@ -92,17 +92,43 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         context.set_default_timeout(ANSWER_MILLISECONDS)
         expect.set_options(timeout=ANSWER_MILLISECONDS)
         contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "console", lambda message: complaints.append(message.text) if "Content Security" in message.text else None
-        )
-        return page
+        return listen_to(context.new_page(), complaints)
 
     yield open_one
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def viewer(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    complaints: list[str] = []
+    with browser.new_context() as context:
+        context.set_default_timeout(ANSWER_MILLISECONDS)
+        yield listen_to(context.new_page(), complaints), complaints
+
+
+@pytest.fixture
+def look_at(viewer: tuple[Page, list[str]]) -> Iterator[Callable[..., Page]]:
+    """One page for all tests of a module that only look, each at an address. In a profile of its own, axe takes three
+    times as long."""
+    page, complaints = viewer
+
+    def look(address: str, *, width: int = WIDTHS["wide"], theme: Any = "light") -> Page:
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        page.emulate_media(color_scheme=theme)
+        page.goto(address)
+        return page
+
+    yield look
+    assert complaints == []
+
+
+def listen_to(page: Page, complaints: list[str]) -> Page:
+    """Adds to `complaints` what scripts and policies of a page complain of."""
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if "Content Security" in message.text else None)
+    return page
 
 
 def accessibility_faults(page: Page, only: Sequence[str] | None = None) -> list[str]:
