@@ -33,6 +33,9 @@ MEMORY = memory_directory()
 if MEMORY is not None and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
+# Until all tests are collected, garbage is not: imports and parameters leave hardly any.
+gc.disable()
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs each slice's `test_http.py`, which covers all of its actions, on the oldest and the newest supported
@@ -58,6 +61,7 @@ def pytest_collection_finish() -> None:
     # Modules and tests live until the end: no later collection of garbage looks at them again.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
