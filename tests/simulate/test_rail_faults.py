@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
+from tests.running import Deployment, Deployments
 from tests.simulate.load import Client, Merchant, new_merchant
-from tests.simulate.processes import Service, fault_count, running_service
+from tests.simulate.processes import broken_invariants, fault_count
 
 pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("rail faults")]
 
@@ -40,15 +41,18 @@ HOLDS = "select state, taken from hold h join merchant m using (merchant_id) whe
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with running_service(tmp_path_factory.mktemp("rails") / "data", workers=2) as running:
+def service(deployments: Deployments) -> Iterator[Deployment]:
+    """The database is asked some thousand times, on the one connection of a deployment."""
+    with deployments.fresh("rail_faults", KASUWA_WORKERS="2", KASUWA_CONSOLE="off") as running:
         yield running
+        assert running.new_stderr() == ""
+        assert broken_invariants(running.dsn) == []
 
 
 class World:
     """One merchant with a clock of its own."""
 
-    def __init__(self, service: Service, now: str | None = NOON) -> None:
+    def __init__(self, service: Deployment, now: str | None = NOON) -> None:
         self.service = service
         self.merchant: Merchant = new_merchant(service.port, **({} if now is None else {"now": now}))
         self.client = Client(service.port, self.merchant)
@@ -78,7 +82,7 @@ class World:
         return int(wallet["balance"].replace(".", "")), int(wallet["held"].replace(".", ""))
 
     def about(self, query: str, txn_ref: str) -> list[Any]:
-        return [tuple(row) for row in self.service.query(query, self.merchant.mid, txn_ref)]
+        return [tuple(row) for row in self.service.fetch(query, self.merchant.mid, txn_ref)]
 
 
 def check_open(world: World, order_ref: str, txn_ref: str) -> None:
@@ -118,24 +122,24 @@ def check_lost_answer(world: World, reply: Any) -> None:
     check_alone(world, "one", reply["txnRef"], "successful")
 
 
-def test_an_answer_that_was_lost_is_found_by_the_first_requery(service: Service) -> None:
+def test_an_answer_that_was_lost_is_found_by_the_first_requery(service: Deployment) -> None:
     with World(service) as world:
         world.client.sandbox("fault", rail="bank", kind="timeout", times=1)
         check_lost_answer(world, world.transfer("one"))
 
 
-def test_an_answer_of_500_is_no_answer(service: Service) -> None:
+def test_an_answer_of_500_is_no_answer(service: Deployment) -> None:
     with World(service) as world:
         check_lost_answer(world, world.transfer("one", "http=500"))
 
 
-def test_an_answer_that_timed_out_by_header_is_no_answer(service: Service) -> None:
+def test_an_answer_that_timed_out_by_header_is_no_answer(service: Deployment) -> None:
     with World(service) as world:
         check_lost_answer(world, world.transfer("one", "http=timeout"))
 
 
 @pytest.mark.parametrize("now", [NOON, "2026-03-02T12:00:00.123457+01:00", "2026-07-31T23:59:59.999+01:00"])
-def test_a_request_that_was_lost_fails_after_a_day_and_not_before(service: Service, now: str) -> None:
+def test_a_request_that_was_lost_fails_after_a_day_and_not_before(service: Deployment, now: str) -> None:
     with World(service, now) as world:
         world.client.sandbox("fault", rail="bank", kind="reset", times=1)
         reply = world.transfer("one")
@@ -148,7 +152,7 @@ def test_a_request_that_was_lost_fails_after_a_day_and_not_before(service: Servi
 
 
 @pytest.mark.parametrize("how", ["fault", "header"])
-def test_a_refused_request_is_tried_again_under_its_key(service: Service, how: str) -> None:
+def test_a_refused_request_is_tried_again_under_its_key(service: Deployment, how: str) -> None:
     with World(service) as world:
         if how == "fault":
             world.client.sandbox("fault", rail="bank", kind="unavailable", times=1)
@@ -160,7 +164,7 @@ def test_a_refused_request_is_tried_again_under_its_key(service: Service, how: s
         check_alone(world, "one", reply["txnRef"], "successful")
 
 
-def test_a_late_answer_is_known_at_the_first_query_after_it(service: Service) -> None:
+def test_a_late_answer_is_known_at_the_first_query_after_it(service: Deployment) -> None:
     with World(service) as world:
         reply = world.transfer("one", "delay=90")
         assert reply["txnStatus"] in OPEN
@@ -172,7 +176,7 @@ def test_a_late_answer_is_known_at_the_first_query_after_it(service: Service) ->
 
 
 @pytest.mark.parametrize(("account", "status"), [("0000000900", "successful"), ("0000009100", "failed")])
-def test_an_answer_that_comes_at_the_first_requery_ends_it(service: Service, account: str, status: str) -> None:
+def test_an_answer_that_comes_at_the_first_requery_ends_it(service: Deployment, account: str, status: str) -> None:
     with World(service) as world:
         reply = world.transfer("one", account=account)
         check_open(world, "one", reply["txnRef"])
@@ -184,7 +188,7 @@ def test_an_answer_that_comes_at_the_first_requery_ends_it(service: Service, acc
 
 
 @pytest.mark.parametrize("outcome", ["successful", "failed"])
-def test_a_call_back_that_comes_twice_counts_once(service: Service, outcome: str) -> None:
+def test_a_call_back_that_comes_twice_counts_once(service: Deployment, outcome: str) -> None:
     with World(service) as world:
         reply = world.transfer("one", account="0000000020")
         assert reply["txnStatus"] in OPEN
@@ -194,7 +198,7 @@ def test_a_call_back_that_comes_twice_counts_once(service: Service, outcome: str
 
 
 @pytest.mark.parametrize(("first", "second"), [("successful", "failed"), ("failed", "successful")])
-def test_a_call_back_that_contradicts_the_first_is_written_down(service: Service, first: str, second: str) -> None:
+def test_a_call_back_that_contradicts_the_first_is_written_down(service: Deployment, first: str, second: str) -> None:
     with World(service) as world:
         reply = world.transfer("one", account="0000000020")
         world.settle("one", first)
@@ -203,7 +207,7 @@ def test_a_call_back_that_contradicts_the_first_is_written_down(service: Service
         assert len(world.about(NOTICES, reply["txnRef"])) == 1
 
 
-def test_a_failure_called_back_after_success_is_written_down(service: Service) -> None:
+def test_a_failure_called_back_after_success_is_written_down(service: Deployment) -> None:
     with World(service) as world:
         reply = world.transfer("one")
         assert reply["txnStatus"] == "successful"
@@ -212,7 +216,7 @@ def test_a_failure_called_back_after_success_is_written_down(service: Service) -
         assert len(world.about(NOTICES, reply["txnRef"])) == 1
 
 
-def test_a_call_back_that_races_the_answer_leaves_one_truth(service: Service) -> None:
+def test_a_call_back_that_races_the_answer_leaves_one_truth(service: Deployment) -> None:
     """The bank answers "successful" while its callback says "failed". The first one counts, the other is recorded, and
     the reply shows the state that counts."""
     with World(service) as world, ThreadPoolExecutor(1) as pool:
@@ -226,7 +230,7 @@ def test_a_call_back_that_races_the_answer_leaves_one_truth(service: Service) ->
             assert len(world.about(NOTICES, reply["txnRef"])) == 1
 
 
-def settle_as_soon_as_known(service: Service, merchant: Merchant, order_ref: str) -> Any:
+def settle_as_soon_as_known(service: Deployment, merchant: Merchant, order_ref: str) -> Any:
     with Client(service.port, merchant) as client:
         while True:
             asked = {"action": "settle", "orderRef": order_ref, "outcome": "failed"}
@@ -257,7 +261,7 @@ def random_transfer(world: World, generator: random.Random, order_ref: str) -> t
 
 
 @pytest.mark.parametrize("seed", range(fault_count("seeds of rail faults")))
-def test_forty_transfers_with_random_faults_are_all_known_after_a_day(service: Service, seed: int) -> None:
+def test_forty_transfers_with_random_faults_are_all_known_after_a_day(service: Deployment, seed: int) -> None:
     """Every other seed has a running clock, so that the worker runs jobs beside `advance`."""
     generator = random.Random(seed)
     with World(service, NOON if seed % 2 == 0 else None) as world:

@@ -76,11 +76,7 @@ async def migrate(
     await check_server(connection)
     await connection.execute("select pg_advisory_lock($1)", MIGRATION_LOCK_ID)
     try:
-        await connection.execute(
-            "create table if not exists migration (version bigint primary key, name text not null,"
-            " applied_at timestamptz not null default now())"
-        )
-        applied = [await apply_migration(connection, m) for m in await pending_migrations(connection)]
+        applied = await apply_pending(connection)
         await prepare_roles(connection, may_create=not logins.application)
         await grant_rights(connection, logins)
         await prepare_deployment(connection, environment, secret_key)
@@ -89,6 +85,15 @@ async def migrate(
         raise MigrationError(NEVER_FREE.format(f"the rights of {error}")) from None
     finally:
         await connection.execute("select pg_advisory_unlock($1)", MIGRATION_LOCK_ID)
+
+
+async def apply_pending(connection: Connection) -> list[str]:
+    """Applies the migrations that this database lacks. Returns their names. The caller holds MIGRATION_LOCK_ID."""
+    await connection.execute(
+        "create table if not exists migration (version bigint primary key, name text not null,"
+        " applied_at timestamptz not null default now())"
+    )
+    return [await apply_migration(connection, migration) for migration in await pending_migrations(connection)]
 
 
 async def pending_migrations(connection: Connection) -> list[Migration]:
