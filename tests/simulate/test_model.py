@@ -66,7 +66,8 @@ RARELY_REACHED = ("payout failed",)
 
 @pytest.fixture(scope="module")
 def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AuditedDeployment]:
-    with deployments.fresh("model") as deployment:
+    # An advance stops after 20 s and asks to be repeated; a slow machine must not change its reply.
+    with deployments.fresh("model", KASUWA_SANDBOX_ADVANCE_SECONDS="50") as deployment:
         yield AuditedDeployment(deployment)
         assert deployment.new_stderr() == ""
         assert broken_invariants(deployment.dsn) == []
