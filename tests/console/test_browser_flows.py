@@ -8,7 +8,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
+from tests.browser import BROWSER_GROUP, OpenPage, browser, reuse_page, reused
 from tests.console.page_checks import faults_in_all_viewports
 from tests.console.visitor import browser_state_of, sign_in_link
 from tests.merchant_client import MerchantClient
@@ -17,7 +17,7 @@ from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
 from tests.work.inbox import running_inbox
 
-__all__ = ["browser", "open_page"]
+__all__ = ["browser", "reuse_page", "reused"]
 pytestmark = BROWSER_GROUP
 
 PASSWORD = "correct horse battery"
@@ -33,21 +33,21 @@ def address(deployment: Deployment) -> str:
 
 
 @pytest.fixture
-def owner(deployment: Deployment, shop: MerchantClient, open_page: OpenPage) -> Page:
-    return open_overview(deployment, shop, open_page)
+def owner(deployment: Deployment, shop: MerchantClient, reuse_page: OpenPage) -> Page:
+    return open_overview(deployment, shop, reuse_page)
 
 
-def open_overview(deployment: Deployment, shop: MerchantClient, open_page: OpenPage) -> Page:
-    page = open_page(storage_state=browser_state_of(deployment, "merchant:owner", shop.mid))
+def open_overview(deployment: Deployment, shop: MerchantClient, reuse_page: OpenPage) -> Page:
+    page = reuse_page(storage_state=browser_state_of(deployment, "merchant:owner", shop.mid))
     page.goto(f"http://127.0.0.1:{deployment.console_port}")
     expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
     return page
 
 
 def test_an_invited_user_sets_up_a_second_factor_and_signs_in_with_it(
-    deployment: Deployment, shop: MerchantClient, open_page: OpenPage, address: str
+    deployment: Deployment, shop: MerchantClient, reuse_page: OpenPage, address: str
 ) -> None:
-    page = open_page(width=360, theme="dark")
+    page = reuse_page(width=360, theme="dark")
     email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
     page.goto(address + link)
     page.get_by_label("Choose a password").fill(PASSWORD)
@@ -86,9 +86,9 @@ def test_a_new_key_is_created_and_works(owner: Page, shop: MerchantClient) -> No
 
 
 def test_a_form_continues_after_step_up_authentication(
-    deployment: Deployment, shop: MerchantClient, open_page: OpenPage, address: str
+    deployment: Deployment, shop: MerchantClient, reuse_page: OpenPage, address: str
 ) -> None:
-    page = open_page()
+    page = reuse_page()
     email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
     page.goto(address + link)
     page.get_by_label("Choose a password").fill(PASSWORD)
@@ -183,11 +183,11 @@ def test_a_bulk_file_with_two_invalid_rows_sends_the_others(owner: Page, shop: M
 
 
 def test_a_transfer_is_previewed_and_sent_and_the_clock_advanced(
-    deployment: Deployment, open_shop: Callable[..., MerchantClient], open_page: OpenPage
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], reuse_page: OpenPage
 ) -> None:
     """The clock stands still, so that the worker does not find an end while we look."""
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
-    owner = open_overview(deployment, shop, open_page)
+    owner = open_overview(deployment, shop, reuse_page)
     owner.get_by_role("link", name="Transfers", exact=True).click()
     owner.get_by_label("Amount in NGN").fill("2500")
     owner.get_by_label("Account number").fill("0000000900")

@@ -7,11 +7,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from kasuwa.app_documentation import make_site
 from kasuwa.documentation.contents import MARKDOWN_PAGES
-from tests.browser import BROWSER_GROUP, OpenPage, browser, look_at, open_page, overflows, viewer
+from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page, overflows, reuse_page, reused
 from tests.console.page_checks import faults_in_all_viewports
 from tests.running import Deployment
 
-__all__ = ["browser", "look_at", "open_page", "viewer"]
+__all__ = ["browser", "open_page", "reuse_page", "reused"]
 pytestmark = BROWSER_GROUP
 
 CHECKED = (
@@ -31,15 +31,18 @@ def address_of(deployment: Deployment, page: str) -> str:
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_a_page_is_accessible_and_as_wide_as_its_screen(name: str, deployment: Deployment, look_at: OpenPage) -> None:
-    page = look_at(address_of(deployment, name))
+def test_a_page_is_accessible_and_as_wide_as_its_screen(
+    name: str, deployment: Deployment, reuse_page: OpenPage
+) -> None:
+    page = reuse_page()
+    page.goto(address_of(deployment, name))
     assert faults_in_all_viewports(page, f"docs-{name.replace('/', '-')}") == []
     page.set_viewport_size({"width": TABLET, "height": 900})
     assert not overflows(page)
 
 
-def test_no_page_and_no_table_is_wider_than_a_telephone(deployment: Deployment, look_at: OpenPage) -> None:
-    page = look_at(address_of(deployment, "index.html"), width=TELEPHONE)
+def test_no_page_and_no_table_is_wider_than_a_telephone(deployment: Deployment, reuse_page: OpenPage) -> None:
+    page = reuse_page(width=TELEPHONE)
     wide = []
     for name in (one.address for one in MARKDOWN_PAGES):
         page.goto(address_of(deployment, name), wait_until="domcontentloaded")

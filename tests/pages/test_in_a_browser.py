@@ -12,14 +12,14 @@ from tests.browser import (
     OpenPage,
     accessibility_faults,
     browser,
-    look_at,
     open_page,
     overflows,
-    viewer,
+    reuse_page,
+    reused,
 )
 from tests.pages.fake_checkout import ADDRESS, REFERENCE, RIGHT_CODE, InMemoryCheckout, make_view, running_page_server
 
-__all__ = ["browser", "look_at", "open_page", "viewer"]
+__all__ = ["browser", "open_page", "reuse_page", "reused"]
 pytestmark = BROWSER_GROUP
 
 # The smallest window that 3-D Secure knows for a challenge (EMV 3DS, challengeWindowSize 01).
@@ -30,12 +30,13 @@ LONG_NAME = "The Very Respectable and Extraordinarily Long-Named Trading Company
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("kind", ["challenge", "handoff", "qr", "transfer"])
-def test_a_payers_page_is_accessible_in_every_width_and_theme(kind: str, theme: str, look_at: OpenPage) -> None:
+def test_a_payers_page_is_accessible_in_every_width_and_theme(kind: str, theme: str, reuse_page: OpenPage) -> None:
     bill = make_view(
         kind, merchant_name=LONG_NAME, amount=999_999_999_99, received_amount=50_000 if kind == "transfer" else 0
     )
     with running_page_server(InMemoryCheckout(bill)) as stall:
-        page = look_at(stall.origin + ADDRESS, width=WIDTHS["narrow"], theme=theme)
+        page = reuse_page(width=WIDTHS["narrow"], theme=theme)
+        page.goto(stall.origin + ADDRESS)
         assert accessibility_faults(page) == []
         assert not overflows(page)
         for width, height in ((WIDTHS["wide"], 900), SMALLEST_FRAME):
@@ -45,12 +46,13 @@ def test_a_payers_page_is_accessible_in_every_width_and_theme(kind: str, theme: 
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_receipt_and_notice_pages_are_accessible(theme: str, look_at: OpenPage) -> None:
+def test_receipt_and_notice_pages_are_accessible(theme: str, reuse_page: OpenPage) -> None:
     checkout = InMemoryCheckout(make_view("qr", merchant_name=LONG_NAME, redirect_url="https://shop.example/done"))
     checkout.end("failed")
     with running_page_server(checkout) as stall:
+        page = reuse_page(width=WIDTHS["narrow"], theme=theme)
         for path in (ADDRESS, "/pay/nowhere"):
-            page = look_at(stall.origin + path, width=WIDTHS["narrow"], theme=theme)
+            page.goto(stall.origin + path)
             assert accessibility_faults(page) == []
             assert not overflows(page)
 
