@@ -40,7 +40,8 @@ from tests.merchant_client import HttpConnection, MerchantClient
 # The oldest version of PostgreSQL that is promised, from Debian's package, and the newest to test with: that of the
 # wheel, or the oldest too (`make test-pg15`).
 OLDEST = 15
-NEWEST = int(os.environ.get("NEWEST_POSTGRES", "18"))
+EMBEDDED = 18  # the version that the service brings along
+NEWEST = int(os.environ.get("NEWEST_POSTGRES", EMBEDDED))
 DEBIAN_BIN = Path("/usr/lib/postgresql/15/bin")
 DEBIAN_PACKAGE = "postgresql-15"
 
@@ -141,20 +142,20 @@ def start_database(directory: Path, options: Mapping[str, str] = MappingProxyTyp
     return embedded.start(directory, options=options, bin_directory=programs_of())
 
 
-def copy_cluster(directory: Path) -> None:
+def copy_cluster(directory: Path, version: int = NEWEST) -> None:
     """Gives a directory a cluster whose database has the schema, unless it has one. Creating it and migrating take
     seconds of processor time, a copy hardly any."""
     if not (directory / "cluster").exists():
         directory.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-a", str(cluster_to_copy()), str(directory)], check=True)
+        subprocess.run(["cp", "-a", str(cluster_to_copy(version)), str(directory)], check=True)
 
 
 @functools.cache
-def cluster_to_copy() -> Path:
+def cluster_to_copy(version: int) -> Path:
     """Returns the directory of a cluster that does not run. Its database belongs to no deployment yet."""
     place = Path(tempfile.mkdtemp(prefix="kasuwa-copied-", dir=memory_directory()))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
-    with running_server(NEWEST) as cluster:
+    with running_server(version) as cluster:
         run_apart(apply_schema(cluster.dsn))
         cluster.stop()
         subprocess.run(["cp", "-a", str(cluster.directory / "cluster"), str(place)], check=True)

@@ -22,7 +22,7 @@ import psutil
 from kasuwa.db import embedded
 from kasuwa.ledger.invariants import check_invariants
 from tests.command_processes import KasuwaProcess, is_service_process, run_kasuwa
-from tests.running import copy_cluster, free_port, start_database
+from tests.running import EMBEDDED, copy_cluster, free_port, start_database
 
 T = TypeVar("T")
 NO_VARIABLES: Mapping[str, str] = {}
@@ -215,7 +215,7 @@ def is_fully_running(service: Service, killed: Sequence[psutil.Process]) -> bool
 def running_service(data: Path, environ: Mapping[str, str] = NO_VARIABLES, *, workers: int = 1) -> Iterator[Service]:
     """Runs a service, on a database of its own unless it gets an address."""
     if "KASUWA_DATABASE_URL" not in environ:
-        copy_cluster(data)
+        copy_cluster(data, EMBEDDED)
     service = Service(data, environ, workers=workers)
     try:
         service.start()
