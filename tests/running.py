@@ -133,13 +133,15 @@ def programs_of(version: int = NEWEST) -> Path | None:
     return debian_bin() if version == OLDEST else None
 
 
-def start_database(directory: Path, options: Mapping[str, str] = MappingProxyType({})) -> embedded.Cluster:
+def start_database(
+    directory: Path, options: Mapping[str, str] = MappingProxyType({}), version: int = NEWEST
+) -> embedded.Cluster:
     """Starts PostgreSQL, in the newest version to test with, in a directory of a test. A new database has the schema
     already."""
-    copy_cluster(directory)
-    if NEWEST == OLDEST:
+    copy_cluster(directory, version)
+    if version == OLDEST:
         open_to_others(directory)
-    return embedded.start(directory, options=options, bin_directory=programs_of())
+    return embedded.start(directory, options=options, bin_directory=programs_of(version))
 
 
 def copy_cluster(directory: Path, version: int = NEWEST) -> None:

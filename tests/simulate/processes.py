@@ -22,7 +22,7 @@ import psutil
 from kasuwa.db import embedded
 from kasuwa.ledger.invariants import check_invariants
 from tests.command_processes import KasuwaProcess, is_service_process, run_kasuwa
-from tests.running import EMBEDDED, copy_cluster, free_port, start_database
+from tests.running import EMBEDDED, NEWEST, copy_cluster, free_port, start_database
 
 T = TypeVar("T")
 NO_VARIABLES: Mapping[str, str] = {}
@@ -245,10 +245,12 @@ def is_gone(process: psutil.Process) -> bool:
 
 
 @contextlib.contextmanager
-def running_database(directory: Path, options: Mapping[str, str] = NO_VARIABLES) -> Iterator[embedded.Cluster]:
+def running_database(
+    directory: Path, options: Mapping[str, str] = NO_VARIABLES, version: int = NEWEST
+) -> Iterator[embedded.Cluster]:
     """A PostgreSQL of the test's own, for a service that gets its address or for direct use."""
     try:
-        yield start_database(directory, options=options)
+        yield start_database(directory, options, version)
     finally:
         end_database(directory)
 

@@ -17,6 +17,7 @@ import pytest
 
 from kasuwa.db.postgres_programs import find_tool
 from tests.command_processes import COMMAND_SECONDS
+from tests.running import EMBEDDED
 from tests.simulate.load import Client, new_merchant, running_load
 from tests.simulate.processes import (
     Service,
@@ -104,14 +105,14 @@ def live_through_the_day(service: Service, recipe: Recipe, log: Path) -> dict[st
 
 def test_the_books_are_restored_to_a_moment_and_the_service_goes_on(tmp_path: Path) -> None:
     with shared_directory() as place:
-        with running_database(place / "data") as cluster:
+        with running_database(place / "data", version=EMBEDDED) as cluster:
             recipe = Recipe(place, cluster.dsn, place / "data" / "secret.key")
             make_log_directory(place, place / "data" / "cluster")
             recipe.run(recipe.keep_log)
         with running_service(place / "data") as service:
             books = live_through_the_day(service, recipe, tmp_path / "answers")
         recipe.run(recipe.restore)
-        with running_database(recipe.restored) as restored:
+        with running_database(recipe.restored, version=EMBEDDED) as restored:
             assert asyncio.run(with_connection(restored.dsn, read_books)) == books
             assert broken_invariants(restored.dsn) == []
         with running_service(recipe.restored) as service:
