@@ -23,6 +23,7 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.db.vault_keys import KeyRefresher
+from kasuwa.db.write_statements import WriteStatements, statements_for
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.owners.links import OwnerLinks
@@ -112,7 +113,16 @@ def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookClose
 class Services:
     """The services of one process."""
 
-    def __init__(self, settings: Settings, dsn: str, vault: Vault, reader: Pool, lists: Pool, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        dsn: str,
+        vault: Vault,
+        pools: tuple[Pool, Pool],
+        metrics: Metrics,
+        statements: WriteStatements,
+    ) -> None:
+        reader, lists = pools
         methods = methods_of(settings.environment)
         self.metrics = metrics
         self.settings = settings
@@ -132,7 +142,7 @@ class Services:
         self.merchant_directory = MerchantDirectory(reader, vault, settings.environment, self.clock)
         self.rail_choice = RailChoice(settings, metrics, self.clock)
         self.deployment = make_deployment(vault, settings, self.rail_choice.router)
-        self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock)
+        self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock, statements=statements)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
         self.readers = DatabaseReaderFactory(reader, lists, vault, self.deployment.public_url)
@@ -153,11 +163,12 @@ class Services:
         connection = await connect_to_primary(dsn)
         try:
             vault = await migrate.open_vault(connection, secret_key)
+            statements = statements_for(connection)
         finally:
             await connection.close()
         reader = await connections.open_reader_pool(dsn, max_size=4)
         lists = await connections.open_list_pool(reader_url(settings, dsn))
-        services = cls(settings, dsn, vault, reader, lists, metrics or Metrics())
+        services = cls(settings, dsn, vault, (reader, lists), metrics or Metrics(), statements)
         refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
         services._reading_keys = asyncio.create_task(refresher.run())
         return services

@@ -12,6 +12,7 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.vault_keys import KeyRefresher
+from kasuwa.db.write_statements import statements_for
 from kasuwa.db.writer import Writer
 from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.rails.sandbox.biller import SandboxBiller
@@ -73,7 +74,7 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
         await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
     if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
         return
-    writer = Writer(dsn, make_deployment(vault, settings))
+    writer = Writer(dsn, make_deployment(vault, settings), statements=statements_for(connection))
     writer.start()
     demo: Merchant = await MerchantDirectory(connection, vault, settings.environment).get_by_id(1)
     await fund_new_merchant(writer, demo)

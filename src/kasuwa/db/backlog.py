@@ -8,13 +8,15 @@ from kasuwa.db.connection_pool import Connection
 
 # Jobs that are leased are running, so they are not counted.
 DUE = """
-    select l.lane, count(d.key), coalesce(extract(epoch from now() - min(d.run_at)), 0)::float8
-    from unnest($1::text[]) l (lane) left join scheduled_job d on d.lane = l.lane and d.run_at <= now()
+    select d.lane, count(*), coalesce(extract(epoch from now() - min(d.run_at)), 0)::float8
+    from scheduled_job d where d.lane = any($1::text[]) and d.run_at <= now()
         and (d.leased_until is null or d.leased_until <= now())
-    group by l.lane order by l.lane
+    group by d.lane order by d.lane
 """
 COUNT_PROBLEMS = """
-    select count(*) filter (where off_at is null), count(off_at), (select count(*) from operator_notice) from endpoint
+    select e.failing, e.disabled, n.notices
+    from (select count(*) filter (where off_at is null) as failing, count(off_at) as disabled from endpoint) e,
+        (select count(*) as notices from operator_notice) n
 """
 
 
@@ -29,4 +31,5 @@ class Backlog(msgspec.Struct):
 async def read_backlog(connection: Connection, lanes: Sequence[str]) -> Backlog:
     due = await connection.fetch(DUE, lanes)
     [seen] = await connection.fetch(COUNT_PROBLEMS)
-    return Backlog({lane: (jobs, seconds) for lane, jobs, seconds in due}, *seen)
+    found = {lane: (jobs, seconds) for lane, jobs, seconds in due}
+    return Backlog({lane: found.get(lane, (0, 0.0)) for lane in sorted(lanes)}, *seen)

@@ -103,6 +103,11 @@ def locate_row_sql(table: str, columns: Columns) -> str:
     return f"lateral (select r.ctid as place from {table} r where r.key = {columns.value_sql('key')} offset 0) f"
 
 
+def sets_of(columns: Columns) -> str:
+    """Returns the SET list of an update from the recordset `x`."""
+    return ", ".join(f"{name} = {columns.value_sql(name)}" for name in columns.names if name not in ("key", "expected"))
+
+
 def part_sql(part: StatementPart, parameter: int) -> str:
     table, columns = part.table, part.columns
     rows = recordset(columns, parameter)
@@ -111,7 +116,7 @@ def part_sql(part: StatementPart, parameter: int) -> str:
         return f"insert into {table} ({', '.join(columns.names)}) select {values} from {rows}"
     if part.operation == "delete":
         return f"delete from {table} where key = any(array(select {columns.value_sql('key')} from {rows}))"
-    sets = ", ".join(f"{name} = {columns.value_sql(name)}" for name in columns.names if name not in ("key", "expected"))
+    sets = sets_of(columns)
     if part.operation == "update":
         return f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)} where t.ctid = f.place"
     if part.operation == "raise":

@@ -7,7 +7,7 @@ merchant's lock. Events themselves are never changed.
 import contextlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -18,6 +18,8 @@ from kasuwa.core.decision import Job
 from kasuwa.db.bulk_sql import columns_of, encode_rows
 from kasuwa.db.connection_pool import QueryRunner
 from kasuwa.db.connections import WRITER_SETTINGS
+from kasuwa.db.jobs import ADVANCING
+from kasuwa.db.pgbouncer import is_distributed
 
 WEBHOOK_LANE = "webhook"
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
@@ -57,9 +59,11 @@ DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object,
     coalesce(m.settings->>'webhook_url', ''), b.clock_offset_us, b.clock_fixed_at,
     case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
 
-# Due, not leased, and no `advance` of the merchant is running. Leases beyond an hour come from a wrong clock.
-IS_CLAIMABLE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1
-    or d.leased_until > $1 + interval '1 hour')
+# Due and not leased. Leases beyond an hour come from a wrong clock.
+IS_DUE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1
+    or d.leased_until > $1 + interval '1 hour')"""
+# Due, not leased, and no `advance` of the merchant is running.
+IS_CLAIMABLE = f"""{IS_DUE}
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
 # Deliveries that may be claimed for a merchant: $5 by merchant number, else $4.
 MERCHANT_CAPACITY = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
@@ -100,6 +104,25 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
     CLAIM.format(found=found, columns=DELIVERY_COLUMNS, joined=JOINED.format(jobs="j"))
     for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
 )
+# On a distributed database: what to claim is looked for on all servers, without merchants whose clock is being advanced
+# ($2), and then claimed on the server of each merchant ($4). A scan reads all that is due, on every server its part.
+FIND_DELIVERIES = f"""
+    select t.merchant_id, t.key from (
+        select d.merchant_id, d.key, d.run_at, d.due, d.seq,
+            row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
+        from scheduled_job d where d.lane = 'webhook' and {IS_DUE} and d.merchant_id <> all ($2::bigint[])) t
+    where t.turn <= coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)
+    order by t.turn, t.run_at, t.due, t.seq limit $3
+"""
+CLAIM_OF_MERCHANT = f"""
+    with j as (
+        update scheduled_job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
+        where merchant_id = $4 and key in (
+            select d.key from scheduled_job d where d.merchant_id = $4 and d.key = any($3::bytea[]) and {IS_DUE}
+            order by d.key for update skip locked)
+        returning *)
+    select {DELIVERY_COLUMNS} {JOINED.format(jobs="j")} where j.merchant_id = $4
+"""
 DUE = "select count(*) from (select 1 from scheduled_job where lane = 'webhook' and run_at <= $1 limit $2) d"
 SELECT_DELIVERY = (
     f"select {DELIVERY_COLUMNS} {JOINED.format(jobs='scheduled_job')} where j.key = $1 and j.merchant_id = $2"
@@ -131,7 +154,9 @@ SIGNING_SECRETS = """
 REQUEUE_DELAY = timedelta(seconds=1)
 MAX_DEADLOCK_RETRIES = 3
 PARK_JOBS = "update scheduled_job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
+PARK_JOBS_OF_MERCHANT = f"{PARK_JOBS} and merchant_id = $2"
 REQUEUE = "update scheduled_job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
+REQUEUE_OF_MERCHANT = f"{REQUEUE} and merchant_id = $3"
 INSERT_DAILY_NOTICE = """
     insert into operator_notice (merchant_id, reference, message, at)
     select $1::bigint, 'webhook', $2::text, $3::timestamptz
@@ -139,7 +164,8 @@ INSERT_DAILY_NOTICE = """
         where n.merchant_id = $1 and n.message = $2 and n.at > $3::timestamptz - interval '1 day')
 """
 
-RECORD_ATTEMPTS = """
+# `{t}` and the like restrict a table to one merchant.
+RECORD = """
     with x as (
         select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n
         from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, seq bigint, at timestamptz,
@@ -149,20 +175,20 @@ RECORD_ATTEMPTS = """
         insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms, response)
         select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at, x.n)
             + coalesce((select max(t.number) from delivery_attempt t
-                where t.merchant_id = x.merchant_id and t.event_seq = x.seq), 0), x.at, x.http, x.error, x.ms,
+                where t.merchant_id = x.merchant_id and t.event_seq = x.seq {t}), 0), x.at, x.http, x.error, x.ms,
             x.response
         from x on conflict do nothing),
-    done as (delete from scheduled_job where key = any(array(select key from x where next is null))),
+    done as (delete from scheduled_job d where d.key = any(array(select key from x where next is null)) {d}),
     again as (
         update scheduled_job j set attempt = j.attempt + 1, due = x.next, leased_until = null, run_at = case
             when not m.current then 'infinity'
             when b.clock_fixed_at is null then x.next - make_interval(secs => b.clock_offset_us / 1000000.0)
             when x.next <= b.clock_fixed_at then now() else 'infinity' end
         from x join merchant_state b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
-        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null
+        where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null {j}
             and not exists (select 1 from x y where y.key = x.key and y.next is null)),
     well as (
-        delete from endpoint where merchant_id = any(array(select merchant_id from x where delivered))
+        delete from endpoint e where e.merchant_id = any(array(select merchant_id from x where delivered)) {e}
         returning merchant_id, off_at),
     ill as (
         insert into endpoint (merchant_id, failing_since)
@@ -170,6 +196,13 @@ RECORD_ATTEMPTS = """
         on conflict do nothing)
     select merchant_id from well where off_at is not null
 """
+RECORD_ATTEMPTS = RECORD.format(t="", d="", j="", e="")
+RECORD_ATTEMPTS_OF_MERCHANT = RECORD.format(
+    t="and t.merchant_id = $2",
+    d="and d.merchant_id = $2",
+    j="and j.merchant_id = $2 and b.merchant_id = $2 and m.merchant_id = $2",
+    e="and e.merchant_id = $2",
+)
 
 DISABLE_ENDPOINT = """
     with off as (
@@ -271,19 +304,53 @@ async def claim_deliveries(
 ) -> list[Delivery]:
     """Leases due deliveries, at most `max_total`, and of each merchant its capacity or `default_capacity`."""
     claimed_at = time.monotonic()
+    places = msgspec.json.encode(capacities).decode()
+    if is_distributed(connection):
+        records = await claim_by_merchant(connection, wall, max_total, default_capacity, places)
+        return [read_delivery(record, wall, claimed_at) for record in records]
     due = await connection.fetchval(DUE, wall, SCAN_LIMIT)
     if not due:
         return []
     query = CLAIM_FROM_EACH if due == SCAN_LIMIT else CLAIM_OLDEST
-    places = msgspec.json.encode(capacities).decode()
     records = await connection.fetch(query, wall, DELIVERY_LEASE, max_total, default_capacity, places)
     return [read_delivery(record, wall, claimed_at) for record in records]
+
+
+async def claim_by_merchant(
+    connection: QueryRunner, wall: datetime, max_total: int, default_capacity: int, places: str
+) -> list[Any]:
+    """Leases due deliveries on a distributed database. Each merchant's lease is a transaction of its own."""
+    advancing = await connection.fetchval(ADVANCING, wall)
+    found = await connection.fetch(FIND_DELIVERIES, wall, advancing, max_total, default_capacity, places)
+    claims = [
+        await connection.fetch(CLAIM_OF_MERCHANT, wall, DELIVERY_LEASE, keys, merchant_id)
+        for merchant_id, keys in group_by_merchant(found, lambda row: row[0], lambda row: row[1])
+    ]
+    return [record for claimed in claims for record in claimed]
+
+
+def group_by_merchant(
+    items: Iterable[Any], merchant_of: Callable[[Any], int], value_of: Callable[[Any], T]
+) -> list[tuple[int, list[T]]]:
+    """Groups values by the merchants of their items, in order of appearance."""
+    found: dict[int, list[T]] = {}
+    for item in items:
+        found.setdefault(merchant_of(item), []).append(value_of(item))
+    return list(found.items())
+
+
+def keys_by_merchant(items: list[Delivery]) -> list[tuple[int, list[bytes]]]:
+    return group_by_merchant(items, lambda item: item.merchant_id, lambda item: item.key)
 
 
 async def requeue(
     connection: QueryRunner, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
 ) -> None:
     """Releases deliveries unsent. They can be claimed again after `wait`, and no attempt is counted."""
+    if is_distributed(connection):
+        for merchant_id, own in keys_by_merchant(items):
+            await connection.execute(REQUEUE_OF_MERCHANT, own, wall + wait, merchant_id)
+        return
     keys = [item.key for item in items]
     await retry_on_deadlock(lambda: connection.execute(REQUEUE, keys, wall + wait))
 
@@ -295,6 +362,10 @@ async def notify_operator(connection: QueryRunner, merchant_id: int, message: st
 
 async def park_deliveries(connection: QueryRunner, items: list[Delivery]) -> None:
     """Releases deliveries unsent until the endpoint is set again."""
+    if is_distributed(connection):
+        for merchant_id, own in keys_by_merchant(items):
+            await connection.execute(PARK_JOBS_OF_MERCHANT, own, merchant_id)
+        return
     await connection.execute(PARK_JOBS, [item.key for item in items])
 
 
@@ -318,8 +389,14 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
 
 
 async def record_attempts(connection: QueryRunner, outcomes: list[AttemptResult]) -> None:
-    rows = encode_rows(outcomes)
-    for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
+    recovered = []
+    if is_distributed(connection):
+        for merchant_id, own in group_by_merchant(outcomes, lambda item: item.merchant_id, lambda item: item):
+            recovered += await connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, encode_rows(own), merchant_id)
+    else:
+        rows = encode_rows(outcomes)
+        recovered += await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows))
+    for [merchant_id] in recovered:
         await enable_endpoint(
             connection, merchant_id
         )  # a delivery that was in flight when the endpoint was disabled succeeded

@@ -11,15 +11,16 @@ from kasuwa.db.connection_pool import Pool
 
 LEASE = timedelta(minutes=2)
 
+# Another worker that has claimed a row meanwhile has counted its attempt.
 CLAIM = """
     insert into dispute_hand_in as h (merchant_id, dispute_id, attempts, due_at)
-    select d.merchant_id, d.dispute_id, 1, now() + $2::interval from dispute d
+    select d.merchant_id, d.dispute_id, coalesce(k.attempts, 0) + 1, now() + $2::interval from dispute d
+    left join dispute_hand_in k on k.merchant_id = d.merchant_id and k.dispute_id = d.dispute_id
     where d.rail = any($1) and d.responded_at is not null and d.state in ('under_review', 'accepted')
-        and not exists (select 1 from dispute_hand_in k where k.merchant_id = d.merchant_id
-            and k.dispute_id = d.dispute_id and (k.done_at is not null or k.due_at > now()))
+        and k.done_at is null and (k.due_at is null or k.due_at <= now())
     order by d.responded_at, d.key limit $3
-    on conflict (merchant_id, dispute_id) do update set attempts = h.attempts + 1, due_at = excluded.due_at
-    where h.done_at is null and h.due_at <= now()
+    on conflict (merchant_id, dispute_id) do update set attempts = excluded.attempts, due_at = excluded.due_at
+    where h.done_at is null and h.attempts = excluded.attempts - 1
     returning merchant_id, dispute_id, attempts
 """
 SELECT_DISPUTE = """

@@ -5,6 +5,7 @@ A job whose lease has expired, because its holder died, is due again.
 """
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,7 @@ from kasuwa.db.batch import JOB_LEASE
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_state import MerchantState, business_now
+from kasuwa.db.pgbouncer import is_distributed
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
@@ -41,6 +43,26 @@ SELECT_DUE_LANES = f"""
     select l.lane from unnest($1::text[]) l (lane) where exists (
         select 1 from scheduled_job d
         where d.lane = l.lane and d.run_at <= $2 and {IS_UNLEASED})
+"""
+
+# On a distributed database a claim looks for due jobs on all servers, and then leases those of each merchant on the
+# merchant's server. Clocks that are being advanced are asked for first: their table is on the coordinator.
+SELECT_DUE_LANES_ANYWHERE = f"""
+    select distinct d.lane from scheduled_job d where d.lane = any($1) and d.run_at <= $2 and {IS_UNLEASED}
+"""
+ADVANCING = "select coalesce(array_agg(merchant_id), '{}') from advance_lease where leased_until > $1"
+FIND_DUE = f"""
+    select d.merchant_id, d.key from scheduled_job d
+    where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and d.merchant_id <> all ($3::bigint[])
+    order by d.run_at, d.due, d.seq limit $4
+"""
+CLAIM_OF_MERCHANT = f"""
+    update scheduled_job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
+    from merchant_state b
+    where j.merchant_id = $1 and b.merchant_id = $1 and j.key in (
+        select d.key from scheduled_job d where d.merchant_id = $1 and d.key = any($4::bytea[]) and {IS_UNLEASED}
+        order by d.key for update skip locked)
+    returning {COLUMNS}, b.clock_offset_us, b.clock_fixed_at, j.seq
 """
 
 SELECT_JOBS_OF_SUBJECT = f"""
@@ -83,8 +105,9 @@ TAKE_ABANDONED = """
     where a.merchant_id = (
         select l.merchant_id from advance_lease l where l.leased_until <= now() - interval '1 second'
         order by l.leased_until, l.merchant_id limit 1 for update skip locked)
-    returning a.merchant_id, (select m.current from merchant m where m.merchant_id = a.merchant_id)
+    returning a.merchant_id
 """
+IS_CURRENT = "select current from merchant where merchant_id = $1"
 
 # Deletes expired idempotency records and old commit marks. A record has expired only if both the database's clock and
 # the process's ($1) say so.
@@ -103,12 +126,17 @@ class Claimed(msgspec.Struct):
 
 
 async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
-    return [record[0] for record in await pool.fetch(SELECT_DUE_LANES, lanes, wall)]
+    async with pool.acquire() as connection:
+        query = SELECT_DUE_LANES_ANYWHERE if is_distributed(connection) else SELECT_DUE_LANES
+        return [record[0] for record in await connection.fetch(query, lanes, wall)]
 
 
 async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
     """Leases the due jobs of a lane, the earliest first, at most `max_jobs`."""
-    records = await connection.fetch(CLAIM, lane, wall, JOB_LEASE, max_jobs)
+    if is_distributed(connection):
+        records = await claim_by_merchant(connection, lane, wall, max_jobs)
+    else:
+        records = await connection.fetch(CLAIM, lane, wall, JOB_LEASE, max_jobs)
     width = len(columns_of(Job).names)
     claimed = []
     for record in records:
@@ -116,6 +144,19 @@ async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs
         clock_only = MerchantState(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
         claimed.append(Claimed(job, business_now(clock_only, wall), record[width + 2]))
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))
+
+
+async def claim_by_merchant(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Any]:
+    """Leases the due jobs of a lane on a distributed database. Each merchant's lease is a transaction of its own."""
+    advancing = await connection.fetchval(ADVANCING, wall)
+    found: dict[int, list[bytes]] = {}
+    for merchant_id, key in await connection.fetch(FIND_DUE, lane, wall, advancing, max_jobs):
+        found.setdefault(merchant_id, []).append(key)
+    claims = [
+        await connection.fetch(CLAIM_OF_MERCHANT, merchant_id, wall, JOB_LEASE, keys)
+        for merchant_id, keys in found.items()
+    ]
+    return [record for claimed in claims for record in claimed]
 
 
 # Only jobs that ask a rail about an open transaction. Jobs that are due at a business time (fees, settlements,

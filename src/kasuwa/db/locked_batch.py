@@ -12,6 +12,7 @@ blocked_merchants.py runs the returned submissions in the second mode, on connec
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 
 import asyncpg
 import msgspec
@@ -20,20 +21,18 @@ from kasuwa.core.decision import Needs, NeedsMore, Row
 from kasuwa.core.references import merchant_state_key
 from kasuwa.db import connections
 from kasuwa.db.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
-from kasuwa.db.bulk_sql import concat_keys, select_by_key
+from kasuwa.db.bulk_sql import concat_keys
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
 from kasuwa.db.time_slices import run_in_slices
+from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseUnreachable, DecidedBatch, WriterSession
 
 # A rule that keeps returning NeedsMore is a bug. The longest chain is a cash-code withdrawal from savings: the code,
 # its order, the savings account that pays it, and the client.
 MAX_DECIDE_ROUNDS = 4
-
-LOCK_MERCHANTS = select_by_key(MerchantState) + " order by key for update"
-LOCK_FREE_MERCHANTS = LOCK_MERCHANTS + " skip locked"
 
 
 class PendingSubmission(msgspec.Struct, eq=False):
@@ -150,18 +149,23 @@ class LockedBatchRunner:
         if not ours:
             raise asyncpg.LockNotAvailableError("every merchant is locked by other sessions")
         submissions = [entry.submission for entry in ours]
-        results = await fetch_and_decide(state, self._cache, self._session.transaction_connection, submissions)
+        results = await fetch_and_decide(
+            state, self._cache, self._session.transaction_connection, submissions, self._session.statements
+        )
         state.raise_versions()
         return ours, DecidedBatch(state, results)
 
     async def _lock_available_merchants(self, batch: PendingBatch) -> list[MerchantState]:
-        keys = concat_keys(sorted({merchant_state_key(entry.merchant_id) for entry in batch}))
-        connection = await self._session.begin()
+        statements, merchants = self._session.statements, {entry.merchant_id for entry in batch}
+        keys = concat_keys(sorted(map(merchant_state_key, merchants)))
+        values = (keys, *statements.select_values(MerchantState, min(merchants)))
+        connection = await self._session.begin(*statements.lock_settings)
         try:
-            return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
+            return [MerchantState(*record) for record in await connection.fetch(statements.lock_merchants(), *values)]
         except asyncpg.LockNotAvailableError:
-            connection = await self._session.begin()
-            return [MerchantState(*record) for record in await connection.fetch(LOCK_FREE_MERCHANTS, keys)]
+            connection = await self._session.begin(*statements.lock_settings)
+            free = await connection.fetch(statements.lock_free_merchants(), *values)
+            return [MerchantState(*record) for record in free]
 
     async def _lock_single_merchant(self, batch: PendingBatch, deadline: float) -> list[MerchantState]:
         """Waits in PostgreSQL's lock queue, so that sessions get the lock in order of arrival."""
@@ -169,29 +173,33 @@ class LockedBatchRunner:
             deadline - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
         )
         connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
-        keys = concat_keys({merchant_state_key(entry.merchant_id) for entry in batch})
-        return [MerchantState(*record) for record in await connection.fetch(LOCK_MERCHANTS, keys)]
+        merchant_id, statements = batch[0].merchant_id, self._session.statements
+        values = (merchant_state_key(merchant_id), *statements.select_values(MerchantState, merchant_id))
+        return [MerchantState(*record) for record in await connection.fetch(statements.lock_merchants(), *values)]
 
 
 # --- deciding -------------------------------------------------------------------------------------------------------
 
 
 async def fetch_and_decide(
-    state: BatchState, cache: RowCache, get_connection: GetConnection, submissions: list[Submission]
+    state: BatchState,
+    cache: RowCache,
+    get_connection: GetConnection,
+    submissions: list[Submission],
+    statements: WriteStatements = ON_ONE_SERVER,
 ) -> list[Result]:
     """Fetches what the submissions need and decides them in order. Those that return NeedsMore are decided again.
 
     A long batch is decided in time slices. That is safe: no other task uses the state, and the rows are locked or
     their versions are checked by the write."""
-    await fetch_needed_rows(
-        state, cache, get_connection, ((submission, submission.needs) for submission in submissions)
-    )
+    fetch = partial(fetch_needed_rows, state, cache, get_connection, statements)
+    await fetch((submission, submission.needs) for submission in submissions)
     results = await run_in_slices(decide_batch(state, submissions))
     for _ in range(MAX_DECIDE_ROUNDS):
         unfinished = [(n, result.needs) for n, result in enumerate(results) if type(result) is NeedsMore]
         if not unfinished:
             break
-        await fetch_needed_rows(state, cache, get_connection, [(submissions[n], needs) for n, needs in unfinished])
+        await fetch((submissions[n], needs) for n, needs in unfinished)
         for n, needs in unfinished:
             state.open_missing_accounts(submissions[n].merchant.merchant_id, needs.accounts)
             results[n] = await run_in_slices(state.decide(submissions[n]))
@@ -202,14 +210,19 @@ async def fetch_and_decide(
 
 
 async def fetch_needed_rows(
-    state: BatchState, cache: RowCache, get_connection: GetConnection, wanted: Iterable[tuple[Submission, Needs]]
+    state: BatchState,
+    cache: RowCache,
+    get_connection: GetConnection,
+    statements: WriteStatements,
+    wanted: Iterable[tuple[Submission, Needs]],
 ) -> None:
     """Adds the needed rows to the state: from the cache, and the others with one query per table."""
     unknown: dict[type[Row], dict[bytes, None]] = {}
     for submission, needs in wanted:
         cache.load_rows(state, state.request_rows(submission, needs), unknown)
     for kind, keys in unknown.items():
-        records = await (await get_connection()).fetch(select_by_key(kind), concat_keys(keys))
+        values = (concat_keys(keys), *statements.select_values(kind, min(state.merchant_states)))
+        records = await (await get_connection()).fetch(statements.select(kind), *values)
         state.add_fetched_rows(keys, [kind(*record) for record in records])
 
 

@@ -55,10 +55,10 @@ async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: s
     """Stores a key and returns its number."""
     sealed = vault.seal(merchant_id, KEY_SEAL_CONTEXT, key.encode(), secrets.token_bytes(12))
     key_id = await connection.fetchval(
-        "insert into merchant_key (merchant_id, key_id, verifier, sealed, expires_at, name, scopes, addresses,"
+        "insert into merchant_key as n (merchant_id, key_id, verifier, sealed, expires_at, name, scopes, addresses,"
         " created_by, lineage, signs_until)"
         " select $1, coalesce(max(key_id), 0) + 1, $2, $3, $4::timestamptz, $5, $6, $7, $8, $9::bigint,"
-        " $10::text::timestamptz from merchant_key where merchant_id = $1 returning key_id",
+        " $10::text::timestamptz from merchant_key k where k.merchant_id = $1 returning n.key_id",
         merchant_id,
         vault.hash_api_key(key),
         sealed,

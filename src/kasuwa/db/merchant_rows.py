@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from kasuwa.db.connection_pool import Connection, ConnectionSource, Pool
-from kasuwa.db.pgbouncer import NO_MERCHANT
+from kasuwa.db.pgbouncer import NO_MERCHANT, is_distributed
 
 MERCHANT_SETTING = "kasuwa.merchant_id"
 ALL_SETTING = "kasuwa.all_merchants"
@@ -63,8 +63,14 @@ class MerchantReader(ConnectionSource):
     @contextlib.asynccontextmanager
     async def acquire(self) -> AsyncIterator[Any]:
         async with self._pool.acquire() as connection:
-            await choose_merchant(connection, self._merchant_id)
-            yield connection
+            if is_distributed(connection):
+                # The other servers learn of settings of a transaction, not of the session.
+                async with connection.transaction(readonly=True):
+                    await connection.execute(choose_rows(self._merchant_id, is_local=True))
+                    yield connection
+            else:
+                await choose_merchant(connection, self._merchant_id)
+                yield connection
 
 
 async def choose_merchant(connection: Any, merchant_id: int | None) -> None:

@@ -11,7 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
+from kasuwa.db.one_request_sql import form_for_one_request
+
 SELECT_BACKEND_PID = "select pg_backend_pid()"
+# Citus puts this trigger on every table that it distributes. Its own catalog does not exist without it.
+IS_DISTRIBUTED = """exists (
+    select 1 from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+    where t.tgrelid = to_regclass('public.merchant_state') and p.proname = 'citus_truncate_trigger')"""
+SELECT_SESSION = f"select pg_backend_pid(), {IS_DISTRIBUTED}"
+# A plan for all parameters does not know the server that has the merchant. Settings of a transaction are handed on to
+# the servers that it uses. Changes of many shards use one connection to each server: a transaction that has used more
+# can no longer change tables that others refer to.
+DISTRIBUTED_SETTINGS = "; ".join(
+    (
+        "set plan_cache_mode = force_custom_plan",
+        "set citus.propagate_set_commands = 'local'",
+        "set citus.multi_shard_modify_mode = 'sequential'",
+    )
+)
 # Errors that occur when a prepared statement is on another server connection.
 PREPARED_STATEMENT_ERRORS = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
 REFUSED_PARAMETER = "startup parameter"
@@ -36,17 +53,34 @@ else:  # the driver itself is not generic
 
 
 class BackendConnection(DriverConnection):
-    """A connection that knows the process id of its PostgreSQL backend, and the merchant that its session chose.
+    """A connection that knows the process id of its PostgreSQL backend, whether its database is distributed, and the
+    merchant that its session chose.
 
     Behind a pooler the driver's own id is made up by the pooler and matches no backend."""
 
-    __slots__ = ("_chosen_merchant", "backend_pid")
+    __slots__ = ("_chosen_merchant", "backend_pid", "is_distributed")
 
     backend_pid: int
+    is_distributed: bool
     _chosen_merchant: int | None
 
     def get_server_pid(self) -> int:
         return self.backend_pid
+
+    async def fetch(self, query: str, *args: Any, **options: Any) -> list[Any]:
+        """Runs a query. On a distributed database a batched query is run for each of its requests."""
+        form = form_for_one_request(query) if self.is_distributed else None
+        if form is None:
+            return await super().fetch(query, *args, **options)
+        requests = enumerate(zip(*args, strict=True), start=1)
+        found = [await super(BackendConnection, self).fetch(form, *key, n, **options) for n, key in requests]
+        return [row for rows in found for row in rows]
+
+    async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
+        """Runs a query like `fetch` and returns its first row, or None."""
+        if self.is_distributed and form_for_one_request(query) is not None:
+            return next(iter(await self.fetch(query, *args, **options)), None)
+        return await super().fetchrow(query, *args, **options)
 
     def has_chosen(self, merchant_id: int | None) -> bool:
         """Tells whether this session shows the rows of a merchant, or of all for None (merchant_rows.py)."""
@@ -55,6 +89,11 @@ class BackendConnection(DriverConnection):
 
     def record_choice(self, merchant_id: int | None) -> None:
         self._chosen_merchant = merchant_id
+
+
+def is_distributed(connection: Any) -> bool:
+    """Tells whether the database of a connection, or of a connection of a pool, is distributed."""
+    return bool(connection.is_distributed)
 
 
 async def connect_session(server: str, server_settings: dict[str, str] | None = None, **options: Any) -> Any:
@@ -74,7 +113,10 @@ async def connect_session(server: str, server_settings: dict[str, str] | None = 
             # A value may be a list, which `set` would take for one name.
             changes = (f"select set_config('{name}', '{value}', false)" for name, value in missing.items())
             await connection.execute("; ".join(changes))
-        connection.backend_pid = await connection.fetchval(SELECT_BACKEND_PID)
+        connection.is_distributed = False
+        connection.backend_pid, connection.is_distributed = await connection.fetchrow(SELECT_SESSION)
+        if connection.is_distributed:
+            await connection.execute(DISTRIBUTED_SETTINGS)
     except BaseException as error:
         # The caller never gets this connection, so nothing else would close it.
         connection.terminate()

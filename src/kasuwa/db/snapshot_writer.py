@@ -7,12 +7,12 @@ newest state.
 from kasuwa.core.decision import Decision
 from kasuwa.core.references import merchant_state_key
 from kasuwa.db.batch import BatchState, Deployment, Result, Submission
-from kasuwa.db.bulk_sql import concat_keys, select_by_key
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.locked_batch import fetch_and_decide
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
+from kasuwa.db.write_statements import statements_for
 
 
 class WouldWrite(Exception):
@@ -30,10 +30,12 @@ class SnapshotWriter:
     async def submit(self, submission: Submission) -> Result:
         """Returns the result. Raises WouldWrite if the decision changes anything or has a follow-up."""
         key = merchant_state_key(submission.merchant.merchant_id)
-        [record] = await self._connection.fetch(select_by_key(MerchantState), concat_keys([key]))
+        statements = statements_for(self._connection)
+        values = (key, *statements.select_values(MerchantState, submission.merchant.merchant_id))
+        [record] = await self._connection.fetch(statements.select(MerchantState), *values)
         state = BatchState(self._deployment, self.clock.now(), self.clock.earliest_now())
         state.add_merchant_state(MerchantState(*record))
-        [result] = await fetch_and_decide(state, RowCache(), self._connect, [submission])
+        [result] = await fetch_and_decide(state, RowCache(), self._connect, [submission], statements)
         if isinstance(result, Decision) and (result.changes_anything or result.follow_up is not None):
             raise WouldWrite
         return result

@@ -6,6 +6,7 @@ The first endpoint of a merchant is its setting `webhook_url` (db/deliveries.py)
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -15,6 +16,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.vault import Vault
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.merchant_keys import random_key, unseal_key
+from kasuwa.db.pgbouncer import is_distributed
 
 SEAL_CONTEXT = "webhook_endpoint.sealed"
 MAX_ENDPOINTS = 10
@@ -198,27 +200,38 @@ async def copy_endpoints(connection: Connection, vault: Vault, old: int, new: in
 # --- deliveries -----------------------------------------------------------------------------------------------------
 
 # Makes the deliveries of the next events. Endpoints that another process works on are skipped.
-LIST_EVENTS = f"""
+# `{w}` and the like restrict a table to one merchant.
+LISTING = f"""
     with w as (
         select w.merchant_id, w.endpoint_id, w.kinds, w.listed_seq,
             least(s.last_event_seq, w.listed_seq + {EVENTS_PER_STEP}) as until
         from webhook_endpoint w join merchant_state s on s.merchant_id = w.merchant_id
         join merchant m on m.merchant_id = w.merchant_id and m.current
-        where w.removed_at is null and s.last_event_seq > w.listed_seq
+        where w.removed_at is null and s.last_event_seq > w.listed_seq {{w}}
         limit {ENDPOINTS_PER_STEP} for update of w skip locked),
     made as (
         insert into endpoint_delivery (merchant_id, endpoint_id, event_seq, run_at)
         select w.merchant_id, w.endpoint_id, e.seq, now() from w
         join event e on e.merchant_id = w.merchant_id and e.seq > w.listed_seq and e.seq <= w.until
-        where cardinality(w.kinds) = 0 or e.kind = any(w.kinds)
+        where (cardinality(w.kinds) = 0 or e.kind = any(w.kinds)) {{e}}
         on conflict do nothing),
     moved as (
         update webhook_endpoint p set listed_seq = w.until from w
-        where p.merchant_id = w.merchant_id and p.endpoint_id = w.endpoint_id returning 1)
+        where p.merchant_id = w.merchant_id and p.endpoint_id = w.endpoint_id {{p}} returning 1)
     select count(*) from moved
 """
+LIST_EVENTS = LISTING.format(w="", e="", p="")
+LIST_EVENTS_OF_MERCHANT = LISTING.format(
+    w="and w.merchant_id = $1", e="and e.merchant_id = $1", p="and p.merchant_id = $1"
+)
+FIND_UNLISTED = f"""
+    select distinct w.merchant_id
+    from webhook_endpoint w join merchant_state s on s.merchant_id = w.merchant_id
+    join merchant m on m.merchant_id = w.merchant_id and m.current
+    where w.removed_at is null and s.last_event_seq > w.listed_seq limit {ENDPOINTS_PER_STEP}
+"""
 # $1: how many of each endpoint; $2: in all; $3 and $4: endpoints that have enough in flight; $5: the lease.
-CLAIM = """
+CLAIMING = """
     with due as (
         select d.merchant_id, d.endpoint_id, d.event_seq from webhook_endpoint w
         join merchant m on m.merchant_id = w.merchant_id and m.current
@@ -226,24 +239,35 @@ CLAIM = """
             select * from endpoint_delivery d where d.merchant_id = w.merchant_id and d.endpoint_id = w.endpoint_id
                 and d.run_at <= now() and (d.leased_until is null or d.leased_until <= now())
             order by d.run_at, d.event_seq limit $1) d
-        where w.removed_at is null and w.off_at is null and not exists (
+        where w.removed_at is null and w.off_at is null {w} and not exists (
             select 1 from unnest($3::bigint[], $4::bigint[]) b (merchant_id, endpoint_id)
             where b.merchant_id = w.merchant_id and b.endpoint_id = w.endpoint_id)
         limit $2),
     locked as (
         select d.merchant_id, d.endpoint_id, d.event_seq from endpoint_delivery d join due
-            on due.merchant_id = d.merchant_id and due.endpoint_id = d.endpoint_id and due.event_seq = d.event_seq
+            on due.merchant_id = d.merchant_id and due.endpoint_id = d.endpoint_id and due.event_seq = d.event_seq {d}
         for update of d skip locked),
     taken as (
         update endpoint_delivery d set leased_until = now() + $5::interval from locked l
-        where d.merchant_id = l.merchant_id and d.endpoint_id = l.endpoint_id and d.event_seq = l.event_seq
+        where d.merchant_id = l.merchant_id and d.endpoint_id = l.endpoint_id and d.event_seq = l.event_seq {d}
         returning d.merchant_id, d.endpoint_id, d.event_seq, d.attempt)
     select t.merchant_id, t.endpoint_id, t.event_seq, t.attempt, e.object, e.object_seq, e.payload, w.url, w.sealed,
         w.verifier, case when w.previous_until > now() then w.previous_sealed end, w.previous_verifier,
         b.clock_offset_us, b.clock_fixed_at
     from taken t join event e on e.merchant_id = t.merchant_id and e.seq = t.event_seq
     join webhook_endpoint w on w.merchant_id = t.merchant_id and w.endpoint_id = t.endpoint_id
-    join merchant_state b on b.merchant_id = t.merchant_id
+    join merchant_state b on b.merchant_id = t.merchant_id {t}
+"""
+CLAIM = CLAIMING.format(w="", d="", t="")
+CLAIM_OF_MERCHANT = CLAIMING.format(
+    w="and w.merchant_id = $6", d="and d.merchant_id = $6", t="where t.merchant_id = $6"
+)
+FIND_DUE = """
+    select distinct d.merchant_id from endpoint_delivery d
+    join webhook_endpoint w on w.merchant_id = d.merchant_id and w.endpoint_id = d.endpoint_id
+    join merchant m on m.merchant_id = d.merchant_id and m.current
+    where d.run_at <= now() and (d.leased_until is null or d.leased_until <= now())
+        and w.removed_at is null and w.off_at is null limit $1
 """
 RECORD_ATTEMPT = """
     insert into endpoint_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms, response)
@@ -315,6 +339,9 @@ class EndpointOutcome(msgspec.Struct, frozen=True):
 
 async def list_new_events(connection: Connection) -> int:
     """Makes deliveries of events that are new since the last call. Returns for how many endpoints."""
+    if is_distributed(connection):
+        merchants = [row[0] for row in await connection.fetch(FIND_UNLISTED)]
+        return sum([await connection.fetchval(LIST_EVENTS_OF_MERCHANT, merchant_id) for merchant_id in merchants])
     count = await connection.fetchval(LIST_EVENTS)
     assert isinstance(count, int)
     return count
@@ -326,7 +353,14 @@ async def claim_deliveries(
     """Leases due deliveries, at most `room`, and of each endpoint `per_endpoint`, none of those that are busy."""
     pairs = list(busy)
     merchants, numbers = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    rows = await connection.fetch(CLAIM, per_endpoint, room, merchants, numbers, DELIVERY_LEASE)
+    if is_distributed(connection):
+        rows: list[Any] = []
+        for [merchant_id] in await connection.fetch(FIND_DUE, room):
+            left = room - len(rows)
+            values = (per_endpoint, left, merchants, numbers, DELIVERY_LEASE, merchant_id)
+            rows += await connection.fetch(CLAIM_OF_MERCHANT, *values)
+    else:
+        rows = await connection.fetch(CLAIM, per_endpoint, room, merchants, numbers, DELIVERY_LEASE)
     return [read_delivery(vault, row, wall) for row in rows]
 
 

@@ -59,12 +59,14 @@ from kasuwa.db.locked_batch import (
     PendingBatch,
     PendingSubmission,
     drop_overdue,
+    exclude,
     fail_all,
     fetch_and_decide,
     mark_commit_sent,
     resolve_all,
 )
 from kasuwa.db.row_cache import RowCache
+from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.db.writer_session import (
     CommitInterrupted,
     CommitObserver,
@@ -100,14 +102,16 @@ class Writer:
         *,
         timeout_seconds: float = SUBMIT_TIMEOUT_SECONDS,
         statement_seconds: float = connections.WRITE_SECONDS,
+        statements: WriteStatements = ON_ONE_SERVER,
     ) -> None:
         self.clock = clock or DatabaseClock()
         self._deployment = deployment
         self.timeout_seconds = timeout_seconds
         self._cache = RowCache()
+        self._statements = statements
 
         def make_session() -> WriterSession:
-            return WriterSession(dsn, self.clock, on_commit, statement_seconds)
+            return WriterSession(dsn, self.clock, on_commit, statement_seconds, statements)
 
         self._session = make_session()
         self._locked = LockedBatchRunner(self._session, self._cache, deployment, self.clock)
@@ -201,8 +205,7 @@ class Writer:
                 self._wake.clear()
                 await self._wait_for_work()
                 continue
-            count = min(len(self._queue), MAX_BATCH_SIZE)
-            batch = self._blocked.divert([self._queue.popleft() for _ in range(count)])
+            batch = self._blocked.divert(self._take_batch())
             if not batch:
                 continue
             self._mark_started(batch)
@@ -215,6 +218,18 @@ class Writer:
                 self._mark_ended(batch)
         await self._commit_finished()
         self._answer_committed()
+
+    def _take_batch(self) -> PendingBatch:
+        """Takes the submissions of the next batch from the queue, which is not empty."""
+        if self._statements.is_distributed:
+            return self._take_of_merchant(self._queue[0].merchant_id, MAX_BATCH_SIZE)
+        return [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH_SIZE))]
+
+    def _take_of_merchant(self, merchant_id: int, room: int) -> PendingBatch:
+        """Takes the queued submissions of a merchant, at most `room`. The others stay in their order."""
+        taken = [entry for entry in self._queue if entry.merchant_id == merchant_id][:room]
+        self._queue = deque(exclude(list(self._queue), taken))
+        return taken
 
     async def _wait_for_work(self) -> None:
         """Waits for a submission. Probes a database that failed: a process that is not ready gets no requests, so
@@ -236,7 +251,7 @@ class Writer:
         decided = DecidedBatch(BatchState(self._deployment, self.clock.now(), self.clock.earliest_now()), [])
         is_from_cache = await self._decide_from_cache(decided, batch)
         while is_from_cache and self._commit_task is not None and not self._commit_task.done():
-            joining = self._take_joining(MAX_BATCH_SIZE - len(batch))
+            joining = self._take_joining(batch)
             if joining:
                 batch += joining
                 is_from_cache = await self._decide_from_cache(decided, joining)
@@ -251,10 +266,14 @@ class Writer:
         self._commit_task = asyncio.get_running_loop().create_task(self._commit_until_idle(decided, batch))
         self._commit_task.add_done_callback(lambda _: self._wake.set())
 
-    def _take_joining(self, room: int) -> PendingBatch:
-        """Takes queued submissions that may join the open batch, at most `room`. Sharing a commit makes each cheaper.
+    def _take_joining(self, batch: PendingBatch) -> PendingBatch:
+        """Takes queued submissions that may join the open batch. Sharing a commit makes each cheaper.
 
         Returns none of them if a merchant among them must be locked first."""
+        room = MAX_BATCH_SIZE - len(batch)
+        if self._statements.is_distributed:
+            merchant_id = batch[0].merchant_id
+            return self._take_of_merchant(merchant_id, room) if self._cache.can_decide([merchant_id]) else []
         joinable = [self._queue[n] for n in range(min(room, len(self._queue)))]
         if not self._cache.can_decide(entry.merchant_id for entry in joinable):
             return []
@@ -293,7 +312,9 @@ class Writer:
         state.wall_time, state.earliest_time = self.clock.now(), self.clock.earliest_now()
         self._cache.load_states(state, merchants - state.merchant_states.keys())
         try:
-            decided.results += await fetch_and_decide(state, self._cache, self._session.read_connection, submissions)
+            decided.results += await fetch_and_decide(
+                state, self._cache, self._session.read_connection, submissions, self._statements
+            )
         except Exception:
             return False
         return True

@@ -20,11 +20,11 @@ import structlog
 from kasuwa.db import connections
 from kasuwa.db.batch import BatchState, Result
 from kasuwa.db.batch_write import build_write
-from kasuwa.db.bulk_sql import statement_sql
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.primary import CONNECT_SECONDS
+from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 
 RETRY_SECONDS = 0.1
 
@@ -35,6 +35,10 @@ IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1 and bac
 # The mark is written again rather than only read: after a crash it may not be on the synchronous standby yet, and this
 # commit waits for the standby.
 CONFIRM_COMMIT_MARK = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
+
+# Fails every earlier statement of the merchant that has not ended: it waits for their locks, and those that have not
+# locked the merchant yet will not find the version that they expect.
+FENCE_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
 
 # Called after every commit: whether it was locked, how many submissions it held, how many seconds it took.
 CommitObserver = Callable[[bool, int, float], None]
@@ -88,8 +92,10 @@ class WriterSession:
         clock: DatabaseClock,
         on_commit: CommitObserver,
         statement_seconds: float = connections.WRITE_SECONDS,
+        statements: WriteStatements = ON_ONE_SERVER,
     ) -> None:
         self._dsn = dsn
+        self.statements = statements
         self._clock = clock
         self._on_commit = on_commit
         self._statement_seconds = statement_seconds
@@ -196,7 +202,8 @@ class WriterSession:
         connection = await (self.transaction_connection() if is_locked else self.write_connection())
         self._warned = False
         try:
-            await connection.fetch(statement_sql(parts), *rows, len(state.merchant_states))
+            named = self.statements.write_values(mark.merchant_id)
+            await connection.fetch(self.statements.write(parts), *rows, len(state.merchant_states), *named)
         except asyncpg.DivisionByZeroError:
             raise VersionConflict from None
         except Exception as error:
@@ -255,6 +262,9 @@ class WriterSession:
         await self._end_backend(lost.backend)
         connection = await self.write_connection()
         self._warned = False
+        if self.statements.is_distributed:
+            # The backend that is gone had its statements run by other servers, where they may go on.
+            await connection.execute(FENCE_MERCHANT, lost.mark.merchant_id)
         return bool(await connection.fetchval(CONFIRM_COMMIT_MARK, lost.mark.merchant_id, lost.mark.mark))
 
     async def _end_backend(self, backend: Backend) -> None:

@@ -75,12 +75,11 @@ class ClockLeases:
     async def end_abandoned(self, wall: datetime) -> None:
         """Ends the leases whose holders died, after updating the wall times of their merchants' jobs."""
         holder = os.urandom(16)
-        while (found := await self._pool.fetchrow(jobs.TAKE_ABANDONED, self._length, holder)) is not None:
-            merchant_id, is_current = found
+        while (merchant_id := await self._pool.fetchval(jobs.TAKE_ABANDONED, self._length, holder)) is not None:
             held = ClockLease(merchant_id, holder)
             async with self._renewing(held):
                 held.is_unfinished = True
-                if is_current:
+                if await self._pool.fetchval(jobs.IS_CURRENT, merchant_id):
                     await reschedule_jobs(self._pool, merchant_id, wall)
                 held.is_unfinished = False
 

@@ -1,0 +1,99 @@
+"""Distributes the tables of a database over the servers of a Citus cluster (docs/scaling.md), and finds tables that are
+not where they should be.
+
+placement.py says where each table belongs. Everything here may be repeated, and changes nothing the second time.
+"""
+
+import msgspec
+
+from kasuwa.db.connection_pool import Connection
+from kasuwa.db.logins import quote_text
+from kasuwa.db.placement import BY_MERCHANT, ON_COORDINATOR, ON_COORDINATOR_IN_COMMITS, ON_EVERY_SERVER
+
+HAS_CITUS = "select exists (select 1 from pg_extension where extname = 'citus')"
+# How Citus stores a table: by hash, the same everywhere, or on the coordinator alone.
+STORED = """
+    select p.logicalrelid::regclass::text, case when p.partmethod = 'h' then 'by merchant'
+        when p.repmodel = 't' then 'on every server' else 'on the coordinator, in commits' end
+    from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+    where c.relnamespace = 'public'::regnamespace
+"""
+COUNT_WORKERS = "select count(*) from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'"
+LIVE_SESSIONS = """
+    select count(*) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and application_name like 'kasuwa %'
+"""
+# Of a name that the table of audit entries had, and of no use since. Citus cannot replace a view that it needs.
+DROP_OLD_HASH = "drop function if exists audit_hash(bytea, audit)"
+# Triggers of ours write rows of the same merchant, which are on the same server.
+ALLOW_TRIGGERS = "set local citus.enable_unsafe_triggers = on"
+MAKE = {
+    "by merchant": "select create_distributed_table({}, 'merchant_id', colocate_with := {})",
+    "on every server": "select create_reference_table({})",
+    "on the coordinator, in commits": "select citus_add_local_table_to_metadata({})",
+}
+FIRST_TABLE = BY_MERCHANT[0]
+
+
+class CannotDistribute(Exception):
+    """The database cannot be distributed. The message says in one line why, and what to do."""
+
+
+class Distribution(msgspec.Struct, frozen=True):
+    """What was found: whether the server has Citus, where its tables are, and which of them are elsewhere than they
+    should be."""
+
+    has_citus: bool
+    stored: dict[str, str]
+    misplaced: dict[str, str]  # the place where a table belongs, by table
+
+    @property
+    def is_distributed(self) -> bool:
+        return FIRST_TABLE in self.stored
+
+
+def wanted_places() -> dict[str, str]:
+    """Returns where each table belongs that Citus knows, in the order in which they are put there: tables that others
+    refer to come first."""
+    return {
+        **dict.fromkeys(ON_EVERY_SERVER, "on every server"),
+        **dict.fromkeys(BY_MERCHANT, "by merchant"),
+        **dict.fromkeys(ON_COORDINATOR_IN_COMMITS, "on the coordinator, in commits"),
+    }
+
+
+async def examine_distribution(connection: Connection) -> Distribution:
+    """Reads where the tables are. Needs no right beyond that of any login."""
+    if not await connection.fetchval(HAS_CITUS):
+        return Distribution(False, {}, {})
+    stored = dict(await connection.fetch(STORED))
+    wanted = wanted_places()
+    places = {**wanted, **dict.fromkeys(ON_COORDINATOR, "on the coordinator")}
+    misplaced = {name: place for name, place in places.items() if stored.get(name, "on the coordinator") != place}
+    return Distribution(True, stored, misplaced if stored else {})
+
+
+async def distribute(connection: Connection) -> list[str]:
+    """Puts every table where it belongs, as the owner, each in a transaction of its own. Returns what was done.
+
+    Rows that a table has are moved with it. Raises CannotDistribute."""
+    found = await examine_distribution(connection)
+    if not found.has_citus:
+        raise CannotDistribute("this server has no Citus: create the extension citus in this database on every server")
+    if not await connection.fetchval(COUNT_WORKERS):
+        raise CannotDistribute("Citus has no servers to distribute to: add them with citus_add_node")
+    if live := await connection.fetchval(LIVE_SESSIONS):
+        raise CannotDistribute(f"{live} connections of kasuwa are open: stop every kasuwa on this database first")
+    done = []
+    for name, place in wanted_places().items():
+        if found.stored.get(name) == place:
+            continue
+        if name in found.stored:
+            raise CannotDistribute(f"the table {name} is {found.stored[name]} and belongs {place}: undistribute it")
+        together = "none" if name == FIRST_TABLE else FIRST_TABLE
+        async with connection.transaction():
+            await connection.execute(ALLOW_TRIGGERS)
+            await connection.execute(DROP_OLD_HASH)
+            await connection.execute(MAKE[place].format(quote_text(name), quote_text(together)))
+        done.append(f"{name}: {place}")
+    return done

@@ -1,0 +1,23 @@
+-- The hash of an audit entry from its fields. That of the table's row type cannot be used where the table is distributed:
+-- there the rows are in a table of another name, and so of another type.
+create function audit_hash_of(
+    previous bytea, merchant_id bigint, seq bigint, at timestamptz, actor text, address text, action text, subject text,
+    before text, after text
+) returns bytea language sql immutable as $$
+    select sha256(
+        previous || int8send(merchant_id) || int8send(seq) || int8send((extract(epoch from at) * 1000000)::bigint)
+        || audit_part(actor) || audit_part(address) || audit_part(action) || audit_part(subject)
+        || audit_part(before) || audit_part(after))
+$$;
+create or replace function audit_link() returns trigger language plpgsql as $$
+declare
+    last record;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('kasuwa audit', new.merchant_id));
+    select seq, hash into last from audit_entry where merchant_id = new.merchant_id order by seq desc limit 1;
+    new.seq := coalesce(last.seq, 0) + 1;
+    new.at := clock_timestamp();
+    new.hash := audit_hash_of(coalesce(last.hash, ''), new.merchant_id, new.seq, new.at, new.actor, new.address,
+        new.action, new.subject, new.before, new.after);
+    return new;
+end $$;

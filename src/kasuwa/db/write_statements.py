@@ -1,0 +1,135 @@
+"""The statements of a writer, in the form that its database takes.
+
+On one server a batch spans merchants, and rows are found by their key alone (bulk_sql.py). On a distributed database
+each batch is of one merchant, and every part of a statement has that merchant in its condition: so it runs on the
+server that has the merchant's rows, and a server that is away stops only the merchants that it has.
+"""
+
+from functools import cache
+from typing import Any
+
+from kasuwa.core.decision import Row
+from kasuwa.core.references import KEY_BYTES
+from kasuwa.db import connections
+from kasuwa.db.bulk_sql import (
+    VERSION_CHECKS,
+    StatementPart,
+    columns_of,
+    recordset,
+    select_by_key,
+    sets_of,
+    statement_sql,
+)
+from kasuwa.db.merchant_state import MerchantState
+from kasuwa.db.pgbouncer import is_distributed
+from kasuwa.db.placement import NUMBERED, is_by_merchant
+
+
+class WriteStatements:
+    """The statements for a database on one server."""
+
+    is_distributed = False
+    # Statements that follow the `begin` of a transaction that locks merchants.
+    lock_settings: tuple[str, ...] = ()
+
+    def select(self, kind: type[Row]) -> str:
+        """Returns the query that reads rows by their keys. Its parameters are the keys, then `select_values`."""
+        return select_by_key(kind)
+
+    def select_values(self, kind: type[Row], merchant_id: int) -> tuple[Any, ...]:
+        """Returns the parameters of `select` that name the merchant of the keys."""
+        return ()
+
+    def lock_merchants(self) -> str:
+        return f"{self.select(MerchantState)} order by key for update"
+
+    def lock_free_merchants(self) -> str:
+        return f"{self.lock_merchants()} skip locked"
+
+    def write(self, parts: tuple[StatementPart, ...]) -> str:
+        """Returns the statement that writes a batch. Its parameters are the rows of each part, the number of merchants,
+        then `write_values`."""
+        return statement_sql(parts)
+
+    def write_values(self, merchant_id: int) -> tuple[Any, ...]:
+        """Returns the parameters of `write` that name the merchant of the batch."""
+        return ()
+
+
+class MerchantStatements(WriteStatements):
+    """The statements for a distributed database."""
+
+    is_distributed = True
+    # Rows are locked by the server that has them. It learns of settings of the transaction, not of the session.
+    lock_settings = (f"set local lock_timeout = {int(connections.MERCHANT_LOCK_SECONDS * 1000)}",)
+
+    def select(self, kind: type[Row]) -> str:
+        return select_of_merchant(kind) if is_by_merchant(kind.table) else select_by_key(kind)
+
+    def select_values(self, kind: type[Row], merchant_id: int) -> tuple[Any, ...]:
+        return (merchant_id,) if is_by_merchant(kind.table) else ()
+
+    def write(self, parts: tuple[StatementPart, ...]) -> str:
+        return statement_of_merchant(parts)
+
+    def write_values(self, merchant_id: int) -> tuple[Any, ...]:
+        return (merchant_id,)
+
+
+ON_ONE_SERVER = WriteStatements()
+DISTRIBUTED = MerchantStatements()
+
+
+def statements_for(connection: Any) -> WriteStatements:
+    """Returns the statements for the database of a connection."""
+    return DISTRIBUTED if is_distributed(connection) else ON_ONE_SERVER
+
+
+@cache
+def select_of_merchant(kind: type[Row]) -> str:
+    places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
+    keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
+    names = ", ".join(columns_of(kind).names)
+    return f"select {names} from {kind.table} where key = any({keys}) and merchant_id = $2::bigint"
+
+
+def insert_of_merchant(part: StatementPart, rows: str, merchant: int) -> str:
+    """Returns the insert of a part.
+
+    Citus runs an `insert … select` on the merchant's server as it stands if its merchant_id is that of a row there.
+    Where the coordinator numbers the rows it sends them first, which it does not do by COPY if the insert returns
+    something: PostgreSQL refuses COPY on tables with row-level security."""
+    table, columns = part.table, part.columns
+    inserted = f"insert into {table} ({', '.join(columns.names)})"
+    if not is_by_merchant(table) or table in NUMBERED:
+        values = ", ".join(columns.value_sql(name) for name in columns.names)
+        return f"{inserted} select {values} from {rows}{' returning 1' if table in NUMBERED else ''}"
+    values = ", ".join("s.merchant_id" if name == "merchant_id" else columns.value_sql(name) for name in columns.names)
+    return f"{inserted} select {values} from {rows}, merchant_state s where s.merchant_id = ${merchant}::bigint"
+
+
+def part_of_merchant(part: StatementPart, parameter: int, merchant: int) -> str:
+    table, columns = part.table, part.columns
+    rows, of_merchant = recordset(columns, parameter), f"t.merchant_id = ${merchant}::bigint"
+    if part.operation == "insert":
+        return insert_of_merchant(part, rows, merchant)
+    found = f"{of_merchant} and t.key = {columns.value_sql('key')}"
+    if part.operation == "delete":
+        return f"delete from {table} t using {rows} where {found}"
+    if part.operation == "update":
+        return f"update {table} t set {sets_of(columns)} from {rows} where {found}"
+    if part.operation == "raise":
+        changed = f"update {table} t set {sets_of(columns)} from {rows}"
+        return f"{changed} where {found} and t.version = x.expected returning 1"
+    return f"select 1 from {rows}, {table} t where {found} and t.version = x.expected"
+
+
+@cache
+def statement_of_merchant(parts: tuple[StatementPart, ...]) -> str:
+    """Returns the text of the statement for one merchant, which fails as `bulk_sql.statement_sql` does."""
+    count, merchant = len(parts) + 1, len(parts) + 2
+    pieces = ", ".join(f"w{n} as ({part_of_merchant(part, n, merchant)})" for n, part in enumerate(parts, start=1))
+    matches = [
+        f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.operation in VERSION_CHECKS
+    ]
+    return f"with {pieces} select 1 / (case when {' + '.join(matches)} = ${count}::bigint then 1 else 0 end)"
