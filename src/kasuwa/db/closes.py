@@ -25,11 +25,13 @@ CLOSE_LOCK = 7_301_448
 # The heads as of one moment: a statement sees one snapshot, and no writer waits for it. Beside each the head of the
 # newest close.
 SELECT_HEADS = f"""
+    with s as materialized (
+        select merchant_id, chained_posting_seq, posting_head, chained_event_seq, event_head from merchant_state
+        union all select {OPERATOR_HEAD_ID}, 0, decode(repeat('00', 32), 'hex'), 0, decode(repeat('00', 32), 'hex'))
     select s.merchant_id, s.chained_posting_seq, s.posting_head, s.chained_event_seq, s.event_head,
         coalesce(a.seq, 0), coalesce(a.hash, ''::bytea), p.posting_seq, p.posting_head, p.mark_count, p.mark_root,
         p.event_seq, p.event_head, p.audit_seq, p.audit_head
-    from (select merchant_id, chained_posting_seq, posting_head, chained_event_seq, event_head from merchant_state
-        union all select {OPERATOR_HEAD_ID}, 0, decode(repeat('00', 32), 'hex'), 0, decode(repeat('00', 32), 'hex')) s
+    from s
     left join lateral (select e.seq, e.hash from audit_entry e where e.merchant_id = s.merchant_id
         order by e.seq desc limit 1) a on true
     left join lateral (select h.* from book_close_head h where h.merchant_id = s.merchant_id

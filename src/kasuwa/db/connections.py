@@ -14,6 +14,7 @@ import asyncpg
 
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_rows import READER_SEARCH_PATH
+from kasuwa.db.pgbouncer import is_distributed
 from kasuwa.db.primary import CONNECT_SECONDS, connect_to_primary
 
 CONNECTION_ERRORS = (
@@ -123,7 +124,12 @@ async def connect_as_owner(
 
 
 async def set_application_role(connection: Connection) -> None:
-    """Switches to the role that cannot change append-only tables, if migrations could create it."""
+    """Switches to the role that cannot change append-only tables, if migrations could create it.
+
+    On a distributed database it also lets the session see parts of tables in the catalog: leaving them out makes the
+    driver's look-up of types take seconds."""
+    if is_distributed(connection):
+        await connection.execute("set citus.override_table_visibility = off")
     allowed = await connection.fetchval(
         "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))",
         APPLICATION_ROLE,

@@ -167,7 +167,8 @@ INSERT_DAILY_NOTICE = """
 # `{t}` and the like restrict a table to one merchant.
 RECORD = """
     with x as (
-        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n
+        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n,
+            now() as now
         from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, seq bigint, at timestamptz,
             http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean, response text))
         with ordinality as r (key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n)),
@@ -181,9 +182,7 @@ RECORD = """
     done as (delete from scheduled_job d where d.key = any(array(select key from x where next is null)) {d}),
     again as (
         update scheduled_job j set attempt = j.attempt + 1, due = x.next, leased_until = null, run_at = case
-            when not m.current then 'infinity'
-            when b.clock_fixed_at is null then x.next - make_interval(secs => b.clock_offset_us / 1000000.0)
-            when x.next <= b.clock_fixed_at then now() else 'infinity' end
+            when m.current then job_run_at(x.next, b.clock_offset_us, b.clock_fixed_at, x.now) else 'infinity' end
         from x join merchant_state b on b.merchant_id = x.merchant_id join merchant m on m.merchant_id = x.merchant_id
         where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null {j}
             and not exists (select 1 from x y where y.key = x.key and y.next is null)),
@@ -213,9 +212,7 @@ DISABLE_ENDPOINT = """
 """
 ENABLE_ENDPOINT = """
     with e as (delete from endpoint where merchant_id = $1)
-    update scheduled_job j set leased_until = null, run_at = case
-        when b.clock_fixed_at is null then j.due - make_interval(secs => b.clock_offset_us / 1000000.0)
-        when j.due <= b.clock_fixed_at then now() else 'infinity' end
+    update scheduled_job j set leased_until = null, run_at = job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, now())
     from merchant_state b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
 """
 RESENT = """

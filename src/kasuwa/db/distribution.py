@@ -33,6 +33,13 @@ MAKE = {
     "on the coordinator, in commits": "select citus_add_local_table_to_metadata({})",
 }
 FIRST_TABLE = BY_MERCHANT[0]
+# What statements of merchants call on their servers.
+FUNCTIONS = ("job_run_at(timestamptz, bigint, timestamptz, timestamptz)",)
+HAS_FUNCTION = """
+    select exists (select 1 from pg_catalog.pg_dist_object
+        where classid = 'pg_proc'::regclass and objid = to_regprocedure($1))
+"""
+MAKE_FUNCTION = "select create_distributed_function({})"
 
 
 class CannotDistribute(Exception):
@@ -85,6 +92,10 @@ async def distribute(connection: Connection) -> list[str]:
     if live := await connection.fetchval(LIVE_SESSIONS):
         raise CannotDistribute(f"{live} connections of kasuwa are open: stop every kasuwa on this database first")
     done = []
+    for function in FUNCTIONS:
+        if not await connection.fetchval(HAS_FUNCTION, function):
+            await connection.execute(MAKE_FUNCTION.format(quote_text(function)))
+            done.append(f"{function.partition('(')[0]}: a function on every server")
     for name, place in wanted_places().items():
         if found.stored.get(name) == place:
             continue

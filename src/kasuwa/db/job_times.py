@@ -25,11 +25,9 @@ RESCHEDULE_CHUNK = """
         order by j.due, j.seq limit $5),
     shifted as (
         update scheduled_job j set run_at = w.run_at
-        from piece p, merchant_state b, lateral (select case
-            when b.clock_fixed_at is null then p.due - make_interval(secs => b.clock_offset_us / 1000000.0)
-            when p.due <= b.clock_fixed_at then $4::timestamptz
-            else 'infinity' end as run_at) w
-        where j.key = p.key and b.merchant_id = $1 and j.due = p.due and j.run_at <> w.run_at
+        from piece p, merchant_state b,
+            lateral (select job_run_at(p.due, b.clock_offset_us, b.clock_fixed_at, $4::timestamptz) as run_at) w
+        where j.key = p.key and j.merchant_id = $1 and b.merchant_id = $1 and j.due = p.due and j.run_at <> w.run_at
             and not (j.lane = 'webhook' and exists (
                 select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)))
     select due, seq, (select count(*) from piece) from piece order by due desc, seq desc limit 1

@@ -89,12 +89,12 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             old,
             new,
         )
+        has_webhook = await connection.fetchval("select has_webhook from merchant_state where merchant_id = $1", old)
         await connection.execute(
-            "insert into merchant_state (key, merchant_id, has_webhook) select $3, $2, has_webhook "
-            "from merchant_state where merchant_id = $1",
-            old,
-            new,
+            "insert into merchant_state (key, merchant_id, has_webhook) values ($1, $2, $3)",
             merchant_state_key(new),
+            new,
+            has_webhook,
         )
         await merchant_keys.copy_keys(connection, vault, old, new)
         await webhook_endpoints.copy_endpoints(connection, vault, old, new)

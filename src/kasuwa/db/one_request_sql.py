@@ -26,5 +26,7 @@ def form_for_one_request(query: str) -> str | None:
     arrays = list(ARRAY.finditer(found["arrays"]))
     values = {name: f"${array['number']}::{array['type']}" for name, array in zip(names, arrays, strict=False)}
     values[names[-1]] = f"${len(arrays) + 1}::bigint"
-    rest = f"{query[: found.start()]}(select 1) u{query[found.end() :]}"
+    # Parameters that the query does not use need their types too.
+    given = ", ".join(values.values())
+    rest = f"{query[: found.start()]}(select {given}) u{query[found.end() :]}"
     return COLUMN.sub(lambda column: values[column[1]], rest)

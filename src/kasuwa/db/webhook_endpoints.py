@@ -179,21 +179,25 @@ async def find_target(
 COPY = """
     insert into webhook_endpoint (merchant_id, endpoint_id, url, kinds, verifier, sealed, created_by, created_at,
         listed_seq)
-    select $2, endpoint_id, url, kinds, verifier, $4, created_by, created_at, 0 from webhook_endpoint
-    where merchant_id = $1 and endpoint_id = $3
+    values ($1, $2, $3, $4, $5, $6, $7, $8, 0)
 """
-SEALED = "select endpoint_id, sealed, verifier from webhook_endpoint where merchant_id = $1 and removed_at is null"
+COPIED = """
+    select sealed, endpoint_id, url, kinds, verifier, created_by, created_at from webhook_endpoint
+    where merchant_id = $1 and removed_at is null
+"""
 FORGET_DELIVERIES = "delete from endpoint_delivery where merchant_id = $1"
 
 
 async def copy_endpoints(connection: Connection, vault: Vault, old: int, new: int) -> None:
     """Gives the new books of a merchant its endpoints. One whose secret cannot be decrypted is left out."""
-    for endpoint_id, sealed, verifier in await connection.fetch(SEALED, old):
+    for sealed, endpoint_id, url, kinds, verifier, created_by, created_at in await connection.fetch(COPIED, old):
         try:
             secret = unseal_key(vault, old, sealed, verifier, SEAL_CONTEXT)
         except UnsealError:
             continue
-        await connection.execute(COPY, old, new, endpoint_id, seal_secret(vault, new, secret.decode())[1])
+        resealed = seal_secret(vault, new, secret.decode())[1]
+        values = (endpoint_id, url, kinds, verifier, resealed, created_by, created_at)
+        await connection.execute(COPY, new, *values)
     await connection.execute(FORGET_DELIVERIES, old)
 
 

@@ -23,15 +23,17 @@ MAX_VIOLATIONS = 20
 MAX_SEQ = 2**63 - 1
 MERCHANTS_AT_ONCE = 100
 
-# The state of merchants with the stored values of their chains: checkpoints, and the heads of closes.
+# The state of merchants with the checkpoints of their chains.
 STATES = """
     select s.merchant_id, s.posting_head, s.chained_posting_seq, s.event_head, s.chained_event_seq,
         s.last_posting_seq, s.last_event_seq,
-        array(select row(c.chain, c.seq, c.hash) from chain_checkpoint c where c.merchant_id = s.merchant_id),
-        array(select row(h.close_number, h.posting_seq, h.posting_head, h.event_seq, h.event_head)
-            from book_close_head h where h.merchant_id = s.merchant_id order by h.close_number)
+        array(select row(c.chain, c.seq, c.hash) from chain_checkpoint c where c.merchant_id = s.merchant_id)
     from merchant_state s where s.merchant_id > $1 and ($2::bigint[] is null or s.merchant_id = any($2))
     order by s.merchant_id limit $3
+"""
+CLOSED_HEADS = """
+    select merchant_id, close_number, posting_seq, posting_head, event_seq, event_head from book_close_head
+    where merchant_id = any($1) order by merchant_id, close_number
 """
 # Entries of the trail at the end of a close whose hash is another than the close has, or that are missing.
 TRAIL_DIFFERENCES = """
@@ -56,7 +58,7 @@ class ClosedHead(msgspec.Struct, frozen=True):
 
 
 class ChainState(msgspec.Struct, frozen=True):
-    """The stored values of a merchant's chains. The columns of STATES."""
+    """The stored values of a merchant's chains. The columns of STATES, and the heads of closes."""
 
     merchant_id: int
     posting_head: bytes
@@ -66,7 +68,7 @@ class ChainState(msgspec.Struct, frozen=True):
     last_posting_seq: int
     last_event_seq: int
     checkpoints: list[tuple[str, int, bytes]]  # chain, number and value
-    closed: list[tuple[int, int, bytes, int, bytes]]  # the fields of ClosedHead
+    closed: list[ClosedHead]
 
     def checkpoints_of(self, chain: str) -> dict[int, bytes]:
         return {seq: value for name, seq, value in self.checkpoints if name == chain}
@@ -114,8 +116,11 @@ async def find_chain_violations(connection: Any, merchants: list[int] | None = N
     found: list[Violation] = []
     after, is_closed = -1, merchants is None
     while states := await connection.fetch(STATES, after, merchants, MERCHANTS_AT_ONCE):
+        closed: dict[int, list[ClosedHead]] = {row[0]: [] for row in states}
+        for merchant_id, *head in await connection.fetch(CLOSED_HEADS, list(closed)):
+            closed[merchant_id].append(ClosedHead(*head))
         for row in states:
-            state = ChainState(*row)
+            state = ChainState(*row, closed[row[0]])
             is_closed = is_closed or bool(state.closed)
             found += await check_merchant(connection, state)
         after = states[-1][0]
@@ -126,12 +131,11 @@ async def find_chain_violations(connection: Any, merchants: list[int] | None = N
 
 
 async def check_merchant(connection: Any, state: ChainState) -> list[Violation]:
-    closed = [ClosedHead(*row) for row in state.closed]
     postings = ChainCheck(state.merchant_id, POSTING_CHAIN, state.checkpoints_of("posting"))
-    postings.expected = {head.posting_seq: head.posting_head for head in closed}
+    postings.expected = {head.posting_seq: head.posting_head for head in state.closed}
     await check_postings(connection, postings, state)
     events = ChainCheck(state.merchant_id, EVENT_CHAIN, state.checkpoints_of("event"))
-    events.expected = {head.event_seq: head.event_head for head in closed}
+    events.expected = {head.event_seq: head.event_head for head in state.closed}
     await check_events(connection, events, state)
     return [*postings.violations, *events.violations]
 

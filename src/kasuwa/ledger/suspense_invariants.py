@@ -23,24 +23,28 @@ SUSPENSE_INVARIANTS = (
     ),
     Invariant(
         "what was decided about money in suspense is the whole of a receipt, and an open return holds it",
-        f"""select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
-            where {merchant_filter("d")} and d.state <> 'received' and (not exists (
-                    select 1 from inbound_receipt r where r.merchant_id = d.merchant_id and r.rail = d.rail
-                        and r.rail_reference = d.rail_reference and r.txn_ref = '' and r.amount = d.amount
-                        and r.currency = d.currency)
+        f"""with receipt as (
+                select merchant_id, rail, rail_reference, amount, currency from inbound_receipt
+                where {merchant_filter()} and txn_ref = '')
+            select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
+            left join receipt r on r.merchant_id = d.merchant_id and r.rail = d.rail
+                and r.rail_reference = d.rail_reference and r.amount = d.amount and r.currency = d.currency
+            where {merchant_filter("d")} and d.state <> 'received' and (r.rail is null
                 or coalesce((select sum(h.amount) from hold h where h.merchant_id = d.merchant_id
                     and h.reference = d.reference and h.state = 'pending' and d.reference <> ''), 0)
                     <> case d.state when 'returning' then d.amount else 0 end)""",
     ),
     Invariant(
         "money in suspense that is assigned to another merchant is in that merchant's wallet, and nowhere else",
-        f"""select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
+        f"""with other as materialized (select * from suspense_decision),
+            waiting as materialized (select approval_id from approval where state = 'open')
+            select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
             where {merchant_filter("d")} and (d.state = 'received' or d.state = 'assigned' and d.other_merchant_id <> 0)
-                and not exists (select 1 from suspense_decision o where o.merchant_id = d.other_merchant_id
+                and not exists (select 1 from other o where o.merchant_id = d.other_merchant_id
                     and o.rail = d.rail and o.rail_reference = d.rail_reference and o.amount = d.amount
                     and o.currency = d.currency and o.other_merchant_id = d.merchant_id
                     and o.state = case d.state when 'received' then 'assigned' else 'received' end
                     and o.approval_id = d.approval_id)
-                and not exists (select 1 from approval a where a.approval_id = d.approval_id and a.state = 'open')""",
+                and not exists (select 1 from waiting w where w.approval_id = d.approval_id)""",
     ),
 )

@@ -21,3 +21,11 @@ begin
         new.action, new.subject, new.before, new.after);
     return new;
 end $$;
+-- The wall time at which a job runs that is due at a business time, as db/merchant_state.py has it; `at` is now. Citus
+-- refuses conditional expressions in an update that are not immutable. This one is: an interval of seconds is the same in
+-- every time zone.
+create function job_run_at(due timestamptz, clock_offset_us bigint, clock_fixed_at timestamptz, at timestamptz)
+returns timestamptz language sql immutable parallel safe as $$
+    select case when clock_fixed_at is null then due - make_interval(secs => clock_offset_us / 1000000.0)
+        when due <= clock_fixed_at then at else 'infinity' end
+$$;

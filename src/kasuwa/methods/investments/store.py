@@ -34,7 +34,7 @@ SAVINGS_COLUMNS = """
 # A reply names at most this many plans of savings: the newest ones, in ascending order. Contract: investments#plans
 MAX_PLANS_SHOWN = 100
 JOINED_PLANS = """from thrift_member m join thrift_plan p using (merchant_id, thrift_id)
-    where m.merchant_id = s.merchant_id and m.savings_id = s.savings_id and p.state <> 'cancelled'
+    where m.merchant_id = $1 and m.savings_id = s.savings_id and p.state <> 'cancelled'
 """
 # One statement, so that the savings row and the balance are of the same moment: interest accrues on that balance.
 SAVINGS = f"""
