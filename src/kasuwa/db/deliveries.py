@@ -16,7 +16,7 @@ import msgspec
 
 from kasuwa.core.decision import Job
 from kasuwa.db.bulk_sql import columns_of, encode_rows
-from kasuwa.db.connection_pool import QueryRunner
+from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.connections import WRITER_SETTINGS
 from kasuwa.db.jobs import ADVANCING
 from kasuwa.db.pgbouncer import is_distributed
@@ -50,11 +50,12 @@ JOINED = """
 # An earlier event of the same object is not yet delivered.
 HAS_EARLIER_UNDELIVERED = """exists (
     select 1 from event f join scheduled_job g on g.merchant_id = f.merchant_id and g.reference = f.reference
-    where f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
-        and g.lane = 'webhook')"""
+    where f.merchant_id = {merchant} and f.object = e.object and f.object_seq < e.object_seq
+        and g.merchant_id = {merchant} and g.lane = 'webhook')"""
 # The endpoint is disabled, or the books were archived by a reset.
 IS_PARKED = """(not m.current or exists (
-    select 1 from endpoint p where p.merchant_id = j.merchant_id and p.off_at is not null))"""
+    select 1 from endpoint p where p.merchant_id = {merchant} and p.off_at is not null))"""
+# `{merchant}` is the merchant of the job: a parameter where a statement is of one merchant.
 DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
     coalesce(m.settings->>'webhook_url', ''), b.clock_offset_us, b.clock_fixed_at,
     case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
@@ -101,7 +102,7 @@ CLAIM = """
     select {columns} {joined}
 """
 CLAIM_OLDEST, CLAIM_FROM_EACH = (
-    CLAIM.format(found=found, columns=DELIVERY_COLUMNS, joined=JOINED.format(jobs="j"))
+    CLAIM.format(found=found, columns=DELIVERY_COLUMNS.format(merchant="j.merchant_id"), joined=JOINED.format(jobs="j"))
     for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
 )
 # On a distributed database: what to claim is looked for on all servers, without merchants whose clock is being advanced
@@ -121,12 +122,14 @@ CLAIM_OF_MERCHANT = f"""
             select d.key from scheduled_job d where d.merchant_id = $4 and d.key = any($3::bytea[]) and {IS_DUE}
             order by d.key for update skip locked)
         returning *)
-    select {DELIVERY_COLUMNS} {JOINED.format(jobs="j")} where j.merchant_id = $4
+    select {DELIVERY_COLUMNS.format(merchant="$4")} {JOINED.format(jobs="j")}
+    where j.merchant_id = $4 and e.merchant_id = $4 and b.merchant_id = $4
 """
 DUE = "select count(*) from (select 1 from scheduled_job where lane = 'webhook' and run_at <= $1 limit $2) d"
-SELECT_DELIVERY = (
-    f"select {DELIVERY_COLUMNS} {JOINED.format(jobs='scheduled_job')} where j.key = $1 and j.merchant_id = $2"
-)
+SELECT_DELIVERY = f"""
+    select {DELIVERY_COLUMNS.format(merchant="$2")} {JOINED.format(jobs="scheduled_job")}
+    where j.key = $1 and j.merchant_id = $2
+"""
 IS_ENDPOINT_DISABLED = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
 # The job of the earliest undelivered event of the same object, if the merchant asked for strict order.
 SELECT_BLOCKING_JOB = f"""
@@ -162,6 +165,7 @@ INSERT_DAILY_NOTICE = """
     select $1::bigint, 'webhook', $2::text, $3::timestamptz
     where not exists (select 1 from operator_notice n
         where n.merchant_id = $1 and n.message = $2 and n.at > $3::timestamptz - interval '1 day')
+    returning 1
 """
 
 # `{t}` and the like restrict a table to one merchant.
@@ -212,7 +216,8 @@ DISABLE_ENDPOINT = """
 """
 ENABLE_ENDPOINT = """
     with e as (delete from endpoint where merchant_id = $1)
-    update scheduled_job j set leased_until = null, run_at = job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, now())
+    update scheduled_job j set leased_until = null,
+        run_at = job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, now())
     from merchant_state b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
 """
 RESENT = """
@@ -223,7 +228,7 @@ RESENT = """
         insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
         select decode(md5($5 || e.seq), 'hex'), $1, 'webhook.deliver', 'webhook', e.reference,
             decode(md5(e.reference), 'hex'), $4, now(), 0, 0, '{}'
-        from e where e.reference not in (select reference from waiting) order by e.seq)
+        from e where e.reference not in (select reference from waiting) order by e.seq returning 1)
     select count(*) from e
 """
 RESEND = f"""
@@ -297,7 +302,7 @@ async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
 
 
 async def claim_deliveries(
-    connection: QueryRunner, wall: datetime, max_total: int, default_capacity: int, capacities: Mapping[int, int]
+    connection: Connection, wall: datetime, max_total: int, default_capacity: int, capacities: Mapping[int, int]
 ) -> list[Delivery]:
     """Leases due deliveries, at most `max_total`, and of each merchant its capacity or `default_capacity`."""
     claimed_at = time.monotonic()
@@ -314,7 +319,7 @@ async def claim_deliveries(
 
 
 async def claim_by_merchant(
-    connection: QueryRunner, wall: datetime, max_total: int, default_capacity: int, places: str
+    connection: Connection, wall: datetime, max_total: int, default_capacity: int, places: str
 ) -> list[Any]:
     """Leases due deliveries on a distributed database. Each merchant's lease is a transaction of its own."""
     advancing = await connection.fetchval(ADVANCING, wall)
@@ -341,7 +346,7 @@ def keys_by_merchant(items: list[Delivery]) -> list[tuple[int, list[bytes]]]:
 
 
 async def requeue(
-    connection: QueryRunner, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
+    connection: Connection, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
 ) -> None:
     """Releases deliveries unsent. They can be claimed again after `wait`, and no attempt is counted."""
     if is_distributed(connection):
@@ -357,7 +362,7 @@ async def notify_operator(connection: QueryRunner, merchant_id: int, message: st
     await connection.execute(INSERT_DAILY_NOTICE, merchant_id, message, wall)
 
 
-async def park_deliveries(connection: QueryRunner, items: list[Delivery]) -> None:
+async def park_deliveries(connection: Connection, items: list[Delivery]) -> None:
     """Releases deliveries unsent until the endpoint is set again."""
     if is_distributed(connection):
         for merchant_id, own in keys_by_merchant(items):
@@ -385,18 +390,24 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
     return ahead
 
 
-async def record_attempts(connection: QueryRunner, outcomes: list[AttemptResult]) -> None:
-    recovered = []
+async def record_attempts(connection: Connection, outcomes: list[AttemptResult]) -> None:
+    """Records attempts of any merchants."""
     if is_distributed(connection):
         for merchant_id, own in group_by_merchant(outcomes, lambda item: item.merchant_id, lambda item: item):
-            recovered += await connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, encode_rows(own), merchant_id)
-    else:
-        rows = encode_rows(outcomes)
-        recovered += await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows))
-    for [merchant_id] in recovered:
+            await record_attempts_of_merchant(connection, merchant_id, own)
+        return
+    rows = encode_rows(outcomes)
+    for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
         await enable_endpoint(
             connection, merchant_id
         )  # a delivery that was in flight when the endpoint was disabled succeeded
+
+
+async def record_attempts_of_merchant(connection: QueryRunner, merchant_id: int, outcomes: list[AttemptResult]) -> None:
+    """Records attempts of one merchant."""
+    rows = encode_rows(outcomes)
+    if await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, rows, merchant_id)):
+        await enable_endpoint(connection, merchant_id)
 
 
 async def resend_events(connection: QueryRunner, merchant_id: int, first: int, last: int, now: datetime) -> int:

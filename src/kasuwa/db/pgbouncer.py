@@ -71,10 +71,11 @@ class BackendConnection(DriverConnection):
         """Runs a query. On a distributed database a batched query is run for each of its requests."""
         form = form_for_one_request(query) if self.is_distributed else None
         if form is None:
-            return await super().fetch(query, *args, **options)
+            rows: list[Any] = await super().fetch(query, *args, **options)
+            return rows
         requests = enumerate(zip(*args, strict=True), start=1)
         found = [await super(BackendConnection, self).fetch(form, *key, n, **options) for n, key in requests]
-        return [row for rows in found for row in rows]
+        return [row for each in found for row in each]
 
     async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
         """Runs a query like `fetch` and returns its first row, or None."""

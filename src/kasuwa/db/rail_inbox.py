@@ -54,6 +54,7 @@ ADD_NOTICE = """
     select $1::bigint, $2::text, $3::text, now()
     where not exists (select 1 from operator_notice n
         where n.merchant_id = $1 and n.reference = $2 and n.message = $3)
+    returning 1
 """
 UNCLAIMED = "unclaimed"
 SELECT_UNCLAIMED = """

@@ -277,6 +277,7 @@ RECORD_ATTEMPT = """
     insert into endpoint_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms, response)
     select $1, $2, $3, coalesce((select max(number) from endpoint_attempt
         where merchant_id = $1 and endpoint_id = $2 and event_seq = $3), 0) + 1, $4, $5, $6, $7, $8
+    returning 1
 """
 DONE = "delete from endpoint_delivery where merchant_id = $1 and endpoint_id = $2 and event_seq = $3"
 AGAIN = """
@@ -304,7 +305,7 @@ RESEND_FAILED = f"""
     again as (
         insert into endpoint_delivery (merchant_id, endpoint_id, event_seq, run_at) select $1, $2, event_seq, now()
         from chosen on conflict (merchant_id, endpoint_id, event_seq)
-            do update set run_at = now(), attempt = 0, leased_until = null)
+            do update set run_at = excluded.run_at, attempt = 0, leased_until = null)
     select count(*) from chosen
 """
 ENABLE = "update webhook_endpoint set off_at = null, failing_since = null where merchant_id = $1 and endpoint_id = $2"

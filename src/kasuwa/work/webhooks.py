@@ -288,7 +288,7 @@ class WebhookSender:
         except NoSigningKey:
             await deliveries.notify_operator(connection, item.merchant_id, NO_KEY, self._clock.now())
             outcome = msgspec.structs.replace(self._failed_result(item, None, UNSIGNED, 0), tried=False)
-        await deliveries.record_attempts(connection, [outcome])
+        await deliveries.record_attempts_of_merchant(connection, item.merchant_id, [outcome])
         await self._switch_off(connection, [outcome])
         return outcome
 
