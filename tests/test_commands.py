@@ -36,6 +36,7 @@ CALLS: dict[str, Sequence[str]] = {
     "export books": (),
     "report tax": ("--month", "2026-01"),
     "status": (),
+    "database distribute": (),
     "migrate": ("--dry-run",),
     "doctor": (),
     "audit": (),

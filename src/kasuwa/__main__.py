@@ -17,6 +17,7 @@ COMMANDS = {
     "serve": ("serve:serve", "Run the service: API, job worker, console and, unless given one, its own PostgreSQL."),
     "status": ("status:status", "Say whether a server is up and ready. The exit code is 1 if it is not."),
     "migrate": ("migrate:migrate_database", "Bring the database's schema up to date."),
+    "database": ("distribute:command", "Distribute the database over several servers."),
     "doctor": ("doctor:doctor", "Say what is wrong with this deployment, and how to mend it."),
     "audit": ("audit:audit", "Check the laws of the books over the whole database, the chains and the closes."),
     "close": ("close:close", "Close the books: sign the heads of all merchants' chains, and publish them."),

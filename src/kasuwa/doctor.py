@@ -12,6 +12,7 @@ from kasuwa.core.keyring import SEAL
 from kasuwa.database_logins import check_urls, embedded_url
 from kasuwa.db import embedded, key_versions, migrate, rail_inbox
 from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
+from kasuwa.db.distribution import examine_distribution
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.postgres_log import LOG_FILE, describe_full_disk, last_severe_line
 from kasuwa.db.primary import connect_to_primary
@@ -24,6 +25,8 @@ from kasuwa.secret_key import secret_key_of
 from kasuwa.setting_values import SettingsError
 from kasuwa.settings import Settings
 
+# So many tables that are not where they belong are named.
+MAX_NAMED = 5
 START = "start it with `kasuwa serve`, or set KASUWA_DATABASE_URL"
 
 
@@ -110,6 +113,7 @@ async def examine_schema(settings: Settings, dsn: str, connection: Any) -> list[
         await examine_vault(settings, connection),
         *await examine_keys(settings, connection),
         await examine_durability(connection),
+        *await examine_servers(connection),
         *await examine_logins(settings, dsn, connection),
         await examine_clock(connection),
         await examine_jobs(connection),
@@ -157,6 +161,20 @@ async def examine_durability(connection: Any) -> Finding:
             f"{' and '.join(off)} off: a crash can lose acknowledged money", "switch it on in postgresql.conf"
         )
     return passed("commits are durable")
+
+
+async def examine_servers(connection: Any) -> list[Finding]:
+    """Returns whether the database is distributed, tables that are not where they belong, and servers that do not
+    answer or do not keep what they acknowledge."""
+    found = await examine_distribution(connection)
+    if not found.is_distributed:
+        return []
+    findings = [passed(f"the database is distributed by merchant over {len(found.servers)} servers")]
+    if found.misplaced:
+        named = ", ".join(f"{name} belongs {place}" for name, place in list(found.misplaced.items())[:MAX_NAMED])
+        what = f"{len(found.misplaced)} tables are not where they belong: {named}"
+        findings = [problem(what, "stop every kasuwa and run `kasuwa database distribute`")]
+    return findings + [problem(trouble, mend) for trouble, mend in found.troubles]
 
 
 async def examine_clock(connection: Any) -> Finding:

@@ -13,6 +13,8 @@ from kasuwa.settings import Settings
 
 SEE = "docs/operating.md, Logins"
 MIGRATE = f"run `kasuwa migrate` with {OWNER_SETTING}; if it stays, the login has rights that were granted elsewhere"
+# On a distributed database the driver's first look-up of types takes seconds.
+STATEMENT_SECONDS = 60.0
 # So many of the rights that a login must not have are named.
 MAX_NAMED = 5
 
@@ -71,7 +73,8 @@ async def examine_reader(settings: Settings, dsn: str) -> Finding:
             return problem(what, f"give the address of a login that only reads in {READER_SETTING}: {SEE}")
         return passed("lists and pages are read by the login that serves, as is usual in test")
     try:
-        connection = await connections.connect_as_owner(url, {"application_name": "kasuwa doctor"})
+        settings_of_session = {"application_name": "kasuwa doctor"}
+        connection = await connections.connect_as_owner(url, settings_of_session, statement_seconds=STATEMENT_SECONDS)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError, ValueError) as error:
         return problem(f"the reader's login cannot connect: {error or type(error).__name__}", f"check {READER_SETTING}")
     try:

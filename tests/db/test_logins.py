@@ -252,7 +252,7 @@ def test_lists_use_indexes_on_expressions_under_row_security(given: GivenDatabas
 
     async def explain(connection: Any) -> list[str]:
         await connection.execute(f"set search_path = {READER_SEARCH_PATH}; set enable_seqscan = off")
-        await connection.execute(choose_rows(1, is_local=False))
+        await connection.execute("; ".join(choose_rows(1, is_local=False)))
         tables = ("transaction", "public.transaction")
         return [" ".join(row[0] for row in await connection.fetch(statement.format(table))) for table in tables]
 

@@ -1,6 +1,8 @@
 """The worker's poll for due jobs: after any failure it is repeated."""
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -16,6 +18,10 @@ class Claims:
 
     def __init__(self, trouble: Exception) -> None:
         self._trouble: list[Exception] = [trouble]
+
+    @contextlib.asynccontextmanager
+    async def acquire(self) -> AsyncIterator["Claims"]:
+        yield self
 
     async def fetch(self, query: str, *values: Any) -> list[tuple[str]]:
         if self._trouble:

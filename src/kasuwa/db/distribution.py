@@ -8,6 +8,7 @@ import msgspec
 
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.logins import quote_text
+from kasuwa.db.pgbouncer import DISTRIBUTED_SETTINGS
 from kasuwa.db.placement import BY_MERCHANT, ON_COORDINATOR, ON_COORDINATOR_IN_COMMITS, ON_EVERY_SERVER
 
 HAS_CITUS = "select exists (select 1 from pg_extension where extname = 'citus')"
@@ -18,7 +19,18 @@ STORED = """
     from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
     where c.relnamespace = 'public'::regnamespace
 """
-COUNT_WORKERS = "select count(*) from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'"
+LIST_SERVERS = """
+    select nodename || ':' || nodeport from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'
+    order by nodename, nodeport
+"""
+SETTING_NAMES = "fsync, full_page_writes, has max_prepared_transactions"
+SAFE_SETTINGS = "on, on, yes"
+# A commit on more than one server is prepared on each first.
+SETTINGS_OF_SERVERS = """
+    select nodename || ':' || nodeport, success, result from run_command_on_workers($$
+        select current_setting('fsync') || ', ' || current_setting('full_page_writes') || ', '
+            || case when current_setting('max_prepared_transactions')::int > 0 then 'yes' else 'no' end$$)
+"""
 LIVE_SESSIONS = """
     select count(*) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name like 'kasuwa %'
@@ -53,6 +65,8 @@ class Distribution(msgspec.Struct, frozen=True):
     has_citus: bool
     stored: dict[str, str]
     misplaced: dict[str, str]  # the place where a table belongs, by table
+    servers: list[str] = []  # those that hold rows of merchants
+    troubles: list[tuple[str, str]] = []  # what is wrong with a server, and what to do
 
     @property
     def is_distributed(self) -> bool:
@@ -77,7 +91,20 @@ async def examine_distribution(connection: Connection) -> Distribution:
     wanted = wanted_places()
     places = {**wanted, **dict.fromkeys(ON_COORDINATOR, "on the coordinator")}
     misplaced = {name: place for name, place in places.items() if stored.get(name, "on the coordinator") != place}
-    return Distribution(True, stored, misplaced if stored else {})
+    servers = [row[0] for row in await connection.fetch(LIST_SERVERS)]
+    return Distribution(True, stored, misplaced if stored else {}, servers, await find_troubles(connection))
+
+
+async def find_troubles(connection: Connection) -> list[tuple[str, str]]:
+    """Returns what is wrong with servers: those that do not answer, and settings that lose or block commits."""
+    found = []
+    for server, is_answered, answer in await connection.fetch(SETTINGS_OF_SERVERS):
+        if not is_answered:
+            found.append((f"the server {server} does not answer: {answer}", "start it, or see why"))
+        elif answer != SAFE_SETTINGS:
+            what = f"the server {server} has {SETTING_NAMES} = {answer}"
+            found.append((what, "fsync and full_page_writes must be on, max_prepared_transactions more than 0"))
+    return found
 
 
 async def distribute(connection: Connection) -> list[str]:
@@ -87,10 +114,11 @@ async def distribute(connection: Connection) -> list[str]:
     found = await examine_distribution(connection)
     if not found.has_citus:
         raise CannotDistribute("this server has no Citus: create the extension citus in this database on every server")
-    if not await connection.fetchval(COUNT_WORKERS):
+    if not found.servers:
         raise CannotDistribute("Citus has no servers to distribute to: add them with citus_add_node")
     if live := await connection.fetchval(LIVE_SESSIONS):
         raise CannotDistribute(f"{live} connections of kasuwa are open: stop every kasuwa on this database first")
+    await connection.execute(DISTRIBUTED_SETTINGS)
     done = []
     for function in FUNCTIONS:
         if not await connection.fetchval(HAS_FUNCTION, function):

@@ -18,7 +18,7 @@ from kasuwa.db.logins import (
     list_merchant_tables,
     quote_name,
 )
-from kasuwa.db.merchant_rows import ALL_MERCHANTS, READER_SCHEMA, choose_rows
+from kasuwa.db.merchant_rows import ALL_MERCHANTS, READER_SCHEMA, choose_for_transaction
 
 OWNER = """
     select pg_get_userbyid(c.relowner)::text as name, r.rolsuper as is_superuser
@@ -143,10 +143,10 @@ async def shows_rows(connection: Connection, view: str) -> bool:
 async def find_foreign_merchant(connection: Connection) -> list[str]:
     """Chooses a merchant and looks for others."""
     async with connection.transaction(readonly=True):
-        await connection.execute(choose_rows(ALL_MERCHANTS, is_local=True))
+        await choose_for_transaction(connection, ALL_MERCHANTS)
         merchant_id = await connection.fetchval("select min(merchant_id) from public.merchant")
         if merchant_id is None:
             return []
-        await connection.execute(choose_rows(merchant_id, is_local=True))
+        await choose_for_transaction(connection, merchant_id)
         seen = await connection.fetchval("select array_agg(merchant_id) from public.merchant")
     return [] if seen == [merchant_id] else ["see another merchant than the one it chose"]

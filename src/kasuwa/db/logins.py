@@ -7,6 +7,9 @@ Row-level security is on for every table that has a merchant, with two policies:
 
     every_login       permissive: each login may do what it is granted
     reader_merchant   restrictive, for the reader: only rows of the merchant that its session has chosen
+
+Citus makes restrictive policies permissive on its servers, which let a row pass that any of them allows. So on a
+distributed database every_login is for the application alone, and both are permissive.
 """
 
 import asyncio
@@ -18,6 +21,7 @@ import structlog
 
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_rows import ALL_SETTING, MERCHANT_SETTING, READER_SCHEMA
+from kasuwa.db.pgbouncer import IS_DISTRIBUTED
 
 # How long requests may queue behind a change of a table. Less than PostgreSQL's deadlock_timeout of 1 s: where the two
 # wait for each other, the change gives up first.
@@ -110,18 +114,22 @@ SESSION_SEES_ALL = f"coalesce(current_setting('{ALL_SETTING}', true), '') = 'on'
 OF_MERCHANT = f"(int8eq(merchant_id, {SESSION_MERCHANT}) or {SESSION_SEES_ALL})"
 # Tables that name the merchant by its mid. The policy of the table `merchant` applies to the sub-select.
 OF_MID = f"(mid in (select m.mid from public.merchant m) or {SESSION_SEES_ALL})"
+OF_MID_DISTRIBUTED = f"(mid = any(public.reader_mids()) or {SESSION_SEES_ALL})"
 
 # Tables with a merchant: whether they have row-level security with every_login, the roles of reader_merchant, and
 # whether an index is on an expression.
-MERCHANT_TABLES = """
+MERCHANT_TABLES = f"""
     select c.relname::text as name, a.attname::text as merchant_column,
         c.relrowsecurity and exists (
-            select 1 from pg_policy p where p.polrelid = c.oid and p.polname = 'every_login') as is_protected,
+            select 1 from pg_policy p where p.polrelid = c.oid and p.polname = 'every_login'
+                and not (t.is_distributed and 0 = any(p.polroles))) as is_protected,
         (select array(select pg_get_userbyid(r)::text from unnest(p.polroles) r) from pg_policy p
             where p.polrelid = c.oid and p.polname = 'reader_merchant') as reader_names,
         a.attname = 'merchant_id' and exists (
-            select 1 from pg_index i where i.indrelid = c.oid and i.indexprs is not null) as needs_view
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
+            select 1 from pg_index i where i.indrelid = c.oid and i.indexprs is not null) as needs_view,
+        t.is_distributed
+    from pg_class c cross join (select {IS_DISTRIBUTED} as is_distributed) t
+    join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
         and (a.attname = 'merchant_id' or (a.attname = 'mid' and not exists (
             select 1 from pg_attribute o
             where o.attrelid = c.oid and o.attname = 'merchant_id' and not o.attisdropped)))
@@ -138,42 +146,48 @@ class MerchantTable(msgspec.Struct, frozen=True):
     is_protected: bool  # whether it has row-level security
     reader_names: list[str] | None  # the roles of its policy reader_merchant, None if there is none
     needs_view: bool  # whether it has an index on an expression, which a policy would keep from being used
+    is_distributed: bool  # whether the database is
 
     @property
     def condition(self) -> str:
-        return OF_MERCHANT if self.merchant_column == "merchant_id" else OF_MID
+        if self.merchant_column == "merchant_id":
+            return OF_MERCHANT
+        return OF_MID_DISTRIBUTED if self.is_distributed else OF_MID
 
 
 async def list_merchant_tables(connection: Connection) -> list[MerchantTable]:
     return [MerchantTable(*row) for row in await connection.fetch(MERCHANT_TABLES)]
 
 
-async def protect_tables(connection: Connection, reader: str) -> None:
+async def protect_tables(connection: Connection, logins: Logins) -> None:
     """Gives every table with a merchant its row-level security, one table at a time. Raises LockNeverFree."""
     for table in await list_merchant_tables(connection):
-        statements = protection_of(table, reader)
+        statements = protection_of(table, logins)
         if statements:
             await change_table(connection, table.name, statements)
 
 
-def protection_of(table: MerchantTable, reader: str) -> list[str]:
+def protection_of(table: MerchantTable, logins: Logins) -> list[str]:
     """Returns the statements that a table still needs. Readers that were granted before keep their policy."""
-    name = quote_name(table.name)
+    name, reader = quote_name(table.name), logins.reader
+    everybody = quote_name(logins.application) if table.is_distributed and logins.application else "public"
     statements = []
     if not table.is_protected:
         statements = [
             f"drop policy if exists every_login on {name}",
-            f"create policy every_login on {name} using (true) with check (true)",
+            f"create policy every_login on {name} to {everybody} using (true) with check (true)",
             f"alter table {name} enable row level security",
         ]
     known = [role for role in table.reader_names or [] if role != "-"]
-    if not reader or reader in known:
+    is_made_anew = table.is_distributed and not table.is_protected and bool(known)
+    if not is_made_anew and (not reader or reader in known):
         return statements
-    roles = ", ".join(quote_name(role) for role in (*known, reader))
+    roles = ", ".join(quote_name(role) for role in dict.fromkeys((*known, *filter(None, (reader,)))))
+    kind = "" if table.is_distributed else "as restrictive "
     return [
         *statements,
         f"drop policy if exists reader_merchant on {name}",
-        f"create policy reader_merchant on {name} as restrictive for select to {roles} using {table.condition}",
+        f"create policy reader_merchant on {name} {kind}for select to {roles} using {table.condition}",
     ]
 
 
@@ -182,7 +196,9 @@ async def change_table(connection: Connection, name: str, statements: Iterable[s
     for number in range(MAX_TRIES):
         try:
             async with connection.transaction():
-                await connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'; {'; '.join(statements)}")
+                # One by one: Citus hands a statement on with all that was sent with it.
+                for statement in (f"set local lock_timeout = '{LOCK_TIMEOUT}'", *statements):
+                    await connection.execute(statement)
             return
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
             log.info("a change of a table gives way", table=name, tries=number + 1)
@@ -244,7 +260,7 @@ async def grant_rights(connection: Connection, logins: Logins) -> None:
     if logins.application:
         async with connection.transaction():
             await grant_application(connection, logins.application)
-    await protect_tables(connection, logins.reader)
+    await protect_tables(connection, logins)
     if logins.reader:
         await grant_reader(connection, logins.reader)
 

@@ -22,12 +22,27 @@ ALL_MERCHANTS = None
 BEGIN = "begin isolation level repeatable read read only"
 
 
-def choose_rows(merchant_id: int | None, *, is_local: bool) -> str:
+def choose_rows(merchant_id: int | None, *, is_local: bool) -> tuple[str, str]:
     """Returns the statements that choose a merchant, or all, for the session or for the transaction."""
     how = "set local" if is_local else "set"
     if merchant_id is ALL_MERCHANTS:
-        return f"{how} {MERCHANT_SETTING} = ''; {how} {ALL_SETTING} = 'on'"
-    return f"{how} {MERCHANT_SETTING} = '{merchant_id:d}'; {how} {ALL_SETTING} = 'off'"
+        return f"{how} {MERCHANT_SETTING} = ''", f"{how} {ALL_SETTING} = 'on'"
+    return f"{how} {MERCHANT_SETTING} = '{merchant_id:d}'", f"{how} {ALL_SETTING} = 'off'"
+
+
+async def begin_transaction(connection: Any, begin: str, merchant_id: int | None) -> None:
+    """Begins a transaction that sees the rows of a merchant, or of all, in one round trip."""
+    if is_distributed(connection):
+        await connection.execute(begin)
+        await choose_for_transaction(connection, merchant_id)
+    else:
+        await connection.execute("; ".join((begin, *choose_rows(merchant_id, is_local=True))))
+
+
+async def choose_for_transaction(connection: Any, merchant_id: int | None) -> None:
+    """Chooses the merchant of a transaction. One by one: Citus hands a setting on with all that was sent with it."""
+    for statement in choose_rows(merchant_id, is_local=True):
+        await connection.execute(statement)
 
 
 @contextlib.asynccontextmanager
@@ -35,20 +50,26 @@ async def snapshot(pool: Pool, merchant_id: int | None) -> AsyncIterator[Connect
     """Yields a connection whose statements all see the state of the database at the first of them.
 
     The merchant is chosen in the round trip that begins the transaction."""
-    async with pool.acquire() as connection:
-        try:
-            await connection.execute(f"{BEGIN}; {choose_rows(merchant_id, is_local=True)}")
-            yield connection
-        except BaseException:
-            with contextlib.suppress(Exception):
-                await connection.execute("rollback")
-            raise
-        else:
-            await connection.execute("commit")
-        finally:
-            # The pool resets nothing. A connection left in its transaction would show the next reader an old state.
-            if connection.is_in_transaction():
-                connection.terminate()
+    async with pool.acquire() as connection, snapshot_on(connection, merchant_id):
+        yield connection
+
+
+@contextlib.asynccontextmanager
+async def snapshot_on(connection: Any, merchant_id: int | None) -> AsyncIterator[None]:
+    """Has the statements on a connection of a pool see one state of the database."""
+    try:
+        await begin_transaction(connection, BEGIN, merchant_id)
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            await connection.execute("rollback")
+        raise
+    else:
+        await connection.execute("commit")
+    finally:
+        # The pool resets nothing. A connection left in its transaction would show the next reader an old state.
+        if connection.is_in_transaction():
+            connection.terminate()
 
 
 class MerchantReader(ConnectionSource):
@@ -65,8 +86,7 @@ class MerchantReader(ConnectionSource):
         async with self._pool.acquire() as connection:
             if is_distributed(connection):
                 # The other servers learn of settings of a transaction, not of the session.
-                async with connection.transaction(readonly=True):
-                    await connection.execute(choose_rows(self._merchant_id, is_local=True))
+                async with snapshot_on(connection, self._merchant_id):
                     yield connection
             else:
                 await choose_merchant(connection, self._merchant_id)
@@ -79,5 +99,5 @@ async def choose_merchant(connection: Any, merchant_id: int | None) -> None:
         return
     # If the statement is cancelled, nobody knows which merchant the session has.
     connection.record_choice(NO_MERCHANT)
-    await connection.execute(choose_rows(merchant_id, is_local=False))
+    await connection.execute("; ".join(choose_rows(merchant_id, is_local=False)))
     connection.record_choice(merchant_id)

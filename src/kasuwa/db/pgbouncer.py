@@ -93,8 +93,9 @@ class BackendConnection(DriverConnection):
 
 
 def is_distributed(connection: Any) -> bool:
-    """Tells whether the database of a connection, or of a connection of a pool, is distributed."""
-    return bool(connection.is_distributed)
+    """Tells whether the database of a connection is distributed. One that was not opened by `connect_session` is taken
+    not to know of it."""
+    return bool(getattr(connection, "is_distributed", False))
 
 
 async def connect_session(server: str, server_settings: dict[str, str] | None = None, **options: Any) -> Any:

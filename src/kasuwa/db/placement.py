@@ -1,7 +1,9 @@
 """Where each table is when the database is distributed (docs/scaling.md): `kasuwa database distribute` puts them there.
 
-A new table needs a line here. tests/db/test_placement.py compares the lines with the schema.
+A new table needs a line here. tests/db/test_distribution.py compares the lines with the schema.
 """
+
+from functools import cache
 
 # Rows are on the server of their merchant. Every unique key has merchant_id, and rows of one merchant are together, so
 # that a statement that names its merchant runs there as a whole. The first table determines the others' servers.
@@ -92,5 +94,6 @@ NUMBERED = frozenset(
 )
 
 
+@cache
 def is_by_merchant(table: str) -> bool:
     return table in BY_MERCHANT

@@ -165,7 +165,12 @@ class WriterSession:
         """Opens a transaction and returns its connection. Rolls back one that a failed statement left open."""
         await self.rollback()
         connection = await self.write_connection()
-        await connection.execute("; ".join(("begin", *statements)))
+        if self.statements.is_distributed:
+            # One by one: Citus hands a setting on with all that was sent with it.
+            for statement in ("begin", *statements):
+                await connection.execute(statement)
+        else:
+            await connection.execute("; ".join(("begin", *statements)))
         return connection
 
     async def transaction_connection(self) -> Connection:
@@ -193,13 +198,17 @@ class WriterSession:
     async def commit(self, decided: DecidedBatch, *, is_locked: bool) -> None:
         """Writes a decided batch and commits it.
 
-        A batch decided from the cache is one statement, which is its own transaction. A locked batch is written in the
-        transaction that `begin` opened. Raises VersionConflict, CommitInterrupted, DatabaseUnreachable or what the
-        driver raises."""
+        A batch decided from the cache is one statement, which is its own transaction; on a distributed database it has
+        one with settings. A locked batch is written in the transaction that `begin` opened. Raises VersionConflict,
+        CommitInterrupted, DatabaseUnreachable or what the driver raises."""
         started_at, state = time.perf_counter(), decided.state
         mark = CommitMarkRow(min(state.merchant_states), os.urandom(16), state.wall_time)
         parts, rows = build_write(state, mark)
-        connection = await (self.transaction_connection() if is_locked else self.write_connection())
+        lock_settings = self.statements.lock_settings
+        if lock_settings and not is_locked:
+            await self.begin(*lock_settings)
+        in_transaction = is_locked or bool(lock_settings)
+        connection = await (self.transaction_connection() if in_transaction else self.write_connection())
         self._warned = False
         try:
             named = self.statements.write_values(mark.merchant_id)
@@ -208,14 +217,14 @@ class WriterSession:
             raise VersionConflict from None
         except Exception as error:
             if (
-                not is_locked
+                not in_transaction
                 and state.written_merchants
                 and connections.is_connection_error(error)
                 and not isinstance(error, asyncpg.LockNotAvailableError)
             ):
                 raise self._make_interrupted(mark) from None
             raise
-        if is_locked:
+        if in_transaction:
             await self._commit_transaction(connection, mark, state)
         if self._warned:
             raise DatabaseUnreachable(is_outcome_unknown=True)
