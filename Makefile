@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-deploy docs audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-deploy docs audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -74,6 +74,12 @@ soak: .venv/.stamp-dev
 # All tests on the oldest PostgreSQL that is supported, from Debian's package, except those of the embedded one.
 test-pg15: .venv/.stamp-dev
 	NEWEST_POSTGRES=15 $(BIN)/python -m pytest $(TESTS)
+
+# The service on a database that Citus distributes over three servers. CITUS is the directory of a PostgreSQL that has the
+# extension; docs/scaling.md says how to build it.
+test-citus: .venv/.stamp-dev
+	@[ -x "$(CITUS)/bin/postgres" ] || { echo "Which PostgreSQL has Citus? make test-citus CITUS=/directory/of/postgresql"; exit 1; }
+	CITUS=$(CITUS) $(BIN)/python -m pytest -n 0 tests/distributed/citus_checks.py
 
 # Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -82,6 +83,21 @@ async def join_nodes(nodes: Nodes) -> None:
 
 
 @contextlib.contextmanager
+def stopped_with_us(directory: Path) -> Iterator[None]:
+    """Has the nodes stop if this process is killed, which closes the pipe to the watcher. A node may be another process
+    by then."""
+    stop = (
+        'for file in */cluster/data/postmaster.pid; do kill -QUIT "$(head -n 1 "$file")"; done; sleep 2; rm -rf "$PWD"'
+    )
+    watch = ["/bin/sh", "-c", f"read said || {{ {stop}; }}"]
+    with subprocess.Popen(watch, stdin=subprocess.PIPE, cwd=directory, start_new_session=True) as watcher:
+        try:
+            yield
+        finally:
+            watcher.communicate(b"done\n")
+
+
+@contextlib.contextmanager
 def running_nodes(options: Mapping[str, str] = MappingProxyType({})) -> Iterator[Nodes]:
     """Runs three nodes in a temporary directory."""
     with tempfile.TemporaryDirectory(
@@ -92,10 +108,11 @@ def running_nodes(options: Mapping[str, str] = MappingProxyType({})) -> Iterator
         nodes = Nodes(directory, {**OPTIONS, **options})
         names = ("coordinator", *WORKERS)
         try:
-            for name in names:
-                nodes.start(name)
-            asyncio.run(join_nodes(nodes))
-            yield nodes
+            with stopped_with_us(directory):
+                for name in names:
+                    nodes.start(name)
+                asyncio.run(join_nodes(nodes))
+                yield nodes
         finally:
             for name in names:
                 nodes.node(name).stop(immediate=True)
