@@ -17,6 +17,7 @@ WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|cre
 OPERATORS_READS = "console/operator_reads"
 SQL_MODULES = (
     "db/",
+    "ledger/audit_scope.py",
     "ledger/invariants.py",
     "ledger/dispute_invariants.py",
     "ledger/sale_invariants.py",

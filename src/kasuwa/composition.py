@@ -20,11 +20,13 @@ from kasuwa.db.batch import Deployment
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.pgbouncer import is_distributed
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.reading import DatabaseReaderFactory
+from kasuwa.db.shards import ShardMap, read_shards
 from kasuwa.db.vault_keys import KeyRefresher
-from kasuwa.db.write_statements import WriteStatements, statements_for
 from kasuwa.db.writer import Writer
+from kasuwa.db.writer_lanes import LanedWriter
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.owners.links import OwnerLinks
 from kasuwa.rail_choice import RailChoice, collection_vendors_of
@@ -120,7 +122,7 @@ class Services:
         vault: Vault,
         pools: tuple[Pool, Pool],
         metrics: Metrics,
-        statements: WriteStatements,
+        shards: ShardMap | None,
     ) -> None:
         reader, lists = pools
         methods = methods_of(settings.environment)
@@ -142,7 +144,11 @@ class Services:
         self.merchant_directory = MerchantDirectory(reader, vault, settings.environment, self.clock)
         self.rail_choice = RailChoice(settings, metrics, self.clock)
         self.deployment = make_deployment(vault, settings, self.rail_choice.router)
-        self.writer = Writer(dsn, self.deployment, self._record_commit, self.clock, statements=statements)
+        self.writer = (
+            Writer(dsn, self.deployment, self._record_commit, self.clock)
+            if shards is None
+            else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, shards)
+        )
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
         self.readers = DatabaseReaderFactory(reader, lists, vault, self.deployment.public_url)
@@ -163,12 +169,12 @@ class Services:
         connection = await connect_to_primary(dsn)
         try:
             vault = await migrate.open_vault(connection, secret_key)
-            statements = statements_for(connection)
+            shards = await read_shards(connection) if is_distributed(connection) else None
         finally:
             await connection.close()
         reader = await connections.open_reader_pool(dsn, max_size=4)
         lists = await connections.open_list_pool(reader_url(settings, dsn))
-        services = cls(settings, dsn, vault, (reader, lists), metrics or Metrics(), statements)
+        services = cls(settings, dsn, vault, (reader, lists), metrics or Metrics(), shards)
         refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
         services._reading_keys = asyncio.create_task(refresher.run())
         return services

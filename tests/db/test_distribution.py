@@ -16,17 +16,21 @@ import asyncpg
 import pytest
 
 import kasuwa.methods
+from kasuwa.composition import make_deployment
 from kasuwa.core.decision import AuditEntry, Job, Row
 from kasuwa.core.references import row_key
 from kasuwa.db import deliveries, jobs, webhook_endpoints
 from kasuwa.db.bulk_sql import StatementPart, delete_part, insert_part, update_part, version_parts
+from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.distribution import CannotDistribute, distribute, examine_distribution
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.one_request_sql import form_for_one_request
 from kasuwa.db.placement import BY_MERCHANT, NUMBERED, ON_COORDINATOR, ON_COORDINATOR_IN_COMMITS, ON_EVERY_SERVER
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.shards import ShardMap, hash_bigint
 from kasuwa.db.write_statements import DISTRIBUTED
+from kasuwa.db.writer_lanes import LanedWriter
 from tests.db.probes import Ground, fund, new_merchant, outcome_of, prepared, run, spend, writing
 from tests.running import Deployment
 from tests.source_rules_sql import SQL
@@ -149,7 +153,7 @@ def parts_of(kind: type[Row]) -> list[StatementPart]:
     return [*parts, delete_part(kind)[0]] if kind is Job else parts
 
 
-def test_every_part_of_a_write_names_its_merchant_unless_the_coordinator_numbers_its_rows() -> None:
+def test_every_part_of_a_write_names_its_merchant_or_is_numbered_first() -> None:
     for kind in kinds_of_rows():
         parts = (*version_parts(MerchantState), *parts_of(kind), insert_part(CommitMarkRow, "commit_mark"))
         written = PART.findall(DISTRIBUTED.write(parts))
@@ -222,6 +226,33 @@ def test_writes_of_several_merchants_are_batches_of_one_each(ground: Ground) -> 
 
     run(work)
     assert max(sizes) == 2
+
+
+def test_the_hash_of_a_merchant_is_that_of_postgresql(ground: Ground) -> None:
+    numbers = [*range(-3, 300), 2**31, 2**32 - 1, 2**40 + 17, 2**63 - 1, -(2**63)]
+
+    async def work(connection: Any) -> None:
+        rows = await connection.fetch("select n, hashint8(n) from unnest($1::bigint[]) n", numbers)
+        assert {row[0]: row[1] for row in rows} == {number: hash_bigint(number) for number in numbers}
+
+    asyncio.run(with_connection(ground.cluster.dsn, work))
+
+
+def test_each_merchant_has_one_lane_and_a_lane_is_of_one_server(ground: Ground) -> None:
+    shards = ShardMap([-(2**31), -(2**30), 0, 2**30], [1, 2, 1, 2])
+
+    async def work() -> None:
+        shops = [await new_merchant(ground) for _ in range(6)]
+        made = make_deployment(ground.vault, ground.settings)
+        writer = LanedWriter(ground.cluster.dsn, made, lambda *_: None, DatabaseClock(), shards)
+        for amount in (3, 4):
+            submitted = [writer.submit(fund(shop, amount, f"{amount}")) for shop in shops]
+            assert await asyncio.gather(*map(outcome_of, submitted)) == [str(amount)] * 6
+        assert writer.find_problem() is None
+        assert set(writer._lanes) == {shards.find(shop.merchant_id)[::-1] for shop in shops}
+        await writer.close()
+
+    run(work)
 
 
 def test_two_writers_on_one_merchant_never_overwrite_each_other(ground: Ground) -> None:

@@ -5,6 +5,7 @@
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,8 +100,11 @@ def kill_service(service: Service) -> None:
 def test_kills_of_servers_and_processes_lose_nothing_and_double_nothing(
     nodes: Nodes, environ: dict[str, str], run: Callable[..., str], tmp_path: Path
 ) -> None:
-    data = Path(environ["KASUWA_DATA"])
-    with running_service(data, environ) as service:
+    data = tmp_path / "data"
+    data.mkdir()
+    # The one key opens the database.
+    shutil.copy(Path(environ["KASUWA_DATA"]) / "secret.key", data)
+    with running_service(data, {**environ, "KASUWA_DATA": str(data)}) as service:
         merchants = [new_merchant(service.port) for _ in range(4)]
         with running_load(service.port, merchants, tmp_path / "answers") as load:
             for number in range(ROUNDS):

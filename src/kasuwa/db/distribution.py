@@ -20,8 +20,8 @@ STORED = """
     where c.relnamespace = 'public'::regnamespace
 """
 LIST_SERVERS = """
-    select nodename || ':' || nodeport from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'
-    order by nodename, nodeport
+    select nodename || ':' || nodeport as name from pg_dist_node
+    where isactive and shouldhaveshards and noderole = 'primary' order by name
 """
 SETTING_NAMES = "fsync, full_page_writes, has max_prepared_transactions"
 SAFE_SETTINGS = "on, on, yes"
@@ -59,8 +59,8 @@ class CannotDistribute(Exception):
 
 
 class Distribution(msgspec.Struct, frozen=True):
-    """What was found: whether the server has Citus, where its tables are, and which of them are elsewhere than they
-    should be."""
+    """The state of a database: whether the server has Citus, where its tables are, and which of them are elsewhere than
+    they should be."""
 
     has_citus: bool
     stored: dict[str, str]

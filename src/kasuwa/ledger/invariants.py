@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from kasuwa.ledger.audit_scope import split_scope
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
 from kasuwa.ledger.invariant import ALL_MERCHANTS, Invariant, merchant_filter
@@ -459,10 +460,6 @@ INVARIANTS = (
 )
 
 
-# The operator's audit trail has the number 0.
-EVERY_MERCHANT = "select 0::bigint as merchant_id union all select merchant_id from merchant order by merchant_id"
-
-
 async def check_invariants(
     connection: Any, merchants: list[int] | None = None, seconds: int | None = None
 ) -> list[str]:
@@ -493,12 +490,3 @@ async def find_violations(
                 violations += [(merchant_id, invariant.description, place) for merchant_id, place in rows]
         violations += await find_chain_violations(connection, merchants)
     return violations
-
-
-async def split_scope(connection: Any, merchants: list[int] | None) -> list[list[int] | None]:
-    """Returns the merchants of each query: all at once, or one by one if the database is distributed."""
-    if not getattr(connection, "is_distributed", False):
-        return [merchants]
-    if merchants is None:
-        merchants = [row[0] for row in await connection.fetch(EVERY_MERCHANT)]
-    return [[merchant_id] for merchant_id in merchants]
