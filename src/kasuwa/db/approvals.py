@@ -81,15 +81,16 @@ async def close_approval(connection: Connection, approval_id: int, user_id: int,
 
 
 SELECT_VERDICT = "select state, decided_by from manual_posting where approval_id = $1 order by merchant_id limit 1"
-# Skips approvals that are being decided right now: their transaction closes them. One that assigns money in suspense
-# may have to be booked in another merchant's books as well: it stays open until it is approved again.
+# One that assigns money in suspense may have to be booked in another merchant's books as well: it stays open until it
+# is approved again.
+SELECT_OPEN = "select approval_id from approval where state = 'open' and kind <> 'suspense_assign'"
+SELECT_DECIDED = """
+    select approval_id, state, decided_by from manual_posting where approval_id = any($1) and decided_by is not null
+"""
+# Skips approvals that are being decided right now: their transaction closes them.
 CLOSE_DECIDED = """
-    with left_open as (
-        select a.approval_id, m.state, m.decided_by
-        from approval a join manual_posting m on m.approval_id = a.approval_id and m.decided_by is not null
-        where a.state = 'open' and a.kind <> 'suspense_assign' for update of a skip locked)
-    update approval a set state = l.state, decided_by = l.decided_by, decided_at = now()
-    from left_open l where a.approval_id = l.approval_id
+    update approval set state = $2, decided_by = $3, decided_at = now() where approval_id = (
+        select a.approval_id from approval a where a.approval_id = $1 and a.state = 'open' for update skip locked)
 """
 
 
@@ -101,4 +102,6 @@ async def find_posting_verdict(connection: Connection, approval_id: int) -> tupl
 
 async def close_decided_approvals(connection: Connection) -> None:
     """Closes approvals whose verdict is recorded but which are still open because the deciding process failed."""
-    await connection.execute(CLOSE_DECIDED)
+    waiting = [row[0] for row in await connection.fetch(SELECT_OPEN)]
+    for decided in await connection.fetch(SELECT_DECIDED, waiting) if waiting else []:
+        await connection.execute(CLOSE_DECIDED, *decided)
