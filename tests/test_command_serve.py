@@ -13,7 +13,7 @@ import pytest
 import kasuwa
 from kasuwa.db.migrate import newest_known_version
 from tests.commands import invoke
-from tests.running import DEMO_KEY, DEMO_MID, Deployments, free_port
+from tests.running import DEMO_KEY, DEMO_MID, NEWEST, Deployments, free_port
 from tests.serving import FREE_PORTS, STOP_SECONDS, Serving, serving
 from tests.simulate.processes import clean_environment, query, run_command, wait_until
 
@@ -213,7 +213,7 @@ def test_a_wrong_option_of_status_is_named_in_one_line(words: tuple[str, ...], f
 
 
 def test_a_link_has_the_address_of_the_console_that_runs(server: Serving, deployments: Deployments) -> None:
-    url = deployments.cluster(18).dsn_for(DATABASE)
+    url = deployments.cluster(NEWEST).dsn_for(DATABASE)
     done = run(server, "user", "add", "ada@kasuwa.test", "--role", "operator:admin", KASUWA_DATABASE_URL=url)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{server.ready['console_url']}/link/")
@@ -223,7 +223,7 @@ def test_a_link_has_the_address_of_the_console_that_runs(server: Serving, deploy
 def test_a_link_without_a_running_console_says_so(server: Serving, deployments: Deployments, tmp_path: Path) -> None:
     secret = (server.directory / "data" / "secret.key").read_text()
     environ = {
-        "KASUWA_DATABASE_URL": deployments.cluster(18).dsn_for(DATABASE),
+        "KASUWA_DATABASE_URL": deployments.cluster(NEWEST).dsn_for(DATABASE),
         "KASUWA_SECRET_KEY": secret,
         "KASUWA_DATA": str(tmp_path),
         "KASUWA_CONSOLE_PORT": "9999",
@@ -241,7 +241,7 @@ def test_a_link_without_a_running_console_says_so(server: Serving, deployments: 
 
 
 def test_merchants_are_listed_as_text_and_as_json(server: Serving, deployments: Deployments) -> None:
-    url = deployments.cluster(18).dsn_for(DATABASE)
+    url = deployments.cluster(NEWEST).dsn_for(DATABASE)
     assert run(server, "merchant", "add", "Ada  Stores", KASUWA_DATABASE_URL=url).returncode == 0
     query(url, """update merchant set settings = settings || '{"suspended": true}' where name = 'Ada  Stores'""")
     lines = run(server, "merchant", "list", KASUWA_DATABASE_URL=url).stdout.splitlines()
@@ -274,7 +274,7 @@ def test_a_dry_run_names_the_migrations_and_changes_nothing(deployments: Deploym
 def test_a_dry_run_has_nothing_to_do_or_is_refused_as_migrate_would_be(
     server: Serving, deployments: Deployments
 ) -> None:
-    url = deployments.cluster(18).dsn_for(DATABASE)
+    url = deployments.cluster(NEWEST).dsn_for(DATABASE)
     done = run(server, "migrate", "--dry-run", KASUWA_DATABASE_URL=url)
     assert (done.returncode, done.stdout) == (0, "nothing to do: the schema is up to date\n")
     live = run(server, "migrate", "--dry-run", KASUWA_DATABASE_URL=url, KASUWA_ENVIRONMENT="live")

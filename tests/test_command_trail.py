@@ -52,6 +52,7 @@ ONLY_LOOK |= {
 RECORDED_ELSEWHERE = {
     *("reconcile assign", "reconcile return"),  # tests/console/test_suspense.py
     "keys drop",  # tests/work/test_key_rotation.py
+    "database distribute",  # tests/distributed/citus_checks.py
 }
 
 MAPPING = '{"date": "date", "amount": "amount"}'

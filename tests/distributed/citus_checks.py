@@ -61,6 +61,11 @@ def test_what_is_distributed_stays_where_it_is(run: Callable[..., str]) -> None:
     assert run("migrate") == "nothing to do: the schema is up to date\n"
 
 
+def test_the_trail_says_that_tables_were_distributed(deployment: Deployment) -> None:
+    [[actor]] = deployment.fetch("select actor from audit_entry where action = 'distributed tables'")
+    assert actor
+
+
 def test_every_recorded_request_is_answered_as_recorded(deployment: Deployment) -> None:
     recorded = record(deployment.open_shop(now=NOW))
     assert [path.name for path, text in recorded.items() if text != path.read_text()] == []
