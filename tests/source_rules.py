@@ -255,7 +255,7 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
 
 # Only these modules open connections, so that each has a deadline for every statement and lock. Commands and the
 # preparation of a database may take as long as they need.
-CONNECTION_MODULES = {"db/connections.py", "db/pgbouncer.py", "db/primary.py"}
+CONNECTION_MODULES = {"db/backend_connection.py", "db/connections.py", "db/pgbouncer.py", "db/primary.py"}
 UNBOUNDED_MODULES = {
     "app.py",
     "composition.py",

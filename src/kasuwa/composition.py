@@ -5,6 +5,7 @@ import contextlib
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -16,11 +17,11 @@ from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import reader_url
 from kasuwa.db import connections, migrate, vendor_accounts
+from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.batch import Deployment
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.pgbouncer import is_distributed
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.db.shards import ShardMap, read_shards
@@ -112,19 +113,20 @@ def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookClose
     return BookCloser(dsn, None if key is None else close_terms_of(settings, key), clock)
 
 
+class DatabaseAccess(msgspec.Struct, frozen=True):
+    """The address and the pools with which the services of a process reach the database."""
+
+    dsn: str
+    reader: Pool
+    lists: Pool  # with the reader's login
+    shards: ShardMap | None  # None if the database is on one server
+
+
 class Services:
     """The services of one process."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        dsn: str,
-        vault: Vault,
-        pools: tuple[Pool, Pool],
-        metrics: Metrics,
-        shards: ShardMap | None,
-    ) -> None:
-        reader, lists = pools
+    def __init__(self, settings: Settings, database: DatabaseAccess, vault: Vault, metrics: Metrics) -> None:
+        dsn, reader, lists = database.dsn, database.reader, database.lists
         methods = methods_of(settings.environment)
         self.metrics = metrics
         self.settings = settings
@@ -146,8 +148,8 @@ class Services:
         self.deployment = make_deployment(vault, settings, self.rail_choice.router)
         self.writer = (
             Writer(dsn, self.deployment, self._record_commit, self.clock)
-            if shards is None
-            else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, shards)
+            if database.shards is None
+            else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, database.shards)
         )
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
@@ -174,7 +176,7 @@ class Services:
             await connection.close()
         reader = await connections.open_reader_pool(dsn, max_size=4)
         lists = await connections.open_list_pool(reader_url(settings, dsn))
-        services = cls(settings, dsn, vault, (reader, lists), metrics or Metrics(), shards)
+        services = cls(settings, DatabaseAccess(dsn, reader, lists, shards), vault, metrics or Metrics())
         refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
         services._reading_keys = asyncio.create_task(refresher.run())
         return services

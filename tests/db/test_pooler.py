@@ -17,7 +17,8 @@ import psutil
 import pytest
 
 from kasuwa.db import connections
-from kasuwa.db.pgbouncer import TransactionPooling, connect_session, refuse_transaction_pooling
+from kasuwa.db.backend_connection import connect_session
+from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
 from tests.running import NEWEST, Deployments, free_port, install_package, running_deployment
 from tests.simulate.processes import run_command, wait_until

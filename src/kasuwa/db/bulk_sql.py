@@ -8,7 +8,7 @@ row in a tenth of the time the driver needs for binary arrays, and this process 
 
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from functools import cache
 from operator import attrgetter
@@ -135,7 +135,12 @@ def statement_sql(parts: tuple[StatementPart, ...]) -> str:
     """Returns the text of the statement. Its last parameter is the number of merchants in the batch.
 
     Unless that many rows had their expected version, the statement fails by dividing by zero and writes nothing."""
-    pieces = ", ".join(f"w{n} as ({part_sql(part, n)})" for n, part in enumerate(parts, start=1))
+    return combine_parts(parts, part_sql)
+
+
+def combine_parts(parts: tuple[StatementPart, ...], render: Callable[[StatementPart, int], str]) -> str:
+    """Returns one statement of several parts. `render` returns the SQL of a part and its parameter's number."""
+    pieces = ", ".join(f"w{n} as ({render(part, n)})" for n, part in enumerate(parts, start=1))
     matches = [
         f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.operation in VERSION_CHECKS
     ]

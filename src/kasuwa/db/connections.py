@@ -12,9 +12,9 @@ from typing import Any
 
 import asyncpg
 
+from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_rows import READER_SEARCH_PATH
-from kasuwa.db.pgbouncer import is_distributed
 from kasuwa.db.primary import CONNECT_SECONDS, connect_to_primary
 
 CONNECTION_ERRORS = (

@@ -15,11 +15,11 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
+from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.bulk_sql import columns_of, encode_rows
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.connections import WRITER_SETTINGS
 from kasuwa.db.jobs import ADVANCING
-from kasuwa.db.pgbouncer import is_distributed
 
 WEBHOOK_LANE = "webhook"
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
@@ -112,7 +112,7 @@ FIND_DELIVERIES = f"""
         select d.merchant_id, d.key, d.run_at, d.due, d.seq,
             row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
         from scheduled_job d where d.lane = 'webhook' and {IS_DUE} and d.merchant_id <> all ($2::bigint[])) t
-    where t.turn <= coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)
+    where t.turn <= {MERCHANT_CAPACITY}
     order by t.turn, t.run_at, t.due, t.seq limit $3
 """
 CLAIM_OF_MERCHANT = f"""

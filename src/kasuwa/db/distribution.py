@@ -6,9 +6,9 @@ placement.py says where each table belongs. Everything here may be repeated, and
 
 import msgspec
 
+from kasuwa.db.backend_connection import DISTRIBUTED_SETTINGS
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.logins import quote_text
-from kasuwa.db.pgbouncer import DISTRIBUTED_SETTINGS
 from kasuwa.db.placement import BY_MERCHANT, ON_COORDINATOR, ON_COORDINATOR_IN_COMMITS, ON_EVERY_SERVER
 
 HAS_CITUS = "select exists (select 1 from pg_extension where extname = 'citus')"

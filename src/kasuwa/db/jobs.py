@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job
+from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.batch import JOB_LEASE
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_state import MerchantState, business_now
-from kasuwa.db.pgbouncer import is_distributed
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 

@@ -19,9 +19,9 @@ import asyncpg
 import msgspec
 import structlog
 
+from kasuwa.db.backend_connection import IS_DISTRIBUTED
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_rows import ALL_SETTING, MERCHANT_SETTING, READER_SCHEMA
-from kasuwa.db.pgbouncer import IS_DISTRIBUTED
 
 # How long requests may queue behind a change of a table. Less than PostgreSQL's deadlock_timeout of 1 s: where the two
 # wait for each other, the change gives up first.

@@ -8,8 +8,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+from kasuwa.db.backend_connection import NO_MERCHANT, is_distributed
 from kasuwa.db.connection_pool import Connection, ConnectionSource, Pool
-from kasuwa.db.pgbouncer import NO_MERCHANT, is_distributed
 
 MERCHANT_SETTING = "kasuwa.merchant_id"
 ALL_SETTING = "kasuwa.all_merchants"

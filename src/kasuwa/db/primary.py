@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import asyncpg
 
-from kasuwa.db.pgbouncer import connect_session
+from kasuwa.db.backend_connection import connect_session
 
 if TYPE_CHECKING:
     DriverConnection = asyncpg.Connection[Any]

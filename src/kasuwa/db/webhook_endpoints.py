@@ -14,9 +14,9 @@ from kasuwa.core.events import DISABLE_AFTER
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import Reader
 from kasuwa.core.vault import Vault
+from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.merchant_keys import random_key, unseal_key
-from kasuwa.db.pgbouncer import is_distributed
 
 SEAL_CONTEXT = "webhook_endpoint.sealed"
 MAX_ENDPOINTS = 10

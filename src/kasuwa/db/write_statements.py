@@ -9,19 +9,10 @@ from functools import cache
 from typing import Any
 
 from kasuwa.core.decision import Row
-from kasuwa.core.references import KEY_BYTES
 from kasuwa.db import connections
-from kasuwa.db.bulk_sql import (
-    VERSION_CHECKS,
-    StatementPart,
-    columns_of,
-    recordset,
-    select_by_key,
-    sets_of,
-    statement_sql,
-)
+from kasuwa.db.backend_connection import is_distributed
+from kasuwa.db.bulk_sql import StatementPart, combine_parts, recordset, select_by_key, sets_of, statement_sql
 from kasuwa.db.merchant_state import MerchantState
-from kasuwa.db.pgbouncer import is_distributed
 from kasuwa.db.placement import NUMBERED, is_by_merchant
 
 
@@ -87,10 +78,7 @@ def statements_for(connection: Any) -> WriteStatements:
 
 @cache
 def select_of_merchant(kind: type[Row]) -> str:
-    places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
-    keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
-    names = ", ".join(columns_of(kind).names)
-    return f"select {names} from {kind.table} where key = any({keys}) and merchant_id = $2::bigint"
+    return f"{select_by_key(kind)} and merchant_id = $2::bigint"
 
 
 def insert_of_merchant(part: StatementPart, rows: str, merchant: int) -> str:
@@ -127,9 +115,5 @@ def part_of_merchant(part: StatementPart, parameter: int, merchant: int) -> str:
 @cache
 def statement_of_merchant(parts: tuple[StatementPart, ...]) -> str:
     """Returns the text of the statement for one merchant, which fails as `bulk_sql.statement_sql` does."""
-    count, merchant = len(parts) + 1, len(parts) + 2
-    pieces = ", ".join(f"w{n} as ({part_of_merchant(part, n, merchant)})" for n, part in enumerate(parts, start=1))
-    matches = [
-        f"(select count(*) from w{n})" for n, part in enumerate(parts, start=1) if part.operation in VERSION_CHECKS
-    ]
-    return f"with {pieces} select 1 / (case when {' + '.join(matches)} = ${count}::bigint then 1 else 0 end)"
+    merchant = len(parts) + 2  # after the rows of each part and the number of merchants
+    return combine_parts(parts, lambda part, n: part_of_merchant(part, n, merchant))

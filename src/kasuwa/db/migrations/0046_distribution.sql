@@ -1,5 +1,5 @@
 -- The hash of an audit entry from its fields. That of the table's row type cannot be used where the table is distributed:
--- there the rows are in a table of another name, and so of another type.
+-- there the rows are in a table of another name, and so of another type; it gives the same.
 create function audit_hash_of(
     previous bytea, merchant_id bigint, seq bigint, at timestamptz, actor text, address text, action text, subject text,
     before text, after text
@@ -8,6 +8,10 @@ create function audit_hash_of(
         previous || int8send(merchant_id) || int8send(seq) || int8send((extract(epoch from at) * 1000000)::bigint)
         || audit_part(actor) || audit_part(address) || audit_part(action) || audit_part(subject)
         || audit_part(before) || audit_part(after))
+$$;
+create or replace function audit_hash(previous bytea, entry audit_entry) returns bytea language sql immutable as $$
+    select audit_hash_of(previous, entry.merchant_id, entry.seq, entry.at, entry.actor, entry.address, entry.action,
+        entry.subject, entry.before, entry.after)
 $$;
 create or replace function audit_link() returns trigger language plpgsql as $$
 declare
