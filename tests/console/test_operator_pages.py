@@ -186,7 +186,7 @@ def test_audit_pages_do_not_skip_entries_of_the_same_moment(
 
 
 def test_an_invalid_audit_cursor_shows_the_newest_entries(admin: Visitor) -> None:
-    newest = admin.get("/operator/trail").words
+    newest = admin.get("/operator/trail").content
     for before in (
         "x",
         "2026-01-01_1_1",
@@ -194,7 +194,7 @@ def test_an_invalid_audit_cursor_shows_the_newest_entries(admin: Visitor) -> Non
         "0001-01-01T00:00:00Z_0_0",
         "__",
     ):
-        assert admin.get(f"/operator/trail?before={before}").words == newest
+        assert admin.get(f"/operator/trail?before={before}").content == newest
 
 
 # --- work ---------------------------------------------------------------------------------------------------------

@@ -42,7 +42,16 @@ class PageReply(NamedTuple):
     @property
     def words(self) -> str:
         """Returns the text without tags, with white space collapsed."""
-        return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", self.text).split()))
+        return collapse(self.text)
+
+    @property
+    def content(self) -> str:
+        """Returns the words without the header, whose business time changes every second."""
+        return collapse(self.text.partition('<main id="content">')[2])
+
+
+def collapse(page: str) -> str:
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
 
 
 class Visitor:
