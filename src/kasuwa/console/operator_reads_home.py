@@ -8,19 +8,14 @@ import msgspec
 from kasuwa.core.reading import Reader
 
 # A job is late if it has been due for a minute and nobody works on it. No more than MAX_LATE of a queue are counted.
+# Each queue is a query of its own: a distributed database has no recursive queries over all merchants.
 MAX_LATE = 10_000
+NEXT_LANE = "select lane from scheduled_job where lane > $1 order by lane, run_at, due, seq limit 1"
 LATE_JOBS = """
-    with recursive l as (
-        (select lane from scheduled_job order by lane, run_at, due, seq limit 1)
-        union all
-        select (select n.lane from scheduled_job n where n.lane > l.lane
-            order by n.lane, n.run_at, n.due, n.seq limit 1)
-        from l where l.lane is not null)
-    select l.lane, count(*), min(d.run_at) from l cross join lateral (
-        select j.run_at from scheduled_job j where j.lane = l.lane and j.run_at < now() - interval '1 minute'
+    select count(*), min(d.run_at) from (
+        select j.run_at from scheduled_job j where j.lane = $1 and j.run_at < now() - interval '1 minute'
             and (j.leased_until is null or j.leased_until <= now())
-        order by j.run_at, j.due, j.seq limit $1) d
-    where l.lane is not null group by l.lane order by l.lane
+        order by j.run_at, j.due, j.seq limit $2) d
 """
 COUNTS = """
     select (select count(*) from merchant where current),
@@ -62,7 +57,15 @@ class HomeCounts(msgspec.Struct, frozen=True):
 
 
 async def list_late_jobs(reader: Reader) -> list[LateJobs]:
-    return [LateJobs(*row) for row in await reader.fetch(LATE_JOBS, MAX_LATE)]
+    late = list[LateJobs]()
+    found = await reader.fetchrow(NEXT_LANE, "")
+    while found is not None:
+        (lane,) = found
+        count, oldest = await reader.fetchrow(LATE_JOBS, lane, MAX_LATE)
+        if count:
+            late.append(LateJobs(lane, count, oldest))
+        found = await reader.fetchrow(NEXT_LANE, lane)
+    return late
 
 
 async def read_counts(reader: Reader) -> HomeCounts:

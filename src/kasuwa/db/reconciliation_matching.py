@@ -26,13 +26,19 @@ class MatchScope(msgspec.Struct, frozen=True):
 
 
 # Postings of the account, group by group. Groups that earlier matches account for are left out, and so are those of
-# decisions: a decision settles its line or entry. A reversal has the reference of what it reverses.
+# decisions: a decision settles its line or entry. A reversal has the reference of what it reverses. All tables of
+# merchants are in `moved`: Citus joins them with each other, but not with tables of the operator.
 OPEN_ENTRIES = """
     with moved as (
         select p.merchant_id, p.group_seq, min(p.reference) as reference,
+            min(coalesce(v.txn_ref, p.reference)) as txn_ref,
             sum(case when p.debit = $2 then p.amount else -p.amount end)::bigint as amount,
-            (max(p.at) at time zone 'Africa/Lagos')::date as day
+            (max(p.at) at time zone 'Africa/Lagos')::date as day,
+            bool_or($3 = '' or starts_with(p.reference, $3 || ' ') or exists (
+                select 1 from transaction t where t.merchant_id = p.merchant_id
+                    and t.txn_ref = coalesce(v.txn_ref, p.reference) and t.rail = $3)) as is_of_rail
         from posting p
+        left join rail_reversal v on v.merchant_id = p.merchant_id and 'approval ' || v.approval_id = p.reference
         where (p.debit = $2 or p.credit = $2) and p.at >= $4::timestamp at time zone 'Africa/Lagos'
             and p.at < ($5::date + 1)::timestamp at time zone 'Africa/Lagos'
         group by p.merchant_id, p.group_seq),
@@ -40,13 +46,9 @@ OPEN_ENTRIES = """
         select d.merchant_id, d.group_seq, 'approval ' || d.approval_id as reference
         from reconciliation_decision d join approval a on a.approval_id = d.approval_id
         where d.account_id = $1 and a.state = 'approved')
-    select m.merchant_id, m.group_seq, coalesce(v.txn_ref, m.reference) collate "C" as reference, m.amount, m.day
+    select m.merchant_id, m.group_seq, m.txn_ref collate "C" as reference, m.amount, m.day
     from moved m
-    left join rail_reversal v on v.merchant_id = m.merchant_id and 'approval ' || v.approval_id = m.reference
-    where m.amount <> 0
-        and ($3 = '' or starts_with(m.reference, $3 || ' ') or exists (
-            select 1 from transaction t where t.merchant_id = m.merchant_id
-                and t.txn_ref = coalesce(v.txn_ref, m.reference) and t.rail = $3))
+    where m.amount <> 0 and m.is_of_rail
         and not exists (select 1 from reconciled_entry r where r.account_id = $1 and r.merchant_id = m.merchant_id
             and r.group_seq = m.group_seq)
         and not exists (select 1 from decided d where d.merchant_id = m.merchant_id and d.group_seq = m.group_seq)
