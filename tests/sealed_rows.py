@@ -18,6 +18,7 @@ from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
 
+PAYER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
 METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "reference": "45012345678"}
 
 
@@ -40,6 +41,8 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
         assert bill["token"]
         shop.transfer(headers={"idempotency-key": f"key-{number}"})
         payments = PaymentClient(shop)
+        payments.paid(is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
+        payments.pay(action="checkout", amount="1500.00", user=PAYER)
         opened = open_dispute(payments, payments.paid()["txnRef"])["data"]["dispute_id"]
         evidence = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
         payments.pay(action="dispute_respond", dispute_id=opened, evidence=evidence)

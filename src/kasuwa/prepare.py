@@ -34,7 +34,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         vault = await migrate.open_vault(connection, secret_key)
         refresher = KeyRefresher(connection, vault, secret_key, partial(secret_key_of, settings))
         await subject_access.seal_clients(connection, partial(seal_detail, vault), refresher.refresh)
-        await customer_links.link_customers(connection, vault.digest)
+        await customer_links.link_customers(connection, vault.digest, vault.unseal)
         await customer_links.index_customers(connection)
         if rail_of_purpose(settings, "bills") == "sandbox":
             # A vendor's catalogue takes many calls: the worker fetches it.

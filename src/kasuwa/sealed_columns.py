@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kasuwa.core.sealed_places import SealedColumn, SealedJobField, SealedPlaces
+from kasuwa.core import checkouts, sealed_payers
+from kasuwa.core.sealed_places import ClearFields, SealedColumn, SealedJobField, SealedPlaces
 from kasuwa.core.vault import Vault
 from kasuwa.db.client_index import ClientIndexer
 from kasuwa.db.console_users import totp_aad
@@ -35,6 +36,10 @@ def place_of_job_card(reference: str, subject: bytes, work: Mapping[str, Any]) -
 
 def place_of_job_bvn(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
     return resources.bvn_aad(subject)
+
+
+def place_of_job_payer(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
+    return sealed_payers.job_payer_aad(reference)
 
 
 def make_client_indexer(vault: Vault) -> ClientIndexer:
@@ -90,6 +95,27 @@ SEALED_PLACES = SealedPlaces(
         ),
         SealedColumn(table="saved_card", column="sealed", named_by=("token",), place=saved_card_aad),
         SealedColumn(table="payment", column="sealed_card", named_by=("txn_ref",), place=sealed_card_aad),
+        SealedColumn(
+            table="payment",
+            column="payer_sealed",
+            named_by=("txn_ref",),
+            place=sealed_payers.payment_payer_aad,
+            clear=ClearFields(names=sealed_payers.PERSONAL_FIELDS, take=sealed_payers.take_clear_payer),
+        ),
+        SealedColumn(
+            table="payment_plan",
+            column="payer_sealed",
+            named_by=("plan_id",),
+            place=sealed_payers.plan_payer_aad,
+            clear=ClearFields(names=sealed_payers.PERSONAL_FIELDS, take=sealed_payers.take_clear_terms),
+        ),
+        SealedColumn(
+            table="checkout",
+            column="payer_sealed",
+            named_by=("txn_ref",),
+            place=checkouts.payer_aad,
+            clear=ClearFields(names=checkouts.CheckoutPayer.__struct_fields__, take=checkouts.take_clear_payer),
+        ),
         SealedColumn(table="virtual_card", column="sealed_pan", named_by=("key",), place=pan_aad),
         SealedColumn(table="client", column="bvn_sealed", named_by=BY_CLIENT, place=manage_client.bvn_aad),
         SealedColumn(table="client", column="bvn_check_sealed", named_by=BY_CLIENT, place=verify_bvn.check_aad),
@@ -104,5 +130,9 @@ SEALED_PLACES = SealedPlaces(
         SealedColumn(table="bill_voucher", column="sealed", named_by=("txn_ref",), place=voucher_aad),
         SealedColumn(table="idempotency_record", column="sealed_reply", named_by=("key",), place=reply_aad),
     ),
-    job_fields=(SealedJobField("sealed", place_of_job_card), SealedJobField("sealed_bvn", place_of_job_bvn)),
+    job_fields=(
+        SealedJobField("sealed", place_of_job_card),
+        SealedJobField("sealed_bvn", place_of_job_bvn),
+        SealedJobField("sealed_payer", place_of_job_payer),
+    ),
 )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
+from kasuwa.core import checkouts, sealed_payers
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.vault import Vault
 from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT, unseal_key
@@ -52,6 +53,9 @@ PLACES = {
     "dispute.evidence_sealed": Sealed("dispute_id", at(evidence_aad)),
     "dispute_file.content_sealed": Sealed("dispute_id", at(lambda dispute_id: file_aad(dispute_id, 0))),
     "invoice.personal_sealed": Sealed("invoice_id", at(invoices.personal_aad)),
+    "payment.payer_sealed": Sealed("txn_ref", at(sealed_payers.payment_payer_aad)),
+    "payment_plan.payer_sealed": Sealed("plan_id", at(sealed_payers.plan_payer_aad)),
+    "checkout.payer_sealed": Sealed("txn_ref", at(checkouts.payer_aad)),
     "personalized_account.bvn_sealed": Sealed("key", at(personalized.bvn_aad)),
     "virtual_card.sealed_pan": Sealed("key", at(pan_aad)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),

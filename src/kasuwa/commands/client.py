@@ -79,7 +79,7 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         profile = show_client(client, vault.unseal)
         if reveal and client.bvn_sealed is not None:
             profile.bvn = vault.unseal(merchant_id, bvn_aad(client_id), client.bvn_sealed).decode()
-        found = await subject_access.export_client_records(connection, merchant_id, client_id)
+        found = await subject_access.export_client_records(connection, merchant_id, client_id, vault.unseal)
         records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 

@@ -93,7 +93,7 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
         if customer is None:
             raise ServeError(UNKNOWN_CUSTOMER.message)
         await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
-        found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
+        found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer), vault.unseal)
         records: dict[str, list[Any]] = {
             kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows
         }
@@ -144,7 +144,9 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             customer = await find_customer(merchant_id, customer_id, connection)
             if customer is None:
                 raise ServeError(UNKNOWN_CUSTOMER.message)
-            found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer))
+            found = await customer_links.find_customer_rows(
+                connection, merchant_id, hash_of(customer), services.vault.unseal
+            )
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
             tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
         merchant = await services.merchant_directory.get_by_id(merchant_id)

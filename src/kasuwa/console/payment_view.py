@@ -13,7 +13,8 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.reading import Reader
 from kasuwa.core.settlements import settlement_id
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
-from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER, RAIL_ROUTES, CardSummary, Payment
+from kasuwa.methods.payment.model import FACTS_DECODER, RAIL_ROUTES, CardSummary, Payment
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.refund import is_merchant_payment, refundable
 from kasuwa.methods.payment.store import read_payment
 
@@ -63,7 +64,7 @@ async def read_payment_view(
     clock = await read_clock(reader, visit.merchant, datetime.now(UTC))
     verified = (await visit.call_action("payment", action="verify", txnRef=row.txn_ref)).body
     disputes = (await visit.call_action("payment", action="disputes", txnRef=row.txn_ref)).body.get("data", [])
-    detail, facts = DETAIL_DECODER.decode(payment.detail), FACTS_DECODER.decode(payment.facts)
+    detail, facts = read_detail(payment, visit.services.vault.unseal), FACTS_DECODER.decode(payment.facts)
     remaining = refundable(payment) if row.status == SUCCESSFUL else 0
     can_be_refunded = (
         remaining > 0
@@ -72,7 +73,7 @@ async def read_payment_view(
     )
     badge = refund_badge(payment.charged, payment.refunded, payment.disputed)
     return PaymentView(
-        payer=read_payer(payment.detail, payment.facts, badge),
+        payer=read_payer(detail, payment.facts, badge),
         method=payment.method,
         card=detail.card or facts.card,
         charged=payment.charged,

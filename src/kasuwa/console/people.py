@@ -19,7 +19,8 @@ from kasuwa.methods.clients.rules.manage_client import show_client
 from kasuwa.methods.clients.store import find_clients
 from kasuwa.methods.customers.rules import read_data
 from kasuwa.methods.customers.store import find_customers
-from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER, CardSummary, payment_key
+from kasuwa.methods.payment.model import FACTS_DECODER, CardSummary, PaymentDetail, payment_key
+from kasuwa.methods.payment.payer_model import open_detail
 from kasuwa.methods.transactions.store import list_details, list_payers
 
 # Decrypting so many records takes a millisecond. Other requests are served in between.
@@ -93,17 +94,21 @@ OTHER_DETAIL_DECODER: "msgspec.json.Decoder[OtherDetail]" = msgspec.json.Decoder
 
 
 async def read_counterparties(
-    merchant_id: int, reader: Reader, lines: Iterable[Mapping[str, Any]]
+    visit: Visit, reader: Reader, lines: Iterable[Mapping[str, Any]]
 ) -> dict[str, Counterparty]:
     """Returns the other sides of the transactions of a list, by txnRef."""
+    merchant_id, unseal = visit.merchant.merchant_id, visit.services.vault.unseal
     listed = list(lines)
     payments = [line["txnRef"] for line in listed if line["kind"] == "payment"]
     others = [line["txnRef"] for line in listed if line["kind"] != "payment"]
     found: dict[str, Counterparty] = {}
     if payments:
         keys = [payment_key(merchant_id, reference) for reference in payments]
-        for reference, charged, refunded, disputed, detail, facts in await list_payers(merchant_id, keys, reader):
-            found[reference] = read_payer(detail, facts, refund_badge(charged, refunded, disputed))
+        for reference, charged, refunded, disputed, detail, sealed, facts in await list_payers(
+            merchant_id, keys, reader
+        ):
+            payment = open_detail(merchant_id, reference, detail, sealed, unseal)
+            found[reference] = read_payer(payment, facts, refund_badge(charged, refunded, disputed))
     if others:
         for reference, detail in await list_details(merchant_id, others, reader):
             found[reference] = read_other_side(detail)
@@ -119,9 +124,8 @@ def refund_badge(charged: int, refunded: int, disputed: int) -> str:
     return "refunded" if refunded >= charged else "partly_refunded"
 
 
-def read_payer(detail: str, facts: str, badge: str = "") -> Counterparty:
+def read_payer(payment: PaymentDetail, facts: str, badge: str = "") -> Counterparty:
     """Returns the payer of a payment."""
-    payment = DETAIL_DECODER.decode(detail)
     card = payment.card or FACTS_DECODER.decode(facts).card
     account = payment.payer_account or payment.payer
     provider = bank_names().get(payment.provider, payment.provider)

@@ -25,7 +25,7 @@ async def search_everything(visit: Visit) -> Response:
                 people = await find_people(visit, text)
                 requests = search_requests({"inquire": "transactions"}, text, people)
                 found = await find_transactions(visit, requests, "")
-                parties = await read_counterparties(visit.merchant.merchant_id, reader, found.lines)
+                parties = await read_counterparties(visit, reader, found.lines)
     if path:
         return visit.redirect(path)
     lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in found.lines]

@@ -122,7 +122,7 @@ async def show_transactions(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         people = await find_people(visit, parameters["q"])
         found = await find_transactions(visit, search_requests(request, parameters["q"], people), cursor)
-        parties = await read_counterparties(visit.merchant.merchant_id, reader, found.lines)
+        parties = await read_counterparties(visit, reader, found.lines)
         view = await read_list_view(visit, reader, "transactions", parameters, DEFAULT_COLUMNS, tuple(COLUMNS))
     if len(found.lines) == 1 and parameters["q"] and not people.customers:
         return visit.redirect(f"/transactions/{quote(found.lines[0]['txnRef'], safe='')}")
@@ -168,7 +168,7 @@ async def stream_csv(visit: Visit, parameters: dict[str, str]) -> AsyncIterator[
             lines = [line for line in reply.body["data"] if line["txnRef"] not in seen]
             if len(requests) > 1:
                 seen |= {line["txnRef"] for line in lines}
-            parties = await read_counterparties(visit.merchant.merchant_id, reader, lines)
+            parties = await read_counterparties(visit, reader, lines)
             rows = [csv_cells(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in lines]
             yield "".join(csv_line(row) for row in rows)
             cursor = reply.body["next_cursor"]

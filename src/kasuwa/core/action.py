@@ -218,6 +218,8 @@ class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
     accepts_callback: bool = True  # the rail may report the result of this job by a call-back
     # Restores the secrets of a later run from those that are sealed in the job (a saved card).
     restore_secrets: Callable[[Job, Vault], SecretsT] | None = None
+    # Returns the job with what is sealed in it in clear, for the call alone.
+    open_job: Callable[[Job, Vault], Job] | None = None
     extra_lanes: tuple[str, ...] = ()  # further lanes that jobs of this kind run in
     # enrich_callback(rails, job, answer). Adds what a call-back does not say itself.
     enrich_callback: Callable[[Any, Job, AnswerT], Awaitable[AnswerT]] | None = None

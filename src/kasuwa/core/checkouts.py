@@ -26,6 +26,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, PurposeEffects
 from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
+from kasuwa.core.sealed_payers import Unsealer, take_fields
 from kasuwa.core.splits import SplitShare
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, Transaction, encode_text, make_job
@@ -58,7 +59,7 @@ class CheckoutItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CheckoutDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The terms of a checkout (column checkout.detail). The payer's data are removed when it ends."""
+    """The terms of a checkout (column checkout.detail). The payer's data are stored apart, encrypted, until it ends."""
 
     page_token: str = msgspec.field(default="", name="page")  # unguessable
     title: str = ""  # what is paid for
@@ -92,7 +93,7 @@ class Checkout(Row):
 
     table: ClassVar[str] = "checkout"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("state", "payment_ref", "attempt_ref", "attempts", "detail", "ended_at"),
+        *("state", "payment_ref", "attempt_ref", "attempts", "detail", "ended_at", "payer_sealed"),
     )
 
     txn_ref: str
@@ -106,9 +107,10 @@ class Checkout(Row):
     attempt_ref: str  # of the newest attempt; empty if there is none
     attempts: int  # begun so far
     expires_at: datetime
-    detail: str  # a CheckoutDetail
+    detail: str  # a CheckoutDetail without the payer's data
     created_at: datetime
     ended_at: datetime | None
+    payer_sealed: bytes | None = None  # an encrypted CheckoutPayer; None if nothing is known of the payer
 
     @property
     def is_open(self) -> bool:
@@ -123,6 +125,63 @@ def checkout_key(merchant_id: int, txn_ref: str) -> bytes:
 
 def checkout_url(public_url: str, page_token: str) -> str:
     return f"{public_url}/pay/checkout/{page_token}"
+
+
+# --- the payer --------------------------------------------------------------------------------------------------
+
+
+class CheckoutPayer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The personal fields of a CheckoutDetail, under the same names."""
+
+    fullname: str = ""
+    email: str = ""
+    phone: str = ""
+    meta: str = ""
+
+    def __repr__(self) -> str:
+        return "CheckoutPayer(…)"
+
+
+NO_PAYER = CheckoutPayer()
+PAYER_DECODER: "msgspec.json.Decoder[CheckoutPayer]" = msgspec.json.Decoder(CheckoutPayer)
+
+
+def payer_aad(txn_ref: str) -> str:
+    return f"checkout.payer_sealed {txn_ref}"
+
+
+def remove_payer(detail: CheckoutDetail) -> CheckoutDetail:
+    return msgspec.structs.replace(detail, fullname="", email="", phone="", meta="")
+
+
+def seal_checkout_detail(detail: CheckoutDetail, txn_ref: str, context: Context) -> tuple[str, bytes | None]:
+    """Returns the columns `detail` and `payer_sealed` of a checkout."""
+    payer = CheckoutPayer(detail.fullname, detail.email, detail.phone, detail.meta)
+    sealed = None if payer == NO_PAYER else context.seal(payer_aad(txn_ref), msgspec.json.encode(payer))
+    return encode_text(remove_payer(detail)), sealed
+
+
+def read_checkout_detail(checkout: Checkout, unseal: Unsealer) -> CheckoutDetail:
+    """Returns the terms of a checkout with the payer's data. A rule that needs none of those decodes `detail`.
+
+    A row of an earlier version has them in clear; a field in clear counts, because it was written later."""
+    detail = DETAIL_DECODER.decode(checkout.detail)
+    if checkout.payer_sealed is None:
+        return detail
+    plain = unseal(checkout.merchant_id, payer_aad(checkout.txn_ref), bytes(checkout.payer_sealed))
+    payer = PAYER_DECODER.decode(plain)
+    return msgspec.structs.replace(
+        detail,
+        fullname=detail.fullname or payer.fullname,
+        email=detail.email or payer.email,
+        phone=detail.phone or payer.phone,
+        meta=detail.meta or payer.meta,
+    )
+
+
+def take_clear_payer(detail: dict[str, Any]) -> dict[str, Any]:
+    """Removes the fields of CheckoutPayer from a decoded detail of an earlier version and returns them."""
+    return take_fields(detail, CheckoutPayer.__struct_fields__)
 
 
 # --- opening ----------------------------------------------------------------------------------------------------
@@ -154,6 +213,7 @@ def begin_checkout(new: NewCheckout, context: Context, number: int | None = None
     number = context.number if number is None else number
     txn_ref = movement_reference(REFERENCE_LETTERS, context.permutation(number), lagos_day(context.now))
     token = new.detail.page_token or derive(context.entropy, f"checkout {number}").hex()[:TOKEN_DIGITS]
+    detail, payer_sealed = seal_checkout_detail(msgspec.structs.replace(new.detail, page_token=token), txn_ref, context)
     checkout = Checkout(
         key=checkout_key(merchant_id, txn_ref),
         merchant_id=merchant_id,
@@ -168,9 +228,10 @@ def begin_checkout(new: NewCheckout, context: Context, number: int | None = None
         attempt_ref="",
         attempts=0,
         expires_at=new.expires_at,
-        detail=encode_text(msgspec.structs.replace(new.detail, page_token=token)),
+        detail=detail,
         created_at=context.now,
         ended_at=None,
+        payer_sealed=payer_sealed,
     )
     entry = make_token_entry(context, CHECKOUT_PAGE, token, txn_ref)
     return OpenedCheckout(checkout, (checkout, entry), (expiry_job(checkout, new.expires_at),))
@@ -183,10 +244,6 @@ def expiry_job(checkout: Checkout, due: datetime) -> Job:
 
 
 # --- the end ----------------------------------------------------------------------------------------------------
-
-
-def remove_payer(detail: CheckoutDetail) -> CheckoutDetail:
-    return msgspec.structs.replace(detail, fullname="", email="", phone="", meta="")
 
 
 def end_checkout(
@@ -203,6 +260,7 @@ def end_checkout(
         payment_ref="" if paid is None else paid.txn_ref,
         detail=encode_text(remove_payer(DETAIL_DECODER.decode(checkout.detail))),
         ended_at=context.now,
+        payer_sealed=None,
     )
     payload = {
         "status": 200,

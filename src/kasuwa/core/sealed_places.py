@@ -9,6 +9,14 @@ import msgspec
 OPERATOR_ID = 0
 
 
+class ClearFields(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields that earlier versions stored in clear, and that a sealed column has as a JSON document now."""
+
+    names: tuple[str, ...]  # a row without any of them, at any depth, has none in clear
+    take: Callable[[dict[str, Any]], dict[str, Any]]  # removes them from the decoded column and returns them
+    column: str = "detail"
+
+
 class SealedColumn(msgspec.Struct, frozen=True, kw_only=True):
     """A column of ciphertexts. Null and empty bytes are no ciphertexts."""
 
@@ -20,6 +28,7 @@ class SealedColumn(msgspec.Struct, frozen=True, kw_only=True):
     row_id_type: str = "bytea"
     is_of_merchant: bool = True  # else the rows belong to the operator
     is_cached: bool = True  # the writer may have the row in memory, so that a change takes the merchant's lock
+    clear: ClearFields | None = None  # fields of the same row that are to be encrypted into this column
 
     @property
     def name(self) -> str:

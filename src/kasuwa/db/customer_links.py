@@ -5,8 +5,11 @@ and is empty afterwards. Also finds the rows of a customer, for exports and eras
 
 from collections.abc import Callable
 
+import msgspec
+
 from kasuwa.core.payers import PaymentMark, mark_payment
 from kasuwa.core.references import row_key
+from kasuwa.core.sealed_payers import Unsealer, add_to_record, payment_payer_aad, unseal_payer
 from kasuwa.db.connection_pool import Connection
 
 # Takes the merchant's write lock. Raising the version makes writers drop their cached rows.
@@ -20,7 +23,10 @@ UNLINKED = """
     select key, txn_ref, coalesce(detail ->> 'method', '') from transaction
     where merchant_id = $1 and kind = 'payment' and detail ->> 'customer' is null order by key limit $2
 """
-EMAILS = "select key, coalesce(detail ->> 'email', '') from payment where merchant_id = $1 and key = any($2)"
+EMAILS = """
+    select key, txn_ref, coalesce(detail ->> 'email', ''), payer_sealed from payment
+    where merchant_id = $1 and key = any($2)
+"""
 LINK = """
     update transaction t set detail = u.detail::json from unnest($2::bytea[], $3::text[]) u (key, detail)
     where t.merchant_id = $1 and t.key = u.key
@@ -28,25 +34,30 @@ LINK = """
 LINK_BATCH_SIZE = 1_000
 
 
-async def link_customers(connection: Connection, digest: Callable[[bytes], bytes]) -> int:
+async def link_customers(connection: Connection, digest: Callable[[bytes], bytes], unseal: Unsealer) -> int:
     """Links every payment that is not linked. Returns how many there were.
 
     Each transaction holds one merchant's lock for at most LINK_BATCH_SIZE rows."""
     linked, merchant_id = 0, await connection.fetchval(NEXT_MERCHANT, 0)
     while merchant_id is not None:
-        count = await link_batch(connection, digest, merchant_id)
+        count = await link_batch(connection, digest, unseal, merchant_id)
         linked += count
         if count < LINK_BATCH_SIZE:
             merchant_id = await connection.fetchval(NEXT_MERCHANT, merchant_id)
     return linked
 
 
-async def link_batch(connection: Connection, digest: Callable[[bytes], bytes], merchant_id: int) -> int:
+async def link_batch(
+    connection: Connection, digest: Callable[[bytes], bytes], unseal: Unsealer, merchant_id: int
+) -> int:
     async with connection.transaction():
         await connection.execute(LOCK_MERCHANT, merchant_id)
         rows = await connection.fetch(UNLINKED, merchant_id, LINK_BATCH_SIZE)
         keys = [row_key(merchant_id, "payment", txn_ref) for _, txn_ref, _ in rows]
-        emails = {bytes(key): email for key, email in await connection.fetch(EMAILS, merchant_id, keys)}
+        emails = {
+            bytes(key): email or unseal_payer(merchant_id, payment_payer_aad(txn_ref), sealed, unseal).email
+            for key, txn_ref, email, sealed in await connection.fetch(EMAILS, merchant_id, keys)
+        }
         marks = [
             mark_payment(digest, merchant_id, emails.get(key, ""), PaymentMark(method))
             for (_, _, method), key in zip(rows, keys, strict=True)
@@ -92,8 +103,9 @@ PAYMENTS = f"""
 """
 # Of a card only its mask, and of its token only the first characters: the whole token could be charged.
 PAYERS = """
-    select p.key, p.token, p.method, json_build_object('method', p.method, 'charged', p.charged,
-        'fullname', p.detail ->> 'fullname', 'email', p.detail ->> 'email', 'payer', p.detail ->> 'payer',
+    select p.key, p.token, p.method, p.txn_ref, p.payer_sealed, json_build_object('method', p.method,
+        'charged', p.charged, 'fullname', p.detail ->> 'fullname', 'email', p.detail ->> 'email',
+        'payer', p.detail ->> 'payer', 'payer_account', p.detail ->> 'payer_account',
         'ip', p.detail ->> 'ip', 'fingerprint', p.detail ->> 'fingerprint', 'meta', p.detail ->> 'meta',
         'card', p.detail -> 'card' ->> 'mask', 'token', left(p.token, 4) || '****')::text
     from payment p where p.merchant_id = $1 and p.key = any($2)
@@ -137,7 +149,9 @@ class CustomerRows:
         self.payment_refs: list[str] = []
 
 
-async def find_customer_rows(connection: Connection, merchant_id: int, email_hash: str) -> CustomerRows:
+async def find_customer_rows(
+    connection: Connection, merchant_id: int, email_hash: str, unseal: Unsealer
+) -> CustomerRows:
     """Returns the payments of a customer and the cards saved with them. Cards of others' payments are not included."""
     rows, tokens = CustomerRows(), set[str]()
     payments = await connection.fetch(PAYMENTS, merchant_id, email_hash)
@@ -145,9 +159,11 @@ async def find_customer_rows(connection: Connection, merchant_id: int, email_has
     rows.payment_refs = [txn_ref for _, txn_ref, _ in payments]
     rows.keys["payment_transaction"] = [bytes(key) for key, _, _ in payments]
     rows.records["transaction"] = [text for _, _, text in payments]
-    for key, token, method, text in await connection.fetch(PAYERS, merchant_id, payment_keys):
+    for key, token, method, txn_ref, sealed, text in await connection.fetch(PAYERS, merchant_id, payment_keys):
         rows.keys["payment"].append(bytes(key))
-        rows.records["payment"].append(text)
+        record = msgspec.json.decode(text)
+        add_to_record(record, unseal_payer(merchant_id, payment_payer_aad(txn_ref), sealed, unseal))
+        rows.records["payment"].append(msgspec.json.encode(record).decode())
         if token is not None and method == "card":
             tokens.add(token)
     card_keys = [row_key(merchant_id, "saved card", token) for token in sorted(tokens)]

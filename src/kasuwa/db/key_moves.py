@@ -127,9 +127,13 @@ def renew(vault: Vault, merchant_id: int, place: str, sealed: bytes) -> bytes | 
     try:
         plain = vault.unseal(merchant_id, place, bytes(sealed))
     except UnsealError:
-        log.error("a ciphertext cannot be decrypted", place=place.partition(" ")[0], merchant_id=merchant_id)
+        report_unreadable(place.partition(" ")[0], merchant_id)
         return None
     return vault.seal(merchant_id, place, plain, os.urandom(NONCE_BYTES))
+
+
+def report_unreadable(column: str, merchant_id: int) -> None:
+    log.error("a ciphertext cannot be decrypted", place=column, merchant_id=merchant_id)
 
 
 # --- jobs -------------------------------------------------------------------------------------------------------------

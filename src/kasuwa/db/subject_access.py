@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from kasuwa.core.people import SealedDetail
+from kasuwa.core.sealed_payers import Unsealer, add_to_record, payment_payer_aad, unseal_payer
 from kasuwa.core.vault import NONCE_BYTES
 from kasuwa.db.connection_pool import Connection
 
@@ -47,7 +48,8 @@ RELATED_QUERIES = {
     "payment": f"""
         with {CLIENT_PRODUCTS_CTE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
             p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
-            p.detail ->> 'ip' as ip, p.detail ->> 'fingerprint' as fingerprint, p.detail ->> 'meta' as meta,
+            p.detail ->> 'payer_account' as payer_account, p.detail ->> 'ip' as ip, p.payer_sealed,
+            p.detail ->> 'fingerprint' as fingerprint, p.detail ->> 'meta' as meta,
             coalesce(p.detail -> 'card' ->> 'mask', p.facts -> 'card' ->> 'mask') as card,
             left(p.token, 4) || '****' as token
         from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
@@ -95,7 +97,9 @@ RELATED_QUERIES = {
 }
 
 
-async def export_client_records(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[str]]:
+async def export_client_records(
+    connection: Connection, merchant_id: int, client_id: str, unseal: Unsealer
+) -> dict[str, list[str]]:
     """Returns the rows that belong to a client as JSON texts, by table or kind."""
     found: dict[str, list[str]] = {}
     for table, columns in await connection.fetch(CLIENT_TABLES):
@@ -106,7 +110,22 @@ async def export_client_records(connection: Connection, merchant_id: int, client
     for kind, query in RELATED_QUERIES.items():
         rows = await connection.fetch(f"select to_json(r)::text from ({query}) r", merchant_id, client_id)
         found[kind] = [text for (text,) in rows]
+    found["payment"] = [open_payment(text, merchant_id, unseal) for text in found["payment"]]
     return {kind: rows for kind, rows in found.items() if rows}
+
+
+def open_payment(text: str, merchant_id: int, unseal: Unsealer) -> str:
+    """Returns the record of a payment with its payer's data in place of the ciphertext."""
+    record = msgspec.json.decode(text)
+    sealed = record.pop("payer_sealed")
+    payer = unseal_payer(
+        merchant_id,
+        payment_payer_aad(record["txn_ref"]),
+        None if sealed is None else bytes.fromhex(sealed.removeprefix("\\x")),
+        unseal,
+    )
+    add_to_record(record, payer)
+    return msgspec.json.encode(record).decode()
 
 
 # Keys of rows with personal data. Cards that were saved by payments of others are not included.

@@ -30,7 +30,7 @@ from kasuwa.methods.payment.model import (
     PaymentDetail,
 )
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, ChallengeAnswer
-from kasuwa.methods.payment.rules.replies import reply_payment
+from kasuwa.methods.payment.rules.replies import ReplyContext, reply_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.pages.checkout_view import CheckoutView
 
@@ -72,22 +72,22 @@ class CheckoutPayments:
         self, reads: PageReads, vault: Vault, merchants: MerchantDirectory, writes: WriteRunner, public_url: str
     ) -> None:
         self._reads = reads
-        self._vault = vault
+        self.vault = vault
         self._merchants = merchants
         self._writes = writes
-        self._public_url = public_url
+        self.public_url = public_url
 
     async def find(self, token: str) -> CheckoutView | None:
-        found = await token_index.find_owner(self._reads.tokens, self._vault, PAGE, token)
+        found = await token_index.find_owner(self._reads.tokens, self.vault, PAGE, token)
         return None if found is None else await self._load_view(*found)
 
     async def _load_view(self, merchant_id: int, reference: str) -> CheckoutView | None:
         merchant = await self._merchants.get_by_id(merchant_id)
         rows = await store.read_payment(reference, merchant, self._reads.rows_of(merchant_id))
-        return None if rows is None else build_view(*rows, merchant, self._public_url)
+        return None if rows is None else build_view(*rows, merchant, self)
 
     async def submit_answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
-        found = await token_index.find_owner(self._reads.tokens, self._vault, PAGE, token)
+        found = await token_index.find_owner(self._reads.tokens, self.vault, PAGE, token)
         if found is None:
             return PAYMENT_NOT_FOUND
         merchant_id, reference = found
@@ -108,7 +108,7 @@ def explain_rejection(reply: Any, view: CheckoutView) -> str:
     return WRONG_CODE.format(view.attempts_left) if reply.code == NOT_VALIDATED else BANK_UNREACHABLE
 
 
-def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_url: str) -> CheckoutView | None:
+def build_view(row: Transaction, payment: Payment, merchant: Merchant, context: ReplyContext) -> CheckoutView | None:
     """Builds the CheckoutView of a payment, or returns None if it has no page."""
     kind, detail = PAGE_BY_METHOD.get(payment.method), DETAIL_DECODER.decode(payment.detail)
     if kind in ("challenge", "qr") and detail.vendor:
@@ -127,16 +127,16 @@ def build_view(row: Transaction, payment: Payment, merchant: Merchant, public_ur
         expires_at=payment.expires_at,
         is_test=merchant.environment == "test",
         redirect_url=detail.redirect_url or None,
-        result_json=msgspec.json.encode(payer_reply(row, payment, public_url)),
+        result_json=msgspec.json.encode(payer_reply(row, payment, context)),
         attempts_left=MAX_OTP_ATTEMPTS - payment.tries,
         received_amount=payment.received,
         **page_fields(kind, detail, FACTS_DECODER.decode(payment.facts).rail),
     )
 
 
-def payer_reply(row: Transaction, payment: Payment, public_url: str) -> PaymentReply:
+def payer_reply(row: Transaction, payment: Payment, context: ReplyContext) -> PaymentReply:
     """Returns the payment's API reply without `meta`, which only the merchant may see."""
-    return msgspec.structs.replace(reply_payment(row, payment, public_url), meta=msgspec.UNSET)
+    return msgspec.structs.replace(reply_payment(row, payment, context), meta=msgspec.UNSET)
 
 
 def page_fields(kind: str, detail: PaymentDetail, facts: Mapping[str, str]) -> dict[str, str]:

@@ -142,7 +142,7 @@ class HostedCheckouts:
         newest = checkout.payment_ref or checkout.attempt_ref
         attempt = await read_payment(newest, merchant, rows) if newest else None
         now = await business_now(merchant_id, rows)
-        view = make_view(checkout, attempt, merchant, (), now, services.public_url)
+        view = make_view(checkout, attempt, merchant, (), now, services)
         served = served_channels(view.detail.channels, checkout.currency, services.vendors, merchant)
         tickets = await find_tickets(checkout, services) if checkout.state == PAID else ()
         view = msgspec.structs.replace(view, channels=served, tickets=tickets)

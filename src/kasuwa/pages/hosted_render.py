@@ -16,7 +16,7 @@ from kasuwa.core.checkouts import PAID
 from kasuwa.core.decision import Merchant
 from kasuwa.core.page import Page
 from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PayLink
-from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER
+from kasuwa.methods.payment.model import FACTS_DECODER
 from kasuwa.pages import hosted_forms, hosted_view
 from kasuwa.pages.hosted_forms import FormField
 from kasuwa.pages.hosted_view import HostedView
@@ -185,7 +185,7 @@ def render_attempt(view: HostedView, problem: str = "") -> Page:
     """Renders what the payer must do elsewhere, or that the bank is being asked."""
     assert view.attempt is not None
     payment = view.attempt.payment
-    detail, facts = DETAIL_DECODER.decode(payment.detail), FACTS_DECODER.decode(payment.facts)
+    detail, facts = view.attempt.detail, FACTS_DECODER.decode(payment.facts)
     left = payment.charged - payment.received
     values = shared_values(view) | {
         "step": view.step,
@@ -221,7 +221,7 @@ def receipt_of(view: HostedView) -> Receipt:
     assert view.attempt is not None
     assert view.checkout.state == PAID
     row, payment, currency = view.attempt.row, view.attempt.payment, view.checkout.currency
-    detail = DETAIL_DECODER.decode(payment.detail)
+    detail = view.attempt.detail
     card = detail.card or FACTS_DECODER.decode(payment.facts).card
     method = METHOD_NAMES[payment.method] + (f" ending {card.mask[-4:]}" if card is not None else "")
     lines = [("Paid to", view.merchant_name)]

@@ -5,8 +5,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
-from kasuwa.core.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail
+from kasuwa.core.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
 from kasuwa.core.decision import Merchant
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.core.tariff import FeeClass
@@ -17,13 +16,15 @@ from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,
     AWAITING_PAYER,
-    DETAIL_DECODER,
     FACTS_DECODER,
     INITIATED,
     Payment,
+    PaymentDetail,
 )
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS
 from kasuwa.methods.payment.rules.check_request import CARD_CURRENCIES
+from kasuwa.methods.payment.rules.replies import ReplyContext
 
 COUNTRY_BY_CURRENCY = {"NGN": "NG", "GHS": "GH", "KES": "KE", "USD": "NG"}
 assert all(currency in CARD_CURRENCIES[country] for currency, country in COUNTRY_BY_CURRENCY.items())
@@ -39,6 +40,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
     row: Transaction
     payment: Payment
+    detail: PaymentDetail  # with the payer's data
 
 
 class ShownTicket(msgspec.Struct, frozen=True):
@@ -153,7 +155,7 @@ def bank_page_of(view: HostedView) -> str:
     assert view.attempt is not None
     payment = view.attempt.payment
     vendor_url = FACTS_DECODER.decode(payment.facts).rail.get("url")
-    return vendor_url or f"/pay/{DETAIL_DECODER.decode(payment.detail).page_token}"
+    return vendor_url or f"/pay/{view.attempt.detail.page_token}"
 
 
 def make_view(
@@ -162,8 +164,9 @@ def make_view(
     merchant: Merchant,
     channels: tuple[str, ...],
     now: datetime,
-    public_url: str,
+    services: ReplyContext,
 ) -> HostedView:
-    detail = CHECKOUT_DETAIL_DECODER.decode(checkout.detail)
-    newest = None if attempt is None else Attempt(*attempt)
-    return HostedView(checkout, detail, merchant, newest, channels, now, public_url)
+    unseal = services.vault.unseal
+    newest = None if attempt is None else Attempt(*attempt, read_detail(attempt[1], unseal))
+    detail = read_checkout_detail(checkout, unseal)
+    return HostedView(checkout, detail, merchant, newest, channels, now, services.public_url)

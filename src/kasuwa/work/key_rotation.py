@@ -1,4 +1,5 @@
-"""Rolls out new versions of the data keys: rewrites what older versions encrypted or hashed, then retires those.
+"""Rolls out new versions of the data keys: rewrites what older versions encrypted or hashed, then retires those. Also
+encrypts what earlier versions of the product stored in clear (db/clear_fields.py).
 
 The worker does so in the background. How far it has come is in the database, so that it goes on after a crash. Of
 several workers one does it at a time. A version is retired once a whole pass over all ciphertexts has found none that
@@ -14,9 +15,9 @@ from typing import Any
 import structlog
 
 from kasuwa.core.keyring import INDEX, SEAL
-from kasuwa.core.sealed_places import SealedColumn, SealedJobField, SealedPlaces
+from kasuwa.core.sealed_places import ClearFields, SealedColumn, SealedJobField, SealedPlaces
 from kasuwa.core.vault import Vault
-from kasuwa.db import client_index, connections, key_moves, key_versions
+from kasuwa.db import clear_fields, client_index, connections, key_moves, key_versions
 from kasuwa.db.client_index import ClientIndexer
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.key_moves import REWRITTEN_AT_ONCE, Position, Rewritten, StaleRow
@@ -49,14 +50,23 @@ class KeyRotation(Polling):
         fields = {field.name: partial(rewrite_job_window, field, vault) for field in places.job_fields}
         index: dict[str, RewriteWindow] = {client_index.NAME: partial(client_index.reindex_window, indexer)}
         # What is rewritten for each purpose, by its name, in order.
-        self._steps: dict[str, dict[str, RewriteWindow]] = {SEAL: {**columns, **fields}, INDEX: index}
+        self._steps: dict[str, dict[str, RewriteWindow]] = {
+            SEAL: {**columns, **fields},
+            INDEX: index,
+            clear_fields.PURPOSE: {
+                column.name: partial(seal_clear_window, column, column.clear, vault)
+                for column in places.columns
+                if column.clear is not None
+            },
+        }
 
     async def run(self) -> None:
         await self.repeat(self.run_once, POLL_SECONDS, "the rotation of keys failed")
 
     async def run_once(self) -> None:
-        """Rolls out the versions that wait for it, until there is none, unless another worker does."""
-        if not await key_versions.find_unfinished(self._pool):
+        """Rolls out the versions that wait for it, and encrypts what is in clear, until there is nothing left, unless
+        another worker does."""
+        if not await key_versions.find_unfinished(self._pool) and not await clear_fields.is_due(self._pool):
             return
         async with self._connected() as connection:
             if not await connection.fetchval("select pg_try_advisory_lock($1)", ROTATION_LOCK_ID):
@@ -64,9 +74,14 @@ class KeyRotation(Polling):
             # A job that was claimed before it was rewritten ends within this time, and so does a request.
             seconds = float(await connection.fetchval(SELECT_PAUSE))
             while not self._stopping.is_set():
-                unfinished = await key_versions.find_unfinished(connection)
-                if not unfinished:
+                unfinished, is_clear_due = (
+                    await key_versions.find_unfinished(connection),
+                    await clear_fields.is_due(connection),
+                )
+                if not unfinished and not is_clear_due:
                     return
+                if is_clear_due:
+                    await self._seal_clear_fields(connection)
                 for purpose, version, may_move, may_retire in unfinished:
                     if may_move and self._is_active(purpose, version):
                         await self._roll_out(connection, purpose, version, may_retire=may_retire)
@@ -88,6 +103,13 @@ class KeyRotation(Polling):
             if may_retire:
                 retired = await key_versions.retire_replaced(connection, purpose, version)
                 log.info("versions of a data key are retired", purpose=purpose, versions=retired)
+
+    async def _seal_clear_fields(self, connection: Connection) -> None:
+        """Encrypts what earlier versions stored in clear, and ends that if there was nothing."""
+        done = await self._pass_over_all(connection, clear_fields.PURPOSE, clear_fields.VERSION)
+        if done is not None and not done.rows:
+            await clear_fields.finish(connection)
+            log.info("no personal data of payers are stored in clear any more")
 
     async def _pass_over_all(self, connection: Connection, purpose: str, version: int) -> Rewritten | None:
         """Looks at everything once, from where the last pass was interrupted. Returns what the whole pass did, or None
@@ -125,6 +147,17 @@ async def rewrite_window(
     window, done = await key_moves.read_window(connection, column, position, vault), Rewritten()
     for merchant_id, row_ids in by_merchant(window.stale):
         done.add(await key_moves.rewrite_rows(connection, column, merchant_id, row_ids, vault))
+        await asyncio.sleep(PAUSE_SECONDS)
+    return done, window.position
+
+
+async def seal_clear_window(
+    column: SealedColumn, clear: ClearFields, vault: Vault, connection: Connection, position: Position
+) -> tuple[Rewritten, Position]:
+    """Encrypts what the next rows of a table have in clear."""
+    window, done = await clear_fields.read_clear_window(connection, column, clear, position), Rewritten()
+    for merchant_id, row_ids in by_merchant(window.stale):
+        done.add(await clear_fields.seal_rows(connection, column, clear, merchant_id, row_ids, vault))
         await asyncio.sleep(PAUSE_SECONDS)
     return done, window.position
 

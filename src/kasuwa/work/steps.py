@@ -95,6 +95,8 @@ class StepRunner:
         step = self._steps[job.kind]
         if secrets is None and step.restore_secrets is not None:
             secrets = step.restore_secrets(job, self._vault)
+        if step.open_job is not None:
+            job = step.open_job(job, self._vault)
         began = time.perf_counter()
         try:
             with self._deadlines.within(RAIL_DEADLINE_SECONDS):

@@ -13,6 +13,7 @@ from kasuwa.core.events import event_id, parse_event_id
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import payer_in
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
+from kasuwa.core.sealed_payers import Unsealer, device_of, payment_payer_aad, unseal_payer
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
@@ -38,7 +39,7 @@ ATTEMPTS = """
 """
 
 # The payer's details are stored in the payment of the transaction.
-PAYMENT_DETAIL = "select detail::text from payment where merchant_id = $1 and key = $2"
+PAYMENT_DETAIL = "select detail::text, payer_sealed from payment where merchant_id = $1 and key = $2"
 
 # An object that is not a transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary) or
 # a reference that several transactions share: a bulk, a payer's order with more than one attempt, a loan.
@@ -117,11 +118,13 @@ class TrailEntry(msgspec.Struct):
 TRAIL: "msgspec.json.Decoder[list[TrailEntry]]" = msgspec.json.Decoder(list[TrailEntry])
 
 
-async def transaction_timeline(connection: Connection, row: Transaction) -> list[dict[str, Any]]:
-    return render_timeline(await transaction_entries(connection, row))
+async def transaction_timeline(unseal: Unsealer, connection: Connection, row: Transaction) -> list[dict[str, Any]]:
+    return render_timeline(await transaction_entries(unseal, connection, row))
 
 
-async def object_timeline(connection: Connection, merchant_id: int, reference: str) -> list[dict[str, Any]] | None:
+async def object_timeline(
+    unseal: Unsealer, connection: Connection, merchant_id: int, reference: str
+) -> list[dict[str, Any]] | None:
     """Returns the timeline of an object, or None if there is no entry. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
     made = await connection.fetch(SELECT_CREATED, merchant_id, reference)
@@ -130,7 +133,7 @@ async def object_timeline(connection: Connection, merchant_id: int, reference: s
     shared = await connection.fetch(SELECT_TRANSACTIONS, merchant_id, reference, MAX_DETAILED)
     for *record, count in reversed(shared):  # oldest first, as entries with the same time
         row, left_out["transactions"] = Transaction(*record), count - len(shared)
-        for entry in await transaction_entries(connection, row):
+        for entry in await transaction_entries(unseal, connection, row):
             entry.details = {"txnRef": row.txn_ref, **entry.details}
             entries.append(entry)
     known_postings = {entry.details["seq"] for entry in entries if entry.kind == "posting"}
@@ -158,12 +161,12 @@ async def resolve_event_id(connection: Connection | Pool, merchant_id: int, text
     return text if found is None else str(found)
 
 
-async def transaction_entries(connection: Connection, row: Transaction) -> list[TimelineEntry]:
+async def transaction_entries(unseal: Unsealer, connection: Connection, row: Transaction) -> list[TimelineEntry]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
     entries = [
         TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.message) for e in TRAIL.decode(row.trail)
     ]
-    await add_payer(connection, row, entries)
+    await add_payer(unseal, connection, row, entries)
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
         entries.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
@@ -182,13 +185,15 @@ def dispute_entries(dispute_id: str, amount: int, trail: str) -> list[TimelineEn
     return [TimelineEntry(step.at, 2, "dispute", step.step, more) for step in TRAIL.decode(trail)]
 
 
-async def add_payer(connection: Connection, row: Transaction, entries: list[TimelineEntry]) -> None:
+async def add_payer(unseal: Unsealer, connection: Connection, row: Transaction, entries: list[TimelineEntry]) -> None:
     """Adds the payer's address and device, if they are known, to the first entry."""
-    detail = row.detail
+    payer = payer_in(row.detail)
     if row.kind == "payment":
         key = row_key(row.merchant_id, "payment", row.txn_ref)
-        detail = await connection.fetchval(PAYMENT_DETAIL, row.merchant_id, key) or "{}"
-    payer = payer_in(detail)
+        found = await connection.fetchrow(PAYMENT_DETAIL, row.merchant_id, key)
+        detail, sealed = found or ("{}", None)
+        data = unseal_payer(row.merchant_id, payment_payer_aad(row.txn_ref), sealed, unseal)
+        payer = device_of(data) | payer_in(detail)
     if entries and payer:
         entries[0].details = {**entries[0].details, **payer}
 

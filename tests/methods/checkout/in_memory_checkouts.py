@@ -5,7 +5,14 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import Write
-from kasuwa.core.checkouts import DETAIL_DECODER, Checkout, CheckoutDetail, CheckoutSource, checkout_key, source_key
+from kasuwa.core.checkouts import (
+    Checkout,
+    CheckoutDetail,
+    CheckoutSource,
+    checkout_key,
+    read_checkout_detail,
+    source_key,
+)
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Decision, Job
 from kasuwa.core.decoding import decode
@@ -28,6 +35,7 @@ from kasuwa.methods.checkout.payer_model import (
 )
 from kasuwa.rails.ports import NO_CALL_MADE
 from tests.methods.payment.in_memory_payments import APPROVED, InMemoryPayments, PaymentInProgress, opened
+from tests.rule_context import VAULT
 
 CARD = EnteredCard("4111110000000013", "12", "30", "000")
 ANY_TOTAL = 10**15
@@ -71,7 +79,7 @@ class InMemoryCheckout:
 
     @property
     def detail(self) -> CheckoutDetail:
-        return DETAIL_DECODER.decode(self.row.detail)
+        return read_checkout_detail(self.row, VAULT.unseal)
 
     @property
     def expiry_job(self) -> Job | None:

@@ -11,7 +11,7 @@ from kasuwa.core.purpose import PurposeEffects
 from kasuwa.methods.checkout.actions import BEGIN_ATTEMPT
 from kasuwa.methods.checkout.payer_model import BeginAttempt
 from kasuwa.methods.checkout.rules import attempt
-from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, WATCH
+from kasuwa.methods.payment.model import JOB_DATA_DECODER, RAIL_ROUTES, WATCH
 from tests.methods.checkout.in_memory_checkouts import CARD, ENTERED, InMemoryCheckout
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -70,7 +70,7 @@ def test_an_ended_checkout_keeps_nothing_of_its_payer_and_the_payment_does() -> 
     assert (checkout.detail.fullname, checkout.detail.email) == ("Ada Obi", "ada@example.com")
     paying = checkout.pay()
     assert (checkout.detail.fullname, checkout.detail.email, checkout.detail.meta) == ("", "", "")
-    detail = DETAIL_DECODER.decode(paying.payment.detail)
+    detail = paying.detail
     assert (detail.fullname, detail.email, detail.meta) == ("Ada Obi", "ada@example.com", '{"shelf":7}')
     assert paying.row.order_ref == "basket-1"
 
@@ -155,13 +155,13 @@ def test_a_field_that_the_channel_refuses_is_named_and_nothing_begins() -> None:
 def test_a_payer_whom_the_merchant_did_not_name_is_the_one_who_filled_in_the_page() -> None:
     checkout = InMemoryCheckout(user=None)
     paying = checkout.begin(fullname="Bola Ade", email="bola@example.com", address="192.0.2.7")
-    detail = DETAIL_DECODER.decode(paying.payment.detail)
+    detail = paying.detail
     assert (detail.fullname, detail.email, detail.ip) == ("Bola Ade", "bola@example.com", "192.0.2.7")
 
 
 def test_a_payer_whom_the_merchant_named_is_not_replaced() -> None:
     paying = InMemoryCheckout().begin(fullname="Bola Ade", email="bola@example.com")
-    detail = DETAIL_DECODER.decode(paying.payment.detail)
+    detail = paying.detail
     assert (detail.fullname, detail.email) == ("Ada Obi", "ada@example.com")
 
 
@@ -267,7 +267,7 @@ def test_a_partly_paid_transfer_is_returned_when_it_is_abandoned() -> None:
     checkout = InMemoryCheckout()
     paying = checkout.begin("bank_transfer")
     paying.receive_answer(challenge())
-    account = DETAIL_DECODER.decode(paying.payment.detail).inbound_account_number
+    account = paying.detail.inbound_account_number
     checkout.payments.put("pay_account", accountNumber=account, amount="100.00")
     assert checkout.payments.balance("unapplied:main:NGN") == 10_000
     checkout.abandon(paying.txn_ref)
@@ -357,7 +357,7 @@ def test_a_card_is_entered_on_the_vendors_page_and_no_number_is_taken_here() -> 
     assert (paying.payment.stage, paying.payment.sealed_card) == ("awaiting_payer", None)
     work = JOB_DATA_DECODER.decode(paying.job.work)
     assert (work.vendor, work.is_hosted) == ("vendor", True)
-    back = DETAIL_DECODER.decode(paying.payment.detail).redirect_url
+    back = paying.detail.redirect_url
     assert back == f"{URL}/pay/checkout/{checkout.detail.page_token}"
     paying.receive_answer(APPROVED)
     assert checkout.row.state == "paid"

@@ -144,8 +144,9 @@ def test_payments_of_earlier_versions_are_linked_when_the_service_is_prepared(
     customer_id = register(shop)["customer_id"]
     assert detail(shop, customer_id)["transactions"] == []
     vault = deployment.run_on_connection(partial(open_vault, secret_key=secret_key_of(settings)))
-    linked = deployment.run_on_connection(lambda connection: customer_links.link_customers(connection, vault.digest))
+    link = partial(customer_links.link_customers, digest=vault.digest, unseal=vault.unseal)
+    linked = deployment.run_on_connection(link)
     assert linked == 2
     assert [line["txnRef"] for line in detail(shop, customer_id)["transactions"]] == [paid["txnRef"]]
-    again = deployment.run_on_connection(lambda connection: customer_links.link_customers(connection, vault.digest))
+    again = deployment.run_on_connection(link)
     assert (again, mark_payment(vault.digest, 1, "", PaymentMark("card"))) == (0, '{"method":"card","customer":""}')

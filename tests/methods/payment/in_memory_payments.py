@@ -34,13 +34,14 @@ from kasuwa.ledger.apply import LedgerChanges, apply_group
 from kasuwa.ledger.chart import Account, open_account
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.payment.actions import ANSWER_CHALLENGE, PAYMENT, PURPOSES, RESOURCES, SANDBOX
-from kasuwa.methods.payment.model import KIND, Payment, payment_key
+from kasuwa.methods.payment.model import KIND, Payment, PaymentDetail, payment_key
+from kasuwa.methods.payment.payer_model import open_payment_job, read_detail
 from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
 from kasuwa.rails import ports
 from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.ports import Answer
-from tests.rule_context import MERCHANT, NOW, context
+from tests.rule_context import MERCHANT, NOW, VAULT, context
 
 STEPS = {step.kind: step for method in (PAYMENT, DISBURSE) for step in method.steps}
 WRITES = [action for action in (*PAYMENT.actions, *RESOURCES, *SANDBOX) if isinstance(action, Write)]
@@ -252,9 +253,19 @@ class PaymentInProgress:
         return self.payments.payment(self.txn_ref)
 
     @property
+    def detail(self) -> PaymentDetail:
+        """Returns the detail with the payer's data."""
+        return read_detail(self.payment, VAULT.unseal)
+
+    @property
     def job(self) -> Job:
         (job,) = self.payments.jobs(self.row.key)
         return job
+
+    @property
+    def opened_job(self) -> Job:
+        """Returns the job as its rail is called with it."""
+        return open_payment_job(self.job, VAULT)
 
     @property
     def state(self) -> tuple[str, str, str | None]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER
+from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.plan_model import TERMS_DECODER
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -73,7 +73,7 @@ def test_a_field_only_in_charge_counts_as_if_initiate_had_it(payments: InMemoryP
         assert getattr(first.row, attribute) == getattr(second.row, attribute)
     for attribute in ("charged", "settled"):
         assert getattr(first.payment, attribute) == getattr(second.payment, attribute)
-    details = [DETAIL_DECODER.decode(paying.payment.detail) for paying in (first, second)]
+    details = [paying.detail for paying in (first, second)]
     terms = ("split", "bearer", "recurrent", "installments", "redirect_url")
     same = (*terms, "fullname", "email", "ip", "fingerprint", "meta")
     assert [getattr(details[0], one) for one in same] == [getattr(details[1], one) for one in same]
@@ -125,9 +125,9 @@ def test_a_field_that_differs_in_charge_is_refused_and_nothing_changes(
 
 def test_a_meta_with_its_fields_in_another_order_is_equal(payments: InMemoryPayments) -> None:
     paying = begun(payments, meta={"a": {"x": 1, "y": 2}, "b": [1.50]})
-    kept = DETAIL_DECODER.decode(paying.payment.detail).meta
+    kept = paying.detail.meta
     assert isinstance(charge(payments, paying, "PIN", meta={"b": [1.50], "a": {"y": 2, "x": 1}}), Decision)
-    assert DETAIL_DECODER.decode(paying.payment.detail).meta == kept
+    assert paying.detail.meta == kept
 
 
 def test_two_different_splits_are_refused(payments: InMemoryPayments) -> None:

@@ -9,6 +9,7 @@ from kasuwa.core.banks import banks_by_code, is_account_of
 from kasuwa.core.inbound_accounts import ACCOUNT
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, EnrolledPhone
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.channels import chargeable_banks
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer
 from kasuwa.methods.payment.steps import order_of
@@ -23,7 +24,7 @@ from tests.methods.payment.in_memory_payments import (
     challenge,
     fields_of,
 )
-from tests.rule_context import merchant
+from tests.rule_context import VAULT, merchant
 
 GHANA = {"type": "ghana", "country": "GH", "currency": "GHS", "phonenumber": "0240000001", "network": "MTN"}
 MPESA = {"type": "mpesa", "country": "KE", "currency": "KES", "phonenumber": "0700000001"}
@@ -123,13 +124,13 @@ def test_zenith_requires_phone_and_account_number(payments: InMemoryPayments) ->
 
 def test_a_phone_is_enrolled_once_for_each_merchant(payments: InMemoryPayments) -> None:
     first, second = begin(payments, "phone"), begin(payments, "phone")
-    assert [DETAIL_DECODER.decode(one.payment.detail).enrolment for one in (first, second)] == [True, False]
+    assert [one.detail.enrolment for one in (first, second)] == [True, False]
     assert len(payments.of_type(EnrolledPhone)) == 1
     assert "enrolment" not in msgspec.to_builtins(second.receive_answer(challenge()).reply)
     spelled_otherwise = begin(payments, "phone", phonenumber="+2348031234567")
-    assert not DETAIL_DECODER.decode(spelled_otherwise.payment.detail).enrolment
+    assert not spelled_otherwise.detail.enrolment
     other = begin(payments, "phone", phonenumber="08031234568")
-    assert DETAIL_DECODER.decode(other.payment.detail).enrolment
+    assert other.detail.enrolment
 
 
 @pytest.mark.parametrize(
@@ -147,14 +148,14 @@ def test_every_required_field_of_the_payer_reaches_the_rail(
     payments: InMemoryPayments, method: str, fields: dict[str, Any], expected: dict[str, str]
 ) -> None:
     paying = PaymentInProgress(payments, payments.put("charge", method, amount="1500.00", **fields))
-    order = order_of(paying.job, JOB_DATA_DECODER.decode(paying.job.work), payments.now)
+    order = order_of(paying.job, JOB_DATA_DECODER.decode(paying.opened_job.work), payments.now)
     assert {name: getattr(order, name) for name in expected} == expected
-    stored = DETAIL_DECODER.decode(paying.payment.detail)
+    stored = paying.detail
     assert {name: getattr(stored, name) for name in expected} == expected
     paying.receive_answer(DECLINED)
     erased = erase_payer(ErasablePayment(*msgspec.structs.astuple(paying.payment)))
     assert isinstance(erased, ErasablePayment)
-    left = DETAIL_DECODER.decode(erased.detail)
+    left = read_detail(erased, VAULT.unseal)
     assert (left.payer, left.payer_account, left.network) == ("", "", "")
 
 
@@ -166,7 +167,7 @@ def test_a_qr_code_names_merchant_amount_and_page(payments: InMemoryPayments) ->
     reply = msgspec.to_builtins(paying.receive_answer(challenge()).reply)
     assert "1500.00" in reply["qr_code"]
     assert "Ada Shirts" in reply["qr_code"]
-    page = DETAIL_DECODER.decode(paying.payment.detail).page_token
+    page = paying.detail.page_token
     assert reply["qr_image"] == f"{URL}/pay/{page}/qr.svg"
 
 
@@ -195,7 +196,7 @@ def test_an_account_number_in_use_is_not_given_again(payments: InMemoryPayments)
 def test_a_provider_with_a_page_sends_the_payer_there(payments: InMemoryPayments, fields: dict[str, str]) -> None:
     paying = PaymentInProgress(payments, payments.put("charge", "mobile_money", amount="1500.00", **fields))
     reply = msgspec.to_builtins(paying.receive_answer(challenge("redirect")).reply)
-    assert reply["authURL"] == f"{URL}/pay/{DETAIL_DECODER.decode(paying.payment.detail).page_token}"
+    assert reply["authURL"] == f"{URL}/pay/{paying.detail.page_token}"
     assert "auth_type" not in reply
 
 

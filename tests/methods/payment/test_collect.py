@@ -10,7 +10,7 @@ from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.scenario import InjectedFault
 from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.payment.model import DETAIL_DECODER, WALLET_INSUFFICIENT
+from kasuwa.methods.payment.model import WALLET_INSUFFICIENT
 from kasuwa.methods.payment.rules.collect import REQUIRED_FIELDS, PayerFields, collect_payment, need_collect
 from kasuwa.methods.payment.rules.refund import USED_FOR_LOAN_OR_SAVINGS
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
@@ -168,6 +168,6 @@ def test_a_collection_uses_up_an_injected_fault(payments: InMemoryPayments) -> N
 
 def test_the_purpose_is_stored_with_the_payment(payments: InMemoryPayments) -> None:
     paying = PaymentInProgress(payments, ask(payments, "qrpay", state="later"))
-    detail = DETAIL_DECODER.decode(paying.payment.detail)
+    detail = paying.detail
     assert (detail.purpose, detail.otp_reply_state, detail.bearer) == (PURPOSE, "later", "merchant")
     assert not isinstance(ask(payments, "qrpay"), Refusal)

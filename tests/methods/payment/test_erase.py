@@ -7,10 +7,12 @@ import pytest
 
 from kasuwa.core.decision import FieldError, Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, DETAIL_DECODER, SavedCard
+from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, SavedCard
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.plan_model import PAUSED
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
 from tests.methods.payment.in_memory_payments import NOBODY_ASKED, InMemoryPayments, PaymentInProgress, begin, paid_card
+from tests.rule_context import VAULT
 
 
 @pytest.fixture
@@ -31,13 +33,14 @@ def as_payers(paying: PaymentInProgress) -> ErasablePayment:
 def test_erasing_a_final_payment_removes_only_the_payer(payments: InMemoryPayments) -> None:
     user = {"firstname": "Ada", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0"}
     paid = as_payers(paid_card(payments, user=user, meta={"basket": 7}))
-    before = DETAIL_DECODER.decode(paid.detail)
+    before = read_detail(paid, VAULT.unseal)
     assert all((before.fullname, before.email, before.ip, before.fingerprint, before.meta))
     forgotten = erase_payer(paid)
     assert isinstance(forgotten, ErasablePayment)
     left = msgspec.structs.replace(before, fullname="", email="", payer="", ip="", fingerprint="", meta="")
-    assert DETAIL_DECODER.decode(forgotten.detail) == left
-    assert msgspec.structs.replace(forgotten, detail=paid.detail) == paid
+    assert read_detail(forgotten, VAULT.unseal) == left
+    assert forgotten.payer_sealed is None
+    assert msgspec.structs.replace(forgotten, detail=paid.detail, payer_sealed=paid.payer_sealed) == paid
     assert erase_payer(forgotten) == forgotten
 
 

@@ -1,20 +1,23 @@
 """`meta`, IP address and device of the payer over HTTP: stored with the payment, shown only where allowed."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from kasuwa.methods.payment.payer_model import open_detail
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient, card
 from tests.running import Deployment
+from tests.sealed_rows import read_vault
 
 NOW = "2026-01-05T09:30:00+01:00"
 USER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0e1d2"}
 META = {"basket": 7, "lines": [{"sku": "a", "price": 1.5}], "none": None}
 KEPT = """
-    select detail ->> 'ip', detail ->> 'fingerprint', detail ->> 'meta' from payment p join merchant m
+    select p.merchant_id, p.txn_ref, p.detail::text, p.payer_sealed from payment p join merchant m
     using (merchant_id) where m.mid = $1 and p.txn_ref = $2
 """
 
@@ -26,7 +29,9 @@ def client(open_shop: Callable[..., MerchantClient]) -> PaymentClient:
 
 def kept(deployment: Deployment, client: PaymentClient, txn_ref: str) -> tuple[Any, ...]:
     [row] = deployment.fetch(KEPT, client.shop.mid, txn_ref)
-    return tuple(row)
+    merchant_id, _, stored, sealed = row
+    detail = open_detail(merchant_id, txn_ref, stored, sealed, asyncio.run(read_vault(deployment)).unseal)
+    return detail.ip, detail.fingerprint, detail.meta
 
 
 def events_text(client: PaymentClient) -> str:

@@ -12,7 +12,6 @@ from kasuwa.core.inbound_accounts import ACCOUNT, PersonalizedAccountRow, person
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.payment.model import DETAIL_DECODER
 from kasuwa.methods.payment.rules.inbound_transfer import UNKNOWN_ACCOUNT
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
@@ -40,7 +39,7 @@ def shown(payments: InMemoryPayments) -> PaymentInProgress:
 
 
 def pay_in(payments: InMemoryPayments, paying: PaymentInProgress, amount: int) -> Any:
-    number = DETAIL_DECODER.decode(paying.payment.detail).inbound_account_number
+    number = paying.detail.inbound_account_number
     return payments.put("pay_account", accountNumber=number, amount=f"{amount / 100:.2f}")
 
 
@@ -166,7 +165,7 @@ def test_a_transfer_into_a_personalized_account_is_a_successful_payment(payments
     paying = PaymentInProgress(payments, decision)
     assert (decision.reply.txn_status, decision.reply.txn_ref) == ("successful", paying.txn_ref)
     assert (paying.state, decision.follow_up, decision.jobs) == (("successful", "done", None), None, ())
-    row, payment, detail = paying.row, paying.payment, DETAIL_DECODER.decode(paying.payment.detail)
+    row, payment, detail = paying.row, paying.payment, paying.detail
     assert (row.order_ref, row.amount, row.fee, row.vat, row.code) == ("tenant 12", CHARGED, 1_500, 113, "00")
     assert (payment.method, payment.charged, payment.settled, payment.received) == (
         "bank_transfer",

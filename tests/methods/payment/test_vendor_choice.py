@@ -13,7 +13,7 @@ from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.payers import PAYMENT_MARK_DECODER
 from kasuwa.core.routing import RailDemand
-from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER
+from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.rules.on_rail_answer import RAIL_UNAVAILABLE as NOT_AVAILABLE
 from kasuwa.rails import ports
 from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, VendorCard, VendorToken
@@ -80,7 +80,7 @@ def vendors_in(paying: PaymentInProgress) -> set[str | msgspec.UnsetType]:
         paying.job.rail,
         work.vendor,
         mark.vendor,
-        DETAIL_DECODER.decode(paying.payment.detail).vendor,
+        paying.detail.vendor,
     }
 
 

@@ -103,7 +103,7 @@ def test_card_that_was_issued_here_is_charged_by_its_number_all_the_same() -> No
 def test_payment_begins_at_the_vendor_that_is_written_with_it() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     paying = begin(payments, user={"email": "ada@example.com", "firstname": "Ada"}, redirect_url="https://shop.example")
-    work = JOB_DATA_DECODER.decode(paying.job.work)
+    work = JOB_DATA_DECODER.decode(paying.opened_job.work)
     order = order_of(paying.job, work, NOW)
     assert (order.vendor, order.step, order.payer_email, order.payer_name) == (
         *("paystack", ports.BEGIN),

@@ -9,6 +9,7 @@ from kasuwa.core.checkouts import Checkout, checkout_key
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
+from kasuwa.core.sealed_payers import Unsealer
 from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PLAIN, UNKNOWN_LINK, PayLink, link_key
 from kasuwa.methods.checkout.rules.pay_link import show_link
 from kasuwa.methods.checkout.wire import (
@@ -20,6 +21,7 @@ from kasuwa.methods.checkout.wire import (
     PaylinksRequest,
 )
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, payment_key, saved_card_key
+from kasuwa.methods.payment.payer_model import open_detail
 
 MAX_PAYMENTS_SHOWN = 50
 
@@ -38,8 +40,7 @@ TOTALS = """
     from checkout where merchant_id = $1 and source = 'link' and source_id = $2 and source_id <> ''
 """
 PAYMENTS = f"""
-    select t.txn_ref, c.txn_ref, t.amount, coalesce(p.detail ->> 'fullname', ''), coalesce(p.detail ->> 'email', ''),
-        p.method, c.ended_at
+    select t.txn_ref, c.txn_ref, t.amount, p.detail, p.payer_sealed, p.method, c.ended_at
     from checkout c
     join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.payment_ref
     join payment p on p.merchant_id = c.merchant_id and p.txn_ref = c.payment_ref
@@ -116,18 +117,20 @@ async def show_link_detail(
     request: PaylinkDetailRequest, merchant: Merchant, reader: ActionReader
 ) -> PaylinkDetailReply | Refusal:
     async with reader.snapshot() as snapshot:
-        shown = await read_detail(request.link_id, merchant.merchant_id, snapshot, reader.public_url)
+        shown = await read_link_detail(request.link_id, merchant.merchant_id, snapshot, reader)
     return UNKNOWN_LINK if shown is None else PaylinkDetailReply(message="Link", data=shown)
 
 
-async def read_detail(link_id: str, merchant_id: int, reader: Reader, public_url: str) -> PaylinkDetail | None:
+async def read_link_detail(
+    link_id: str, merchant_id: int, snapshot: Reader, reader: ActionReader
+) -> PaylinkDetail | None:
     """Returns a link with its payments and totals, or None if there is none."""
-    link = await read_link(merchant_id, link_id, reader)
+    link = await read_link(merchant_id, link_id, snapshot)
     if link is None:
         return None
-    [[checkouts, paid, total]] = await reader.fetch(TOTALS, merchant_id, link_id)
-    payments = await reader.fetch(PAYMENTS, merchant_id, link_id)
-    record, terms = show_link(link, public_url), LINK_DETAIL_DECODER.decode(link.detail)
+    [[checkouts, paid, total]] = await snapshot.fetch(TOTALS, merchant_id, link_id)
+    payments = await snapshot.fetch(PAYMENTS, merchant_id, link_id)
+    record, terms = show_link(link, reader.public_url), LINK_DETAIL_DECODER.decode(link.detail)
     return PaylinkDetail(
         link_id=record.link_id,
         link=record.link,
@@ -147,18 +150,19 @@ async def read_detail(link_id: str, merchant_id: int, reader: Reader, public_url
         checkouts=checkouts,
         paid_count=paid,
         total=format_minor(total),
-        payments=[show_payment(*row) for row in payments],
+        payments=[show_payment(row, merchant_id, reader.unseal) for row in payments],
     )
 
 
-def show_payment(*row: Any) -> PaylinkPayment:
-    txn_ref, checkout_ref, amount, fullname, email, method, ended_at = row
+def show_payment(row: Any, merchant_id: int, unseal: Unsealer) -> PaylinkPayment:
+    txn_ref, checkout_ref, amount, detail, sealed, method, ended_at = row
+    payer = open_detail(merchant_id, txn_ref, detail, sealed, unseal)
     return PaylinkPayment(
         txn_ref=txn_ref,
         checkout_ref=checkout_ref,
         amount=format_minor(amount),
-        fullname=fullname,
-        email=email,
+        fullname=payer.fullname,
+        email=payer.email,
         method=method,
         date_paid=utc_text(ended_at),
     )

@@ -10,7 +10,7 @@ import msgspec
 
 from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, MemoryRead, Read, Step, Write
 from kasuwa.core.banks import check_account_number, check_bank_code
-from kasuwa.methods.payment import lookups, model, plan_model, steps, store, wire, wire_reply
+from kasuwa.methods.payment import lookups, model, payer_model, plan_model, steps, store, wire, wire_reply
 from kasuwa.methods.payment.rules import (
     channels,
     charge_card,
@@ -215,6 +215,7 @@ PAYMENT = ApiMethod(
                 *("card", steps.call_rail, on_rail_answer.need_answer, on_rail_answer.decide_answer),
                 extra_lanes=OTHER_LANES,
                 restore_secrets=steps.unseal_saved_card,
+                open_job=payer_model.open_payment_job,
             )
             for kind in (model.OPEN, model.CHARGE, model.VALIDATE, model.QUERY)
         ),
@@ -236,6 +237,7 @@ PAYMENT = ApiMethod(
             *("card", steps.call_rail, late_money.need_watch, late_money.decide_watch),
             extra_lanes=OTHER_LANES,
             accepts_callback=False,
+            open_job=payer_model.open_payment_job,
         ),
         *(
             Step(

@@ -163,7 +163,9 @@ class InstallmentTerms(msgspec.Struct, frozen=True):
 
 
 class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The request data of a payment (column payment.detail). Only the charge step of a card adds to it."""
+    """The request data of a payment (column payment.detail). Only the charge step of a card adds to it.
+
+    Personal fields are stored apart, encrypted (payer_model.py)."""
 
     country: str = "NG"
     fullname: str = ""
@@ -250,7 +252,7 @@ class Payment(Row):
     charged: int  # what the payer pays
     settled: int  # what the merchant gets, before a split
     expires_at: datetime
-    detail: str  # a PaymentDetail
+    detail: str  # a PaymentDetail without its personal fields, see payer_model.py
     stage: str
     auth: str  # authentication that the rail asks for: PIN, OTP, 3DSecure, device …
     session: str  # the rail's own reference
@@ -263,6 +265,7 @@ class Payment(Row):
     refunds: int  # number of refunds that have ended
     facts: str  # a PaymentFacts
     disputed: int = 0  # amount of its disputes that were not won: it cannot be refunded as well
+    payer_sealed: bytes | None = None  # the encrypted PayerData; None if nothing is known of the payer, or erased
 
     @property
     def is_open(self) -> bool:
@@ -385,6 +388,9 @@ class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     # Job kind of the step that was sent to the rail last. A QUERY job asks about this one.
     last_step: str = msgspec.field(default="", name="step")
     session: str = ""
+    # The payer's fullname, email, payer and payer_account: an encrypted PayerData in base64. The fields themselves are
+    # stored in jobs of earlier versions only.
+    sealed_payer: str = ""
     payer: str = ""
     payer_account: str = ""
     provider: str = ""

@@ -72,7 +72,7 @@ class Plan(Row):
     token: str  # of the saved card
     currency: str
     first_ref: str  # of the payment that started the plan
-    detail: str  # a PlanTerms
+    detail: str  # a PlanTerms without personal fields, see payer_model.py
     created_at: datetime
     state: str
     cycle: int  # number of the current due date, from 1
@@ -83,6 +83,7 @@ class Plan(Row):
     last_ref: str  # of the newest charge
     charging: bool  # whether a charge is in progress
     facts: str  # JSON list of the cycles that were missed
+    payer_sealed: bytes | None = None  # the encrypted PayerData of its charges
 
     @property
     def is_open(self) -> bool:

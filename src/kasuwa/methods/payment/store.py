@@ -8,57 +8,43 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET
 
-from kasuwa.core.calendar import utc_text
 from kasuwa.core.checkouts import PAID, Checkout, checkout_key
 from kasuwa.core.checkouts import REFERENCE_PREFIX as CHECKOUT_PREFIX
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
-from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
-from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, subject_in, subject_of
-from kasuwa.core.reading import ActionReader, Reader, ReplyReader, Snapshot, merchant_read
-from kasuwa.core.rejections import RecordedRejection
-from kasuwa.core.transactions import PENDING, SUCCESSFUL, Transaction, transaction_key
+from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
+from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.payment.model import (
-    DETAIL_DECODER,
-    FACTS_DECODER,
     KIND,
-    PENDING_MESSAGE,
     Payment,
-    PaymentDetail,
     payment_key,
 )
 from kasuwa.methods.payment.plan_model import Plan, plan_key
 from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
 from kasuwa.methods.payment.rules.installments import UNKNOWN_PLAN, reply_installment_plan
 from kasuwa.methods.payment.rules.recurrent import reply_recurrent
-from kasuwa.methods.payment.rules.refund import refundable_total
 from kasuwa.methods.payment.rules.replies import (
-    card_reply,
-    completed_message,
-    meta_of,
-    raw_document,
-    reply_step,
     reply_unpaid,
     report_checkout,
-    underpaid_message,
+)
+from kasuwa.methods.payment.rules.verification import (
+    AWAITING,
+    PaymentProgressRow,
+    PaymentRecord,
+    reply_refund,
+    reply_verify,
+    reply_wallet_movement,
 )
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_account
 from kasuwa.methods.payment.wire import InstallmentsRequest, PlansRequest, VerifyRequest
 from kasuwa.methods.payment.wire_reply import (
-    STEP_FIELDS,
     InstallmentReply,
     RecurrentReply,
-    RefundLine,
-    RejectionLine,
     VerifyReply,
 )
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref or refundRef"))
-AWAITING = "Awaiting Validation"
-# How many refunds a payment's verification lists, newest first; each is found by its own reference.
-# Contract: payment#refund
-MAX_LISTED_REFUNDS = 200
 # Prefix of refund references. Contract: #references
 REFUND_PREFIX = "GP|RF|"
 
@@ -67,13 +53,13 @@ MERCHANT = merchant_read("t.merchant_id", "p.merchant_id", "r.first_merchant", "
 BY_KEYS = f"""
     select u.n, {MERCHANT} as merchant,
         t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
-        p.expires_at, r.lines, a.posted, p.disputed, t.txn_ref, p.method, p.charged, p.received, p.stage,
-        p.auth, p.facts
+        p.expires_at, r.lines, a.posted, p.disputed, p.payer_sealed, t.txn_ref, p.method, p.charged, p.received,
+        p.stage, p.auth, p.facts
     from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
         lateral (select merchant_id, status, code, txn_ref, order_ref, message, currency from transaction
             where key = u.txn and merchant_id = u.merchant offset 0) t,
         lateral (select merchant_id, method, charged, received, refunded, refunding, refunds, token, detail, facts,
-                stage, auth, expires_at, disputed from payment
+                stage, auth, expires_at, disputed, payer_sealed from payment
             where key = u.payment and merchant_id = u.merchant offset 0) p
         cross join lateral (
             select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
@@ -125,59 +111,13 @@ WALLET_MOVEMENT = """
 """
 
 
-class Refund(msgspec.Struct, frozen=True, array_like=True):
-    """A refund as BY_KEYS lists it."""
-
-    txn_ref: str
-    status: str
-    amount: int
-    message: str
-    comment: str
-    created_at: datetime
-
-
-REFUNDS: "msgspec.json.Decoder[list[Refund]]" = msgspec.json.Decoder(list[Refund])
-
-
-class PaymentProgressRow(msgspec.Struct, frozen=True):
-    """The progress columns of a payment, as BY_KEYS reads them (a `replies.PaymentProgress`)."""
-
-    txn_ref: str
-    method: str
-    charged: int
-    received: int
-    stage: str
-    auth: str
-    facts: str
-
-
-class PaymentRecord(msgspec.Struct, frozen=True):
-    """A payment as BY_KEYS reads it."""
-
-    progress: PaymentProgressRow
-    status: str
-    code: str | None
-    order_ref: str
-    message: str
-    currency: str
-    refunded: int
-    refunding: int
-    token: str | None
-    detail: str
-    expires_at: datetime
-    refunds: str | None  # JSON array of Refund
-    # Present balance of the savings account, if the payment arrived after it was closed.
-    in_savings: int | None
-    disputed: int
-
-
 async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
     """Returns a payment, refund or wallet movement by one of the references that the request names."""
     refund_ref = read_refund_reference(request)
     if refund_ref is not None:
         async with reader.snapshot() as snapshot:
             payment = await find_refunded_payment(refund_ref, merchant, snapshot)
-        return UNKNOWN_REFERENCE if payment is None else reply_refund(payment, refund_ref)
+        return UNKNOWN_REFERENCE if payment is None else reply_refund(payment, refund_ref, reader.unseal)
     reference = request.txn_ref
     if reference is None and request.customer_txnref is None:
         return NO_REFERENCE
@@ -188,10 +128,10 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
             )
             if checkout is None:
                 return UNKNOWN_REFERENCE
-            return await verify_checkout(Checkout(*checkout), merchant, snapshot, reader.public_url)
+            return await verify_checkout(Checkout(*checkout), merchant, snapshot, reader)
     if reference is not None and "|" not in reference and reference.startswith("GP"):
         payment = await find_payment(reference, merchant, reader)
-        return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
+        return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url, reader.unseal)
     async with reader.snapshot() as snapshot:
         if reference is None:
             found = await snapshot.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
@@ -199,7 +139,7 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
                 request.customer_txnref or "", None if found is None else found[0], merchant, snapshot
             )
             if checkout is not None:
-                return await verify_checkout(checkout, merchant, snapshot, reader.public_url)
+                return await verify_checkout(checkout, merchant, snapshot, reader)
         else:
             found = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, reference)
         txn_ref = reference if found is None else found[0]
@@ -209,7 +149,7 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
             row = await snapshot.fetchrow(WALLET_MOVEMENT, merchant.merchant_id, txn_ref)
             return UNKNOWN_REFERENCE if row is None else reply_wallet_movement(*row)
         payment = await find_payment(txn_ref, merchant, snapshot)
-        return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url)
+        return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url, reader.unseal)
 
 
 async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: Snapshot) -> PaymentRecord | None:
@@ -221,7 +161,7 @@ async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: S
 async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> PaymentRecord | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
-    return None if row is None else PaymentRecord(PaymentProgressRow(*row[15:]), *row[2:15])
+    return None if row is None else PaymentRecord(PaymentProgressRow(*row[16:]), *row[1:16])
 
 
 # --- checkouts ------------------------------------------------------------------------------------------------------
@@ -251,42 +191,21 @@ async def find_checkout_of(
     return None if row is None else Checkout(*row)
 
 
-async def verify_checkout(checkout: Checkout, merchant: Merchant, reader: Snapshot, public_url: str) -> VerifyReply:
+async def verify_checkout(
+    checkout: Checkout, merchant: Merchant, snapshot: Snapshot, reader: ActionReader
+) -> VerifyReply:
     """Returns the state of a checkout, with the payment that paid it. Contract: payment#checkout"""
     newest = checkout.payment_ref or checkout.attempt_ref
-    payment = await find_payment(newest, merchant, reader) if newest else None
+    payment = await find_payment(newest, merchant, snapshot) if newest else None
     if checkout.state == PAID and payment is not None:
-        reply = reply_verify(payment, public_url)
+        reply = reply_verify(payment, reader.public_url, reader.unseal)
         reply.checkout_ref = UNSET
     else:
-        reply = reply_unpaid(checkout, AWAITING if payment is None else payment.message)
+        reply = reply_unpaid(checkout, AWAITING if payment is None else payment.message, reader.unseal)
     reply.txn_ref = checkout.txn_ref
     reply.customer_txnref = checkout.customer_txnref or None
-    reply.checkout = report_checkout(checkout, public_url)
+    reply.checkout = report_checkout(checkout, reader.public_url)
     return reply
-
-
-def reply_wallet_movement(
-    status: str, txn_ref: str, order_ref: str, message: str, currency: str, amount: int, detail: str
-) -> VerifyReply:
-    """Builds the verification of a repayment or deposit paid from the wallet."""
-    meta = SUBJECT_DETAIL_DECODER.decode(detail).meta
-    return VerifyReply(
-        txn_status=status,  # type: ignore[arg-type]
-        txn_ref=txn_ref,
-        customer_txnref=order_ref if order_ref != txn_ref else None,
-        message=message,
-        charged_amount=amount / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
-        currency=currency,
-        payment_method="wallet",
-        fullname="",
-        email="",
-        bank_message=message,
-        fraud_status="ok",
-        refunded_amount=format_minor(0),
-        meta=raw_document(meta),
-        **subject_in(detail),
-    )
 
 
 def read_refund_reference(request: VerifyRequest) -> str | None:
@@ -299,112 +218,6 @@ async def payment_of_refund(refund_ref: str, merchant: Merchant, reader: Reader)
     key = transaction_key(merchant.merchant_id, "refund", refund_ref)
     found = await reader.fetchrow(PAYMENT_OF_REFUND, key, merchant.merchant_id)
     return None if found is None else str(found[0])
-
-
-def refunds_of(payment: PaymentRecord) -> list[Refund]:
-    return REFUNDS.decode(payment.refunds) if payment.refunds else []
-
-
-def reply_refund(payment: PaymentRecord, refund_ref: str) -> VerifyReply:
-    """Builds the verification of a refund, in the format of a payment's. Contract: payment#verify, payment#refund"""
-    refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
-    progress, detail = payment.progress, DETAIL_DECODER.decode(payment.detail)
-    total = refundable_total(payment.detail, progress.facts, progress.charged)
-    left = min(total, progress.charged - payment.disputed) - payment.refunded - payment.refunding
-    return VerifyReply(
-        txn_status=refund.status,  # type: ignore[arg-type]
-        txn_ref=progress.txn_ref,
-        customer_txnref=payment.order_ref or None,
-        message=refund.message,
-        charged_amount=refund.amount / MINOR_PER_MAJOR if refund.status == SUCCESSFUL else 0,
-        currency=payment.currency,
-        payment_method="refund",
-        fullname=detail.fullname,
-        email=detail.email,
-        bank_message=refund.message,
-        fraud_status=FACTS_DECODER.decode(progress.facts).fraud,
-        refund_ref=refund_ref,
-        amount=format_minor(refund.amount),
-        refunded_amount=format_minor(payment.refunded),
-        refundable_amount=format_minor(max(0, left)),
-    )
-
-
-def reply_verify(payment: PaymentRecord, public_url: str) -> VerifyReply:
-    status, progress, detail = payment.status, payment.progress, DETAIL_DECODER.decode(payment.detail)
-    facts = FACTS_DECODER.decode(progress.facts)
-    pending_message = underpaid_message(progress.received, progress.charged) if progress.received else AWAITING
-    reply = VerifyReply(
-        txn_status=status,  # type: ignore[arg-type]
-        txn_ref=progress.txn_ref,
-        customer_txnref=payment.order_ref or None,
-        message=PENDING_MESSAGE
-        if status == PENDING
-        else completed_message(status, progress.method, payment.code, payment.message),
-        charged_amount=progress.charged / MINOR_PER_MAJOR if status == SUCCESSFUL else 0,
-        currency=payment.currency,
-        payment_method=progress.method,
-        fullname=detail.fullname,
-        email=detail.email,
-        bank_message=pending_message if status == PENDING else payment.message,
-        fraud_status=facts.fraud,
-        meta=meta_of(detail),
-    )
-    for name, subject in subject_of(detail.purpose).items():
-        setattr(reply, name, subject)
-    if facts.surplus:
-        reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
-    if status == SUCCESSFUL:
-        reply.refunded_amount = format_minor(payment.refunded)
-        if payment.disputed:
-            reply.disputed_amount = format_minor(payment.disputed)
-        card = detail.card or facts.card
-        if card is not None:
-            reply.card = card_reply(card)
-        if payment.token is not None:
-            reply.card_token = payment.token
-    elif status == PENDING:
-        add_next_step(reply, payment, detail, public_url)
-    if refunds := refunds_of(payment):
-        reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
-    if facts.rejections:
-        reply.rejections = [rejection_line(rejection) for rejection in reversed(facts.rejections)]
-    return reply
-
-
-def rejection_line(rejection: RecordedRejection) -> RejectionLine:
-    amount = None if rejection.amount is None else format_minor(rejection.amount)
-    return RejectionLine(amount=amount, reason=rejection.reason, at=utc_text(rejection.at))
-
-
-def left_unapplied(surplus: int, payment: PaymentRecord) -> int:
-    """Returns how much of a payment is still unapplied: not refunded, and not withdrawn from the savings account."""
-    left = surplus - payment.refunded
-    return max(0, left if payment.in_savings is None else min(left, payment.in_savings))
-
-
-def refund_line(line: Refund) -> RefundLine:
-    return RefundLine(
-        refund_ref=line.txn_ref,
-        txn_status=line.status,  # type: ignore[arg-type]
-        amount=format_minor(line.amount),
-        message=line.message,
-        comment=line.comment,
-        date_created=utc_text(line.created_at),
-    )
-
-
-def add_next_step(reply: VerifyReply, payment: PaymentRecord, detail: PaymentDetail, public_url: str) -> None:
-    """Adds the payer's next step to the verification, as the reply to `charge` has it: that reply may have been lost.
-
-    Contract: payment#verify
-    """
-    step = reply_step(payment.progress, detail, public_url)
-    if step is None:
-        return
-    for name in STEP_FIELDS:
-        setattr(reply, name, getattr(step, name))
-    reply.expires_at = utc_text(payment.expires_at)
 
 
 # --- rows of a payment, for its hosted page ---------------------------------------------------------------------------
@@ -439,20 +252,22 @@ PLAN = f"select {PLAN_COLUMNS} from payment_plan where merchant_id = $1 and kind
 PLANS_PER_YIELD = 5
 
 
-async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: ReplyReader) -> list[RecurrentReply]:
+async def list_recurrents(request: PlansRequest, merchant: Merchant, reader: ActionReader) -> list[RecurrentReply]:
     rows = await reader.fetch(PLANS, merchant.merchant_id, "recurrent", *request.offset_and_limit)
-    return await reader.make_lines(lambda row: reply_recurrent(Plan(*row)), rows)
+    return await reader.make_lines(lambda row: reply_recurrent(Plan(*row), reader.unseal), rows)
 
 
 async def list_installments(
-    request: InstallmentsRequest, merchant: Merchant, reader: ReplyReader
+    request: InstallmentsRequest, merchant: Merchant, reader: ActionReader
 ) -> list[InstallmentReply] | Refusal:
     merchant_id = merchant.merchant_id
     if request.id is None:
         rows = await reader.fetch(PLANS, merchant_id, "instalment", *request.offset_and_limit)
-        return await reader.make_lines(lambda row: reply_installment_plan(Plan(*row)), rows, at_once=PLANS_PER_YIELD)
+        return await reader.make_lines(
+            lambda row: reply_installment_plan(Plan(*row), reader.unseal), rows, at_once=PLANS_PER_YIELD
+        )
     rows = await reader.fetch(PLAN, merchant_id, "instalment", plan_key(merchant_id, request.id))
-    return [reply_installment_plan(Plan(*row)) for row in rows] or UNKNOWN_PLAN
+    return [reply_installment_plan(Plan(*row), reader.unseal) for row in rows] or UNKNOWN_PLAN
 
 
 # --- beneficiaries --------------------------------------------------------------------------------------------------

@@ -278,13 +278,14 @@ async def find_whole_reference(request: TransactionsRequest, merchant: Merchant,
 # --- what lists of the console add ---------------------------------------------------------------------------------
 
 PAYERS = """
-    select txn_ref, charged, refunded, disputed, detail, facts from payment where merchant_id = $1 and key = any($2)
+    select txn_ref, charged, refunded, disputed, detail, payer_sealed, facts from payment
+    where merchant_id = $1 and key = any($2)
 """
 DETAILS = "select txn_ref, detail from transaction where merchant_id = $1 and txn_ref = any($2)"
 
 
 async def list_payers(merchant_id: int, keys: list[bytes], reader: Reader) -> list[Any]:
-    """Returns txnRef, amounts charged, refunded and disputed, detail and facts of the payments with these keys."""
+    """Returns txnRef, amounts charged, refunded and disputed, detail, payer_sealed and facts of payments."""
     return await reader.fetch(PAYERS, merchant_id, keys)
 
 

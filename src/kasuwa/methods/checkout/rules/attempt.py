@@ -24,6 +24,8 @@ from kasuwa.core.checkouts import (
     checkout_key,
     checkout_url,
     find_source,
+    read_checkout_detail,
+    seal_checkout_detail,
 )
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
@@ -123,7 +125,8 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
     refused = check_begin(request, checkout, context, seen)
     if refused is not None:
         return refused
-    detail = name_payer(DETAIL_DECODER.decode(checkout.detail), request)
+    known = read_checkout_detail(checkout, context.vault.unseal)
+    detail = name_payer(known, request)
     order = build_attempt_order(request, checkout, detail, context, seen)
     if not isinstance(order, PaymentOrder):
         return order
@@ -135,9 +138,10 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
         return added
     is_session = request.channel == "card" and not order.is_hosted
     begun = begin_payment(order, context, OPEN_SESSION if is_session else CHARGE)
-    kept = msgspec.structs.replace(
-        checkout, attempt_ref=begun.reply.txn_ref, attempts=checkout.attempts + 1, detail=encode_text(detail)
-    )
+    kept = msgspec.structs.replace(checkout, attempt_ref=begun.reply.txn_ref, attempts=checkout.attempts + 1)
+    if detail != known:
+        stored, payer_sealed = seal_checkout_detail(detail, checkout.txn_ref, context)
+        kept = msgspec.structs.replace(kept, detail=stored, payer_sealed=payer_sealed)
     begun.rows += (kept, *added.rows)
     begun.groups += added.groups
     begun.jobs += added.jobs

@@ -14,8 +14,9 @@ from kasuwa.core.decision import Context, FieldError, LoadedRows, Row
 from kasuwa.core.documents import same_document
 from kasuwa.core.payers import mark_of, mark_payment
 from kasuwa.core.pricing import Price, bearer_of
-from kasuwa.core.transactions import Transaction, encode_text
+from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
+from kasuwa.methods.payment.payer_model import read_detail, seal_detail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
 
@@ -33,7 +34,13 @@ class AmendedTransaction(Transaction):
 class AmendedPayment(Payment):
     """A payment whose detail and amounts may change at the charge step."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = (*Payment.mutable_columns, "detail", "charged", "settled")
+    mutable_columns: ClassVar[tuple[str, ...]] = (
+        *Payment.mutable_columns,
+        "detail",
+        "payer_sealed",
+        "charged",
+        "settled",
+    )
 
 
 def amend_row(kind: type[R], row: Row, **changes: object) -> R:
@@ -48,7 +55,7 @@ def amend_payment(
 
     After the payment was charged, nothing is added: the rows are returned unchanged.
     """
-    detail = DETAIL_DECODER.decode(payment.detail)
+    detail = read_detail(payment, context.vault.unseal)
     planned = read_charge_plan(request, row, context)
     if isinstance(planned, list):
         return planned
@@ -137,7 +144,15 @@ def apply_terms(
         return faults
     mark = mark_of(payment.method, detail.vendor, price.charged)
     marked = mark_payment(context.digest, row.merchant_id, detail.email, mark)
+    stored, sealed = seal_detail(detail, payment.txn_ref, context)
     return (
         amend_row(AmendedTransaction, row, order_ref=order_ref, fee=price.fee, vat=price.vat, detail=marked),
-        amend_row(AmendedPayment, payment, detail=encode_text(detail), charged=price.charged, settled=price.settled),
+        amend_row(
+            AmendedPayment,
+            payment,
+            detail=stored,
+            payer_sealed=sealed,
+            charged=price.charged,
+            settled=price.settled,
+        ),
     )

@@ -17,6 +17,7 @@ from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import TransactionPurpose, rules_of, subject_of
 from kasuwa.core.references import hold_key, job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
+from kasuwa.core.sealed_payers import PayerData
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 from kasuwa.ledger import chart
@@ -40,6 +41,7 @@ from kasuwa.methods.payment.model import (
     payment_key,
     sealed_card_aad,
 )
+from kasuwa.methods.payment.payer_model import seal_detail, seal_job_payer
 from kasuwa.methods.payment.rules.vendor_choice import choose_vendor
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails.ports import CardSecrets
@@ -84,14 +86,19 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         context.scenario, context.injected_faults, RAIL_ROUTES[order.method].fault_rail, random_number
     )
     payment = make_payment(order, row, kind, context)
+    rail_payer = PayerData(
+        order.detail.fullname,
+        order.detail.email,
+        payer=order.detail.payer,
+        payer_account=order.detail.payer_account,
+    )
     work = PaymentJobData(
         sent_at=context.now.timestamp(),
         method=order.method,
         amount=order.price.charged,
         currency=order.currency,
         last_step=kind,
-        payer=order.detail.payer,
-        payer_account=order.detail.payer_account,
+        sealed_payer=seal_job_payer(rail_payer, row.txn_ref, context),
         provider=order.detail.provider,
         network=order.detail.network,
         attempt=order.attempt,
@@ -99,8 +106,6 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         sealed_card=order.sealed_card,
         merchant_name=context.merchant.name,
         vendor=order.detail.vendor,
-        email=order.detail.email,
-        fullname=order.detail.fullname,
         return_url=return_url_of(order.detail, context),
         expires_at=payment.expires_at.timestamp() if order.detail.vendor else 0,
         is_hosted=order.is_hosted,
@@ -211,6 +216,7 @@ def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Cont
             order.card_secrets.number, order.card_secrets.expiry_month, order.card_secrets.expiry_year
         )
         sealed = context.seal(sealed_card_aad(row.txn_ref), msgspec.json.encode(card))
+    detail, payer_sealed = seal_detail(order.detail, row.txn_ref, context)
     return Payment(
         key=payment_key(row.merchant_id, row.txn_ref),
         merchant_id=row.merchant_id,
@@ -219,7 +225,7 @@ def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Cont
         charged=order.price.charged,
         settled=order.price.settled,
         expires_at=context.now + PAYER_TIMEOUT,
-        detail=encode_text(order.detail),
+        detail=detail,
         stage=OPENING if kind == OPEN else CHARGING,
         auth="",
         session="",
@@ -231,6 +237,7 @@ def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Cont
         refunding=0,
         refunds=0,
         facts=encode_text(PaymentFacts()),
+        payer_sealed=payer_sealed,
     )
 
 

@@ -68,7 +68,7 @@ from kasuwa.methods.payment.rules.begin import (
     requeue_for_rail,
 )
 from kasuwa.methods.payment.rules.dry_run import preview_charge, preview_code, preview_order, preview_unchanged
-from kasuwa.methods.payment.rules.replies import reply_completed, reply_payment, reply_validated
+from kasuwa.methods.payment.rules.replies import reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
 
@@ -168,9 +168,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     if row.is_final or payment.stage != INITIATED:
         # A repeated charge gets the payer's step while that is awaited, and the result after the end.
         # Contract: payment#charge-repeat
-        repeated = Decision(
-            reply=reply_payment(row, payment, context.public_url), in_progress=payment.stage in RAIL_CALL_STAGES
-        )
+        repeated = Decision(reply=reply_payment(row, payment, context), in_progress=payment.stage in RAIL_CALL_STAGES)
         return preview_unchanged(repeated) if request.dry_run else repeated
     assert job is not None
     row, amended = terms
@@ -183,7 +181,7 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     sent = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
     rows = advance_stage(row, amended, CHARGING, context, "charged")
     job = requeue_for_rail(job, CHARGE, sent, context)
-    reply = reply_payment(*rows, context.public_url)
+    reply = reply_payment(*rows, context)
     return Decision(
         reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, sandbox=replace_faults(faults_left)
     )
@@ -308,12 +306,12 @@ def submit_code(
     if row is None or payment is None:
         return UNKNOWN_REFERENCE
     if payment.stage in RAIL_CALL_STAGES:
-        return Decision(reply=reply_payment(row, payment, context.public_url), in_progress=True)
+        return Decision(reply=reply_payment(row, payment, context), in_progress=True)
     if row.is_final:
-        return reply_final_outcome(row, payment)
+        return reply_final_outcome(row, payment, context)
     if payment.stage == OUTCOME_UNKNOWN and may_need_code(payment):
         # The outcome of the last step is not known. The rail may have accepted it, so it is not refused here.
-        return Decision(reply=reply_payment(row, payment, context.public_url))
+        return Decision(reply=reply_payment(row, payment, context))
     after_initiate = payment.stage == INITIATED and payment.auth in ("OTP", "3DSecure")
     if payment.stage != awaited_stage and not (after_initiate and awaited_stage == expected_stage(payment.auth)):
         return VALIDATION_NOT_AWAITED
@@ -327,7 +325,7 @@ def submit_code(
     job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, test_outcomes), context)
     rows = advance_stage(row, payment, VALIDATING, context, "validated")
     return Decision(
-        reply=reply_payment(*rows, context.public_url),
+        reply=reply_payment(*rows, context),
         rows=rows,
         jobs=(job,),
         follow_up=job,
@@ -349,13 +347,13 @@ def may_need_code(payment: Payment) -> bool:
     return payment.method == "account" or (payment.method == "card" and payment.auth in ("", "OTP", "3DSecure"))
 
 
-def reply_final_outcome(row: Transaction, payment: Payment) -> Decision | Refusal:
+def reply_final_outcome(row: Transaction, payment: Payment, context: Context) -> Decision | Refusal:
     """Replies to an OTP for a payment that has ended: with its success, or the reason why it is too late.
 
     Contract: #repeats, payment#validate
     """
     if row.status == SUCCESSFUL:
-        return Decision(reply=reply_validated(reply_completed(row, payment)))
+        return Decision(reply=reply_validated(reply_payment(row, payment, context)))
     refusals = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
     failed = Refusal(INVALID_REQUEST, f"This payment has failed ({row.message}) and awaits no validation")
     return refusals.get(row.code or "", failed)

@@ -9,6 +9,7 @@ from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.core.payers import erase_mark
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, CardSummary, Payment, SavedCard
+from kasuwa.methods.payment.payer_model import remove_payer
 from kasuwa.methods.payment.rules.forget_card import make_deactivation
 
 # What is erased elsewhere as well, by the name of the row: a card that a vendor keeps.
@@ -17,9 +18,9 @@ ERASED_CARD = encode_text(CardSummary("", "", "", None, None, None, None))
 
 
 class ErasablePayment(Payment):
-    """A payment whose only writable column is `detail`."""
+    """A payment whose only writable columns are those with its payer's data."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "payer_sealed")
 
 
 def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
@@ -29,21 +30,8 @@ def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
     """
     if payment.is_open:
         return TRANSACTION_IN_PROGRESS
-    detail = msgspec.structs.replace(
-        DETAIL_DECODER.decode(payment.detail),
-        fullname="",
-        email="",
-        payer="",
-        payer_account="",
-        network="",
-        ip="",
-        fingerprint="",
-        meta="",
-    )
-    if detail.purpose is not None:
-        purpose = msgspec.structs.replace(detail.purpose, meta="", ip="", fingerprint="")
-        detail = msgspec.structs.replace(detail, purpose=purpose)
-    return msgspec.structs.replace(payment, detail=encode_text(detail))
+    detail = msgspec.structs.replace(remove_payer(DETAIL_DECODER.decode(payment.detail)), network="")
+    return msgspec.structs.replace(payment, detail=encode_text(detail), payer_sealed=None)
 
 
 class ErasablePaymentTransaction(Transaction):

@@ -15,7 +15,6 @@ from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, Transactio
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
-    DETAIL_DECODER,
     DONE,
     FACTS_DECODER,
     JOB_DATA_DECODER,
@@ -31,6 +30,7 @@ from kasuwa.methods.payment.model import (
     sealed_card_aad,
     unapplied_account,
 )
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
 from kasuwa.methods.payment.rules.scheduled_charges import start_plans
@@ -75,7 +75,7 @@ def end_payment(
     seen: LoadedRows,
 ) -> Decision | NeedsMore:
     """Ends a payment. `job` is None for a transfer into a personalized account, which was never pending."""
-    detail = DETAIL_DECODER.decode(payment.detail)
+    detail = read_detail(payment, context.vault.unseal)
     event_fields = build_event_fields(row, detail)
     ending = TransactionOutcome(
         status=outcome.status,
@@ -104,7 +104,7 @@ def end_payment(
     assert not isinstance(settling, NeedsMore)
     assert not isinstance(following, NeedsMore)
     return Decision(
-        reply=added.reply or reply_completed(end.row, done),
+        reply=added.reply or reply_completed(end.row, done, detail),
         groups=(
             *end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, seen),
             *added.groups,

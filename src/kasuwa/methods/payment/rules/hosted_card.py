@@ -117,5 +117,5 @@ def repeat_step(
     if faults:
         return refuse_fields(*faults)
     in_progress = payment.stage in RAIL_CALL_STAGES
-    repeated = Decision(reply=reply_payment(row, payment, context.public_url), in_progress=in_progress)
+    repeated = Decision(reply=reply_payment(row, payment, context), in_progress=in_progress)
     return preview_unchanged(repeated) if request.dry_run else repeated

@@ -15,6 +15,8 @@ from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, N
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
+from kasuwa.core.sealed_payers import Unsealer
+from kasuwa.methods.payment.payer_model import read_terms
 from kasuwa.methods.payment.plan_model import (
     ACTIVE,
     CANCELLED,
@@ -22,7 +24,6 @@ from kasuwa.methods.payment.plan_model import (
     INCOMPLETE,
     INSTALLMENT,
     PAUSED,
-    TERMS_DECODER,
     UNPAID,
     Plan,
     plan_key,
@@ -61,30 +62,36 @@ def change_installment(
         return UNKNOWN_PLAN
     wanted = {"resume": ACTIVE, "pause": PAUSED, "cancel": CANCELLED}[status]
     if plan.state == wanted:
-        return Decision(reply=reply_installment_changed(plan))
+        return Decision(reply=reply_installment_changed(plan, context.vault.unseal))
     if plan.state in ENDED or plan.state == CANCELLED:
         return Refusal(INVALID_REQUEST, f"This installment plan is {plan.state} and cannot be changed any more")
     changed = msgspec.structs.replace(plan, state=wanted, misses=0 if wanted == ACTIVE else plan.misses)
     if wanted != ACTIVE:
         return Decision(
-            reply=reply_installment_changed(changed), rows=(changed,), jobs_done=() if job is None else (job,)
+            reply=reply_installment_changed(changed, context.vault.unseal),
+            rows=(changed,),
+            jobs_done=() if job is None else (job,),
         )
     if plan.charging:
         # The end of the charge in progress schedules the next one.
-        return Decision(reply=reply_installment_changed(changed), rows=(changed,))
+        return Decision(reply=reply_installment_changed(changed, context.vault.unseal), rows=(changed,))
     resumed = msgspec.structs.replace(changed, attempt=0)
     due = max(plan.cycle_due, context.now)
     return Decision(
-        reply=reply_installment_changed(resumed), rows=(resumed,), jobs=(plan_job(resumed, due),) if job is None else ()
+        reply=reply_installment_changed(resumed, context.vault.unseal),
+        rows=(resumed,),
+        jobs=(plan_job(resumed, due),) if job is None else (),
     )
 
 
-def reply_installment_changed(plan: Plan) -> InstallmentChanged:
-    return InstallmentChanged(message=f"The installment plan is {plan.state}", data=reply_installment_plan(plan))
+def reply_installment_changed(plan: Plan, unseal: Unsealer) -> InstallmentChanged:
+    return InstallmentChanged(
+        message=f"The installment plan is {plan.state}", data=reply_installment_plan(plan, unseal)
+    )
 
 
-def reply_installment_plan(plan: Plan) -> InstallmentReply:
-    terms = TERMS_DECODER.decode(plan.detail)
+def reply_installment_plan(plan: Plan, unseal: Unsealer) -> InstallmentReply:
+    terms = read_terms(plan, unseal)
     first = terms.total - sum(amount for _, amount in terms.later_charges)
     done = len(terms.later_charges) if plan.state in ENDED else plan.cycle - 1
     missed = missed_cycles(plan)

@@ -54,6 +54,7 @@ from kasuwa.methods.payment.model import (
     rail_account,
     unapplied_account,
 )
+from kasuwa.methods.payment.payer_model import read_job_payer, seal_job_payer
 from kasuwa.methods.payment.rules.refund import MESSAGES, REFUND, SEND_REFUND, RefundDetail
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -79,13 +80,22 @@ def start_watch(payment: Payment, job: Job | None, code: str | None, context: Co
     if work is None or not work.vendor or is_final or code is None:
         return ()
     facts = FACTS_DECODER.decode(payment.facts).rail
+    assert job is not None
+    payer = msgspec.structs.replace(read_job_payer(job, work, context.vault.unseal), email="", fullname="")
     watched = msgspec.structs.replace(
-        work, sent_at=context.now.timestamp(), session=payment.session, rail_facts=facts, email="", fullname=""
+        work,
+        sent_at=context.now.timestamp(),
+        session=payment.session,
+        rail_facts=facts,
+        sealed_payer=seal_job_payer(payer, payment.txn_ref, context),
+        email="",
+        fullname="",
+        payer="",
+        payer_account="",
     )
     due = context.now + timedelta(seconds=WATCH_AFTER_SECONDS[0])
     lane = RAIL_ROUTES[payment.method].rail
     watch = make_job(context, WATCH, lane, payment, payment.txn_ref, due, encode_text(watched))
-    assert job is not None
     return (msgspec.structs.replace(watch, rail=work.vendor, rail_account=job.rail_account),)
 
 

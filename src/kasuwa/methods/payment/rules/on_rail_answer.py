@@ -86,10 +86,10 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if row.is_final or current_job is None:
         notices = contradiction_notices(row, final_status(answer, 0) or row.status)
         done = () if current_job is None or not row.is_final else (current_job,)
-        return Decision(reply=reply_payment(row, payment, context.public_url), notices=notices, jobs_done=done)
+        return Decision(reply=reply_payment(row, payment, context), notices=notices, jobs_done=done)
     if current_job.kind != job.kind and (final_status(answer, 0) is None or job.kind == EXPIRE):
         # The next step was taken meanwhile. The answer to this one is outdated, unless it is final.
-        return Decision(reply=reply_payment(row, payment, context.public_url))
+        return Decision(reply=reply_payment(row, payment, context))
     updated = apply_rail_facts(payment, answer, context)
     if job.kind == EXPIRE and answer.code is None:
         return end_payment(row, updated, current_job, EXPIRED_OUTCOME, context, seen)
@@ -214,7 +214,7 @@ def await_payer(row: Transaction, payment: Payment, job: Job, stage: str, contex
     """Moves the payment to a stage in which the payer must act before it expires."""
     asked = msgspec.structs.replace(payment, stage=stage)
     kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, stage))
-    reply = reply_payment(row, asked, context.public_url)
+    reply = reply_payment(row, asked, context)
     return Decision(reply=reply, rows=(kept, asked), jobs=(schedule_payer_wait(job, asked, context),))
 
 
@@ -305,7 +305,7 @@ def schedule_retry(
     if isinstance(added, NeedsMore):
         return added
     code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
-    reply = added.reply or reply_payment(kept, asked, context.public_url, code)
+    reply = added.reply or reply_payment(kept, asked, context, code)
     return Decision(reply=reply, rows=(kept, asked), jobs=(again,))
 
 

@@ -15,7 +15,9 @@ from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
 from kasuwa.core.schedule import next_due
-from kasuwa.methods.payment.plan_model import ACTIVE, FINISHED, RECURRENT, STOPPED, TERMS_DECODER, Plan, plan_key
+from kasuwa.core.sealed_payers import Unsealer
+from kasuwa.methods.payment.payer_model import read_terms
+from kasuwa.methods.payment.plan_model import ACTIVE, FINISHED, RECURRENT, STOPPED, Plan, plan_key
 from kasuwa.methods.payment.rules.scheduled_charges import plan_job, recurrence_of
 from kasuwa.methods.payment.wire import RecurrentRequest
 from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
@@ -48,13 +50,15 @@ def change_recurrent(
     if plan is None or plan.kind != RECURRENT:
         return UNKNOWN_PLAN
     if request.status is None:
-        return Decision(reply=reply_recurrent_changed(plan))
+        return Decision(reply=reply_recurrent_changed(plan, context.vault.unseal))
     if plan.state == FINISHED:
         return PLAN_FINISHED
     if request.status == "stop":
         stopped = msgspec.structs.replace(plan, state=STOPPED)
         return Decision(
-            reply=reply_recurrent_changed(stopped), rows=(stopped,), jobs_done=() if job is None else (job,)
+            reply=reply_recurrent_changed(stopped, context.vault.unseal),
+            rows=(stopped,),
+            jobs_done=() if job is None else (job,),
         )
     return restart_plan(plan, job, context)
 
@@ -65,21 +69,23 @@ def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
     Contract: payment#recurrent
     """
     if plan.state == ACTIVE:
-        return Decision(reply=reply_recurrent_changed(plan))
+        return Decision(reply=reply_recurrent_changed(plan, context.vault.unseal))
     if plan.charging:
         # The end of the charge in progress goes on from its due date, or from the last one that passed meanwhile.
         # That one was never charged, so it has no attempts.
         due = last_due_before(plan, context.now)
         attempt = plan.attempt if due == plan.cycle_due else 0
         restarted = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=attempt, misses=0)
-        return Decision(reply=reply_recurrent_changed(restarted), rows=(restarted,))
+        return Decision(reply=reply_recurrent_changed(restarted, context.vault.unseal), rows=(restarted,))
     due = plan.cycle_due
     if due <= context.now:
         # Steps from due date to due date, so that one later today is not skipped.
         due = next_due(recurrence_of(plan), last_due_before(plan, context.now))
     started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
     return Decision(
-        reply=reply_recurrent_changed(started), rows=(started,), jobs=(plan_job(started, due),) if job is None else ()
+        reply=reply_recurrent_changed(started, context.vault.unseal),
+        rows=(started,),
+        jobs=(plan_job(started, due),) if job is None else (),
     )
 
 
@@ -91,12 +97,12 @@ def last_due_before(plan: Plan, now: datetime) -> datetime:
     return due
 
 
-def reply_recurrent_changed(plan: Plan) -> RecurrentChanged:
-    return RecurrentChanged(message=f"The recurrent payment is {plan.state}", data=reply_recurrent(plan))
+def reply_recurrent_changed(plan: Plan, unseal: Unsealer) -> RecurrentChanged:
+    return RecurrentChanged(message=f"The recurrent payment is {plan.state}", data=reply_recurrent(plan, unseal))
 
 
-def reply_recurrent(plan: Plan) -> RecurrentReply:
-    terms = TERMS_DECODER.decode(plan.detail)
+def reply_recurrent(plan: Plan, unseal: Unsealer) -> RecurrentReply:
+    terms = read_terms(plan, unseal)
     return RecurrentReply(
         id=plan.plan_id,
         state=plan.state,

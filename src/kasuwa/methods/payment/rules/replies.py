@@ -11,11 +11,13 @@ from msgspec import UNSET
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
 from kasuwa.core.checkouts import OPEN as OPEN_CHECKOUT
-from kasuwa.core.checkouts import Checkout, checkout_url
+from kasuwa.core.checkouts import Checkout, checkout_url, read_checkout_detail
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, subject_of
+from kasuwa.core.sealed_payers import Unsealer
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
+from kasuwa.core.vault import Vault
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,
@@ -30,6 +32,7 @@ from kasuwa.methods.payment.model import (
     Payment,
     PaymentDetail,
 )
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.wire_reply import CardReply, CheckoutReport, PaymentReply, VerifyReply
 
 OTP_PROMPT = "Enter the OTP that the bank sent to the customer"
@@ -87,11 +90,21 @@ class PaymentProgress(Protocol):
     def facts(self) -> str: ...
 
 
-def reply_payment(row: Transaction, payment: Payment, public_url: str, code: int = 200) -> PaymentReply:
+class ReplyContext(Protocol):
+    """The values that a reply is made with besides the rows. A rule's `Context` has them."""
+
+    @property
+    def vault(self) -> Vault: ...
+
+    @property
+    def public_url(self) -> str: ...
+
+
+def reply_payment(row: Transaction, payment: Payment, context: ReplyContext, code: int = 200) -> PaymentReply:
     if row.is_final:
-        return reply_completed(row, payment)
+        return reply_completed(row, payment, read_detail(payment, context.vault.unseal))
     detail = DETAIL_DECODER.decode(payment.detail)
-    reply = reply_step(payment, detail, public_url) or reply_pending(payment, code)
+    reply = reply_step(payment, detail, context.public_url) or reply_pending(payment, code)
     return msgspec.structs.replace(reply, **subject_of(detail.purpose))
 
 
@@ -193,8 +206,7 @@ def completed_message(status: str, method: str, code: str | None, reason: str) -
     )
 
 
-def reply_completed(row: Transaction, payment: Payment) -> PaymentReply:
-    detail = DETAIL_DECODER.decode(payment.detail)
+def reply_completed(row: Transaction, payment: Payment, detail: PaymentDetail) -> PaymentReply:
     reply = PaymentReply(
         txn_ref=payment.txn_ref,
         txn_status=row.status,  # type: ignore[arg-type]
@@ -259,9 +271,9 @@ def report_checkout(checkout: Checkout, public_url: str) -> CheckoutReport:
     )
 
 
-def reply_unpaid(checkout: Checkout, bank_message: str) -> VerifyReply:
+def reply_unpaid(checkout: Checkout, bank_message: str, unseal: Unsealer) -> VerifyReply:
     """Builds the verification of a checkout that is open or has expired. The message is that of its last attempt."""
-    detail = CHECKOUT_DETAIL_DECODER.decode(checkout.detail)
+    detail = read_checkout_detail(checkout, unseal)
     is_open = checkout.state == OPEN_CHECKOUT
     return VerifyReply(
         txn_status="pending" if is_open else "failed",

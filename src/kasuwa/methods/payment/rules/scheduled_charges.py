@@ -29,6 +29,7 @@ from kasuwa.methods.payment.model import (
     find_chargeable_card,
     saved_card_key,
 )
+from kasuwa.methods.payment.payer_model import read_terms, seal_terms
 from kasuwa.methods.payment.plan_model import (
     ACTIVE,
     CANCELLED,
@@ -112,6 +113,7 @@ def start_plans(
 
 def new_plan(kind: str, terms: PlanTerms, due: datetime, row: Transaction, payment: Payment, context: Context) -> Plan:
     plan_id = opaque_id("RC" if kind == RECURRENT else "IN", context.entropy)
+    detail, payer_sealed = seal_terms(terms, plan_id, context)
     return Plan(
         key=plan_key(row.merchant_id, plan_id),
         merchant_id=row.merchant_id,
@@ -120,7 +122,7 @@ def new_plan(kind: str, terms: PlanTerms, due: datetime, row: Transaction, payme
         token=payment.token or "",
         currency=row.currency,
         first_ref=row.txn_ref,
-        detail=encode_text(terms),
+        detail=detail,
         created_at=context.now,
         state=ACTIVE,
         cycle=1,
@@ -131,6 +133,7 @@ def new_plan(kind: str, terms: PlanTerms, due: datetime, row: Transaction, payme
         last_ref=row.txn_ref,
         charging=False,
         facts="[]",
+        payer_sealed=payer_sealed,
     )
 
 
@@ -176,7 +179,7 @@ def cycle_amount(plan: Plan) -> int:
 def build_plan_order(plan: Plan, saved: SavedCard, context: Context) -> PaymentOrder:
     """Builds the payment order of a plan's current cycle."""
     terms, card, amount = (
-        TERMS_DECODER.decode(plan.detail),
+        read_terms(plan, context.vault.unseal),
         CARD_SUMMARY_DECODER.decode(saved.detail),
         cycle_amount(plan),
     )

@@ -76,7 +76,7 @@ def move_payment(row: Transaction, payment: Payment, job: Job, vendor: str, cont
         work=encode_text(msgspec.structs.replace(work, vendor=vendor)),
     )
     return Decision(
-        reply=reply_payment(moved, updated, context.public_url),
+        reply=reply_payment(moved, updated, context),
         rows=(moved, updated),
         jobs=(next_job,),
         follow_up=next_job if is_untried else None,

@@ -8,7 +8,14 @@ from collections import Counter
 
 import msgspec
 
-from kasuwa.core.checkouts import DETAIL_DECODER, Checkout, CheckoutDetail, CheckoutItem, CheckoutSource
+from kasuwa.core.checkouts import (
+    DETAIL_DECODER,
+    Checkout,
+    CheckoutDetail,
+    CheckoutItem,
+    CheckoutSource,
+    read_checkout_detail,
+)
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects
@@ -82,7 +89,7 @@ def release_tickets(checkout: Checkout, context: Context, seen: LoadedRows) -> P
 
 def issue_tickets(checkout: Checkout, paid: Transaction, context: Context, seen: LoadedRows) -> PurposeEffects:
     """Issues one ticket with a code of its own for each that was paid for."""
-    detail = DETAIL_DECODER.decode(checkout.detail)
+    detail = read_checkout_detail(checkout, context.vault.unseal)
     rows: list[Row] = []
     number = 0
     for item in detail.items:

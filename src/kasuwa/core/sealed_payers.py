@@ -1,0 +1,100 @@
+"""The personal data of payers, as payments, plans and jobs store them encrypted. See docs/decisions/0069."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+Unsealer = Callable[[int, str, bytes], bytes]
+
+
+class PurposePayer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The payer's data of a TransactionPurpose."""
+
+    meta: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+
+    def __repr__(self) -> str:
+        return "PurposePayer(…)"
+
+
+class PayerData(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The personal fields of a payment's detail, under the same names."""
+
+    fullname: str = ""
+    email: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+    meta: str = ""
+    payer: str = ""
+    payer_account: str = ""
+    business_name: str = ""  # of a personalized account, which is in a person's name
+    purpose: PurposePayer | None = msgspec.field(default=None, name="errand")
+
+    def __repr__(self) -> str:
+        return "PayerData(…)"
+
+
+NO_PAYER = PayerData()
+NO_PURPOSE_PAYER = PurposePayer()
+PAYER_DECODER: "msgspec.json.Decoder[PayerData]" = msgspec.json.Decoder(PayerData)
+
+
+def payment_payer_aad(txn_ref: str) -> str:
+    return f"payment.payer_sealed {txn_ref}"
+
+
+def plan_payer_aad(plan_id: str) -> str:
+    return f"payment_plan.payer_sealed {plan_id}"
+
+
+def job_payer_aad(reference: str) -> str:
+    return f"scheduled_job.work.sealed_payer {reference}"
+
+
+def unseal_payer(merchant_id: int, place: str, sealed: bytes | None, unseal: Unsealer) -> PayerData:
+    """Returns the data of a payer, or NO_PAYER if there are none: unknown, erased, or in clear in the row's detail."""
+    return NO_PAYER if sealed is None else PAYER_DECODER.decode(unseal(merchant_id, place, bytes(sealed)))
+
+
+def device_of(payer: PayerData) -> dict[str, str]:
+    """Returns the payer's IP address and device fingerprint, as far as they are known."""
+    own = payer.purpose or NO_PURPOSE_PAYER
+    found = {"ip": payer.ip or own.ip, "fingerprint": payer.fingerprint or own.fingerprint}
+    return {name: value for name, value in found.items() if value}
+
+
+def add_to_record(record: dict[str, Any], payer: PayerData) -> None:
+    """Adds the data of a payer to a payment's exported record, which has a field for each of them. A value that the
+    record has already stays: it is in clear in the row, and newer."""
+    for name in PERSONAL_FIELDS:
+        record[name] = record.get(name) or getattr(payer, name) or None
+    if record.get("errand") and payer.purpose is not None:
+        record["errand"] = msgspec.to_builtins(payer.purpose) | record["errand"]
+
+
+# --- rows of earlier versions ---------------------------------------------------------------------------------------
+
+PERSONAL_FIELDS = ("fullname", "email", "ip", "fingerprint", "meta", "payer", "payer_account")
+PERSONAL_PURPOSE_FIELDS = ("meta", "ip", "fingerprint")
+
+
+def take_fields(document: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Removes fields from a decoded document and returns those that it had. Empty texts are removed as well."""
+    found = {name: document.pop(name) for name in names if name in document}
+    return {name: value for name, value in found.items() if value}
+
+
+def take_clear_payer(detail: dict[str, Any]) -> dict[str, Any]:
+    """Removes the fields of PayerData from a decoded detail of a payment and returns them."""
+    found = take_fields(detail, PERSONAL_FIELDS)
+    if detail.get("account_reference"):
+        found |= take_fields(detail, ("business_name",))
+    own = take_fields(detail.get("errand") or {}, PERSONAL_PURPOSE_FIELDS)
+    return found | {"errand": own} if own else found
+
+
+def take_clear_terms(terms: dict[str, Any]) -> dict[str, Any]:
+    """Removes the fields of PayerData from the decoded terms of a plan and returns them."""
+    return take_clear_payer(terms.get("detail") or {})
