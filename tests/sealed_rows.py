@@ -1,5 +1,6 @@
 """Rows of every kind that has a ciphertext, and the vault that opens them."""
 
+import asyncio
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ import asyncpg
 from kasuwa.core.vault import Vault
 from kasuwa.db.migrate import open_vault
 from kasuwa.db.webhook_endpoints import add_endpoint, roll_secret
+from kasuwa.sealed_columns import SEALED_PLACES
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
@@ -68,3 +70,20 @@ async def read_vault(deployment: Deployment) -> Vault:
         return await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
     finally:
         await connection.close()
+
+
+def unsealed_texts(deployment: Deployment, mid: str) -> list[str]:
+    """Returns what is encrypted in the rows of a merchant, without its jobs."""
+    vault = asyncio.run(read_vault(deployment))
+    found = []
+    for column in (column for column in SEALED_PLACES.columns if column.is_of_merchant):
+        named = "".join(f", t.{name}" for name in column.named_by)
+        query = (
+            f"select t.merchant_id, t.{column.column}{named} from {column.table} t join merchant m using (merchant_id)"
+        )
+        rows = deployment.fetch(f"{query} where m.mid = $1 and length(t.{column.column}) > 0", mid)
+        found += [
+            vault.unseal(merchant_id, column.place(*names), sealed).decode(errors="replace")
+            for merchant_id, sealed, *names in rows
+        ]
+    return found
