@@ -45,6 +45,7 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
         payments = PaymentClient(shop)
         payments.paid(is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
         payments.pay(action="checkout", amount="1500.00", user=PAYER)
+        payments.pay(action="charge", paymentType="bank_transfer", amount="1500.00", user=PAYER)
         opened = open_dispute(payments, payments.paid()["txnRef"])["data"]["dispute_id"]
         evidence = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
         payments.pay(action="dispute_respond", dispute_id=opened, evidence=evidence)

@@ -64,8 +64,25 @@ async def store_payment(
 ) -> str:
     txn_ref = f"GP{number}"
     payment = Payment(
-        *(payment_key(merchant_id, txn_ref), merchant_id, txn_ref, "card", 100, 100, NOW),
-        *(msgspec.json.encode(detail).decode(), "done", "", "", 0, None, None, 0, 0, 0, 0, "{}"),
+        key=payment_key(merchant_id, txn_ref),
+        merchant_id=merchant_id,
+        txn_ref=txn_ref,
+        method="card",
+        charged=100,
+        settled=100,
+        expires_at=NOW,
+        detail=msgspec.json.encode(detail).decode(),
+        stage="done",
+        auth="",
+        session="",
+        tries=0,
+        sealed_card=None,
+        token=None,
+        received=0,
+        refunded=0,
+        refunding=0,
+        refunds=0,
+        facts="{}",
         payer_sealed=sealed,
     )
     columns = Payment.__struct_fields__

@@ -4,6 +4,7 @@ stays, and processes that started before go on."""
 import asyncio
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from kasuwa.core.keyring import INDEX, SEAL, UnknownVersion, make_header, named_version
+from kasuwa.core.sealed_payers import PayerData, job_payer_aad, unseal_payer
 from kasuwa.db import key_moves
 from kasuwa.db.migrate import migrate
 from kasuwa.methods.clients.model import bvn_guard_key
@@ -194,6 +196,19 @@ def test_clients_have_hashes_of_the_new_key_alone(rotated: Rotated) -> None:
     guards = {bvn_guard_key(row[0], row[4]) for row in rows if row[4] is not None}
     assert {row[0] for row in rotated.deployment.fetch("select key from client_bvn")} <= guards
     assert digest(b"x") != vault.digest(b"x")
+
+
+def test_jobs_of_payments_open_with_the_new_version(rotated: Rotated) -> None:
+    vault = asyncio.run(read_vault(rotated.deployment))
+    rows = rotated.deployment.fetch(
+        "select merchant_id, reference, work ->> 'sealed_payer' from scheduled_job where work ->> 'sealed_payer' <> ''"
+    )
+    assert len(rows) >= 2
+    for merchant_id, reference, encoded in rows:
+        sealed = b64decode(encoded)
+        assert named_version(sealed) == 2
+        payer = unseal_payer(merchant_id, job_payer_aad(reference), sealed, vault.unseal)
+        assert payer == PayerData("Ada Obi", "ada@example.com")
 
 
 def test_the_old_version_is_refused_and_listed_as_retired(rotated: Rotated) -> None:

@@ -18,7 +18,7 @@ from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, SentExample, fields_of,
 from tests.walk.test_secrets import spellings
 
 # One process sends and searches for all of these tests.
-pytestmark = pytest.mark.xdist_group("personal data")
+pytestmark = pytest.mark.xdist_group("personal fields")
 
 numbers = count(1)
 # A value of each field that names a person, different each time.
