@@ -9,13 +9,17 @@ import asyncpg
 
 from kasuwa.core.vault import Vault
 from kasuwa.db.migrate import open_vault
+from kasuwa.db.rows_in_clear import ClearTable
 from kasuwa.db.webhook_endpoints import add_endpoint, roll_secret
 from kasuwa.sealed_columns import SEALED_PLACES
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
+from kasuwa.work.key_rotation import seal_clear_window
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
 from tests.methods.disputes.dispute_client import file_of, open_dispute
+from tests.methods.investments import savers
+from tests.methods.investments.savers import invest, open_savings
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
@@ -27,6 +31,15 @@ METER: dict[str, Any] = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "referen
 def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
     for number, bvn in enumerate((BVN, OTHER_BVN)):
         enroll(shop, bvn=bvn, phone=f"0803123456{number}")
+        payer = {"ip": f"102.89.2.{number}", "fingerprint": "f0", "meta": {"till": number}}
+        invest(
+            shop,
+            "deposit",
+            savings_id=open_savings(shop, savers.enroll(shop)),
+            payment_method="wallet",
+            amount=10,
+            **payer,
+        )
         create(shop, bvn="22222222241", verify=True)
         payee: dict[str, Any] = {
             "name": "Ada Obi",
@@ -73,18 +86,30 @@ async def read_vault(deployment: Deployment) -> Vault:
         await connection.close()
 
 
-def unsealed_texts(deployment: Deployment, mid: str) -> list[str]:
-    """Returns what is encrypted in the rows of a merchant, without its jobs."""
-    vault = asyncio.run(read_vault(deployment))
-    found = []
-    for column in (column for column in SEALED_PLACES.columns if column.is_of_merchant):
-        named = "".join(f", t.{name}" for name in column.named_by)
-        query = (
-            f"select t.merchant_id, t.{column.column}{named} from {column.table} t join merchant m using (merchant_id)"
-        )
-        rows = deployment.fetch(f"{query} where m.mid = $1 and length(t.{column.column}) > 0", mid)
-        found += [
-            vault.unseal(merchant_id, column.place(*names), sealed).decode(errors="replace")
-            for merchant_id, sealed, *names in rows
-        ]
-    return found
+def open_everything(deployment: Deployment, mid: str | None = None) -> dict[Any, bytes]:
+    """Returns what every ciphertext of the database holds, or those of a merchant. Raises UnsealError if one does not
+    open."""
+    vault, opened = asyncio.run(read_vault(deployment)), {}
+    columns = [column for column in SEALED_PLACES.columns if mid is None or column.is_of_merchant]
+    of_mid = "true" if mid is None else "merchant_id in (select merchant_id from merchant where mid = $1)"
+    for column in columns:
+        merchant = "merchant_id" if column.is_of_merchant else "0"
+        names = ", ".join(("", *column.named_by))
+        for row_id, merchant_id, sealed, *named in deployment.fetch(
+            f"select {column.row_id}, {merchant}, {column.ciphertext_sql}{names} from {column.table}"
+            f" where length({column.ciphertext_sql}) > 0 and {of_mid}",
+            *(() if mid is None else (mid,)),
+        ):
+            place = column.place(*named)
+            opened[column.name, row_id, merchant_id] = vault.unseal(merchant_id, place, sealed)
+    return opened
+
+
+async def seal_clear_rows(clear: ClearTable, vault: Vault, connection: Any) -> int:
+    """Passes over a table once, as the worker does. Returns how many rows were encrypted or emptied."""
+    rows, position = 0, list[int | str]()
+    while True:
+        done, position = await seal_clear_window(clear, vault, connection, position)
+        rows += done.rows
+        if not position:
+            return rows

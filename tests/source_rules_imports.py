@@ -66,6 +66,7 @@ COMPOSITION_ROOTS = {
     "composition",
     "rail_choice",
     "vendor_rails",
+    "clear_tables",
     "sealed_columns",
     "prepare",
     "supervise",

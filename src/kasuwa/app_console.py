@@ -105,7 +105,7 @@ def make_console_services(
         send_test_event=partial(services.webhook_sender.send_test_event, operators),
         test_endpoint=partial(test_endpoint, services, operators),
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
-        read_timeline=partial(transaction_timeline, services.vault.unseal),
+        read_timeline=partial(transaction_timeline, unseal=services.vault.unseal),
         templates=make_templates(),
         cookies=CookieSettings(console_address(settings).startswith("https://"), settings.environment == "live"),
         deliver_link=LinkSender(invitations_of(settings)).deliver,

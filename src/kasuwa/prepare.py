@@ -3,18 +3,19 @@
 from functools import partial
 from typing import Any
 
+from kasuwa.clear_tables import SMALL_CLEAR_TABLES
 from kasuwa.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import OWNER_SETTING, check_rights, find_logins, may_migrate, owner_url
-from kasuwa.db import customer_links, merchants, migrate, rates, subject_access
+from kasuwa.db import customer_links, merchants, migrate, rates
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.rows_in_clear import seal_table
 from kasuwa.db.vault_keys import KeyRefresher
 from kasuwa.db.write_statements import statements_for
 from kasuwa.db.writer import Writer
-from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import DEMO_KEY, DEMO_NAME, Settings, rail_of_purpose
@@ -33,7 +34,8 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     try:
         vault = await migrate.open_vault(connection, secret_key)
         refresher = KeyRefresher(connection, vault, secret_key, partial(secret_key_of, settings))
-        await subject_access.seal_clients(connection, partial(seal_detail, vault), refresher.refresh)
+        for clear in SMALL_CLEAR_TABLES:
+            await seal_table(connection, clear, vault, refresher.refresh)
         await customer_links.link_customers(connection, vault.digest, vault.unseal)
         await customer_links.index_customers(connection)
         if rail_of_purpose(settings, "bills") == "sandbox":

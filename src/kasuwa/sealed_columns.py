@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 from kasuwa.core import checkouts, sealed_payers
-from kasuwa.core.sealed_places import ClearFields, SealedColumn, SealedJobField, SealedPlaces
+from kasuwa.core.inbound_accounts import person_aad as account_person_aad
+from kasuwa.core.purpose import MOVEMENTS_WITH_PAYER, PAYER_FIELD, payer_aad
+from kasuwa.core.sealed_places import SealedColumn, SealedJobField, SealedPlaces
 from kasuwa.core.vault import Vault
 from kasuwa.db.client_index import ClientIndexer
 from kasuwa.db.console_users import totp_aad
@@ -22,7 +24,7 @@ from kasuwa.methods.invoices.model import personal_aad
 from kasuwa.methods.payment.model import saved_card_aad, sealed_card_aad
 from kasuwa.methods.resources import model as resources
 from kasuwa.methods.tickets.model import code_aad, person_aad, ticket_reference
-from kasuwa.methods.virtualcard.model import pan_aad
+from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
 
 
 def of_ticket(aad: Any) -> Any:
@@ -40,6 +42,10 @@ def place_of_job_bvn(reference: str, subject: bytes, work: Mapping[str, Any]) ->
 
 def place_of_job_payer(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
     return sealed_payers.job_payer_aad(reference)
+
+
+def place_of_job_owner(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
+    return account_person_aad(subject)
 
 
 def make_client_indexer(vault: Vault) -> ClientIndexer:
@@ -100,28 +106,35 @@ SEALED_PLACES = SealedPlaces(
             column="payer_sealed",
             named_by=("txn_ref",),
             place=sealed_payers.payment_payer_aad,
-            clear=ClearFields(names=sealed_payers.PERSONAL_FIELDS, take=sealed_payers.take_clear_payer),
         ),
         SealedColumn(
             table="payment_plan",
             column="payer_sealed",
             named_by=("plan_id",),
             place=sealed_payers.plan_payer_aad,
-            clear=ClearFields(names=sealed_payers.PERSONAL_FIELDS, take=sealed_payers.take_clear_terms),
         ),
         SealedColumn(
             table="checkout",
             column="payer_sealed",
             named_by=("txn_ref",),
             place=checkouts.payer_aad,
-            clear=ClearFields(names=checkouts.CheckoutPayer.__struct_fields__, take=checkouts.take_clear_payer),
         ),
         SealedColumn(table="virtual_card", column="sealed_pan", named_by=("key",), place=pan_aad),
+        SealedColumn(table="virtual_card", column="holder_sealed", named_by=("key",), place=holder_aad),
+        SealedColumn(
+            table="transaction",
+            column="detail",
+            json_field=PAYER_FIELD,
+            kinds=MOVEMENTS_WITH_PAYER,
+            named_by=("txn_ref",),
+            place=payer_aad,
+        ),
         SealedColumn(table="client", column="bvn_sealed", named_by=BY_CLIENT, place=manage_client.bvn_aad),
         SealedColumn(table="client", column="bvn_check_sealed", named_by=BY_CLIENT, place=verify_bvn.check_aad),
         SealedColumn(table="client", column="detail_sealed", named_by=BY_CLIENT, place=clients.detail_aad),
         SealedColumn(table="customer", column="detail_sealed", named_by=("customer_id",), place=customers.detail_aad),
         SealedColumn(table="personalized_account", column="bvn_sealed", named_by=("key",), place=resources.bvn_aad),
+        SealedColumn(table="personalized_account", column="person_sealed", named_by=("key",), place=account_person_aad),
         SealedColumn(table="invoice", column="personal_sealed", named_by=("invoice_id",), place=personal_aad),
         SealedColumn(table="dispute", column="evidence_sealed", named_by=BY_DISPUTE, place=evidence_aad),
         SealedColumn(table="dispute_file", column="content_sealed", named_by=("dispute_id", "place"), place=file_aad),
@@ -134,5 +147,6 @@ SEALED_PLACES = SealedPlaces(
         SealedJobField("sealed", place_of_job_card),
         SealedJobField("sealed_bvn", place_of_job_bvn),
         SealedJobField("sealed_payer", place_of_job_payer),
+        SealedJobField("sealed_person", place_of_job_owner),
     ),
 )

@@ -64,12 +64,6 @@ NOT_SENT = {
 # Columns that have personal data in clear, with the reason.
 ALLOWED = {
     "event.payload": "what merchants are sent about a personalized account, in a chain that is never rewritten",
-    # Personalized accounts and issued cards are not encrypted yet.
-    "personalized_account.account_name": "not encrypted yet",
-    "personalized_account.email": "not encrypted yet",
-    "personalized_account.facts": "not encrypted yet",
-    "virtual_card.detail": "not encrypted yet",
-    "transaction.detail": "not encrypted yet: deposits and repayments out of the wallet",
 }
 # The name of the business is in clear in many columns, because payers are shown it. It shows that the search finds.
 BUSINESS, CONTROL = "Kanarie Stores 0000x", "merchant name"

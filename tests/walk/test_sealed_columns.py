@@ -12,6 +12,7 @@ import pytest
 
 from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.core import checkouts, sealed_payers
+from kasuwa.core.inbound_accounts import person_aad as account_person_aad
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.vault import Vault
 from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT, unseal_key
@@ -23,7 +24,7 @@ from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices import model as invoices
 from kasuwa.methods.resources import model as personalized
-from kasuwa.methods.virtualcard.model import pan_aad
+from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
 from kasuwa.sealed_columns import SEALED_PLACES
 from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
@@ -57,7 +58,9 @@ PLACES = {
     "payment_plan.payer_sealed": Sealed("plan_id", at(sealed_payers.plan_payer_aad)),
     "checkout.payer_sealed": Sealed("txn_ref", at(checkouts.payer_aad)),
     "personalized_account.bvn_sealed": Sealed("key", at(personalized.bvn_aad)),
+    "personalized_account.person_sealed": Sealed("key", at(account_person_aad)),
     "virtual_card.sealed_pan": Sealed("key", at(pan_aad)),
+    "virtual_card.holder_sealed": Sealed("key", at(holder_aad)),
     "bill_voucher.sealed": Sealed("txn_ref", at(voucher_aad)),
     "merchant_key.sealed": Sealed("verifier", lambda vault, of, name, sealed: unseal_key(vault, of, sealed, name)),
     "signing_secret.sealed": Sealed(
@@ -120,5 +123,6 @@ def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:
     )
     named = {row[0] for row in rows}
     assert named == set(PLACES) | ELSEWHERE
-    # What encrypts everything anew goes through the same columns.
-    assert sorted(column.name for column in SEALED_PLACES.columns) == sorted(named)
+    # What encrypts everything anew goes through the same columns, and through fields of JSON columns.
+    in_json = {"transaction.detail.payer_sealed"}
+    assert sorted(column.name for column in SEALED_PLACES.columns) == sorted(named | in_json)

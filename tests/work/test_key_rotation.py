@@ -28,7 +28,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import ADA, BVN, create, enroll, list_all, view
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment, Deployments, running_deployment
-from tests.sealed_rows import make_two_of_each, read_vault
+from tests.sealed_rows import make_two_of_each, open_everything, read_vault
 
 # How long processes may take to learn a version. A rotation takes twice as long.
 UPDATE_SECONDS = 4
@@ -113,21 +113,6 @@ def kill_worker(deployment: Deployment, killed: set[int]) -> None:
     for pid in running:
         killed.add(pid)
         psutil.Process(pid).kill()
-
-
-def open_everything(deployment: Deployment) -> dict[Any, bytes]:
-    """Returns what every ciphertext of the database holds. Raises UnsealError if one does not open."""
-    vault, opened = asyncio.run(read_vault(deployment)), {}
-    for column in SEALED_PLACES.columns:
-        merchant = "merchant_id" if column.is_of_merchant else "0"
-        names = ", ".join(("", *column.named_by))
-        for row_id, merchant_id, sealed, *named in deployment.fetch(
-            f"select {column.row_id}, {merchant}, {column.column}{names} from {column.table}"
-            f" where length({column.column}) > 0"
-        ):
-            place = column.place(*named)
-            opened[column.name, row_id, merchant_id] = vault.unseal(merchant_id, place, sealed)
-    return opened
 
 
 BEGUN_OR_DONE = """

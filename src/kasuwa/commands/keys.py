@@ -15,10 +15,10 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.keyring import INDEX, SEAL
 from kasuwa.core.vault import Vault, kek_name
 from kasuwa.database_logins import OWNER_SETTING
-from kasuwa.db import clear_fields, key_moves, key_versions, merchants
+from kasuwa.db import key_moves, key_versions, merchants, rows_in_clear
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.clear_fields import ClearState
 from kasuwa.db.key_versions import KeyVersion, RotationRefused
+from kasuwa.db.rows_in_clear import ClearState
 from kasuwa.sealed_columns import SEALED_PLACES
 from kasuwa.secret_key import is_secret_in_data, next_secret_key_of, replace_secret_file, secret_key_of
 from kasuwa.settings import Settings
@@ -73,7 +73,7 @@ def list_keys(
             ListedVersion(key, counts.get(key.version, 0) if key.purpose == SEAL else None)
             for key in await key_versions.list_versions(connection)
         ]
-        return listed, await clear_fields.read_state(connection)
+        return listed, await rows_in_clear.read_state(connection)
 
     versions, clear = run_with_connection(data, work)
     for listed in versions:

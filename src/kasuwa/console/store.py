@@ -36,7 +36,7 @@ from kasuwa.db.bulk_sql import columns_of
 from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
-from kasuwa.methods.virtualcard.model import CARDHOLDER_DECODER
+from kasuwa.methods.virtualcard.model import read_holder
 
 PAGE_ROWS = 50
 MAX_SEQUENCE = 2**62
@@ -181,8 +181,8 @@ async def find_endpoint_failure(reader: Reader, merchant: Merchant) -> Any:
 # --- cards --------------------------------------------------------------------------------------------------------
 
 CARDS = """
-    select c.reference, c.mask, c.detail, coalesce(a.posted - a.held, 0), c.currency, c.state, c.expiration,
-        c.created_at
+    select c.key, c.detail, c.holder_sealed, c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state,
+        c.expiration, c.created_at
     from virtual_card c left join account a
         on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
     where c.merchant_id = $1 order by c.created_at desc, c.seq desc offset $2 limit $3
@@ -190,7 +190,7 @@ CARDS = """
 CARD_COUNT = "select count(*) from virtual_card where merchant_id = $1"
 
 
-async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> CardsReply:
+async def list_cards(request: PageRequest, merchant: Merchant, reader: ActionReader) -> CardsReply:
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
     async with reader.snapshot() as connection:
         rows = await connection.fetch(CARDS, merchant.merchant_id, offset, limit)
@@ -199,14 +199,14 @@ async def list_cards(request: PageRequest, merchant: Merchant, reader: ReplyRead
         CardLine(
             reference=reference,
             maskedpan=mask,
-            name_on_card=CARDHOLDER_DECODER.decode(detail).name,
+            name_on_card=read_holder(merchant.merchant_id, key, detail, sealed, reader.unseal).name,
             balance=format_minor(balance),
             currency=currency,
             status=state,
             expiration=expiration,
             created_at=utc_text(at),
         )
-        for reference, mask, detail, balance, currency, state, expiration, at in rows
+        for key, detail, sealed, reference, mask, balance, currency, state, expiration, at in rows
     ]
     return CardsReply(data=lines, total=total, offset=offset, limit=limit)
 

@@ -26,10 +26,11 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, PurposeEffects
 from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.sealed_payers import Unsealer, take_fields
+from kasuwa.core.sealed_payers import take_fields
 from kasuwa.core.splits import SplitShare
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, Transaction, encode_text, make_job
+from kasuwa.core.vault import Unsealer
 
 OPEN, PAID, EXPIRED = "open", "paid", "expired"
 

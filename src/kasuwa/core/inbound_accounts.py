@@ -16,6 +16,7 @@ from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Refusal,
 from kasuwa.core.keyring import derive
 from kasuwa.core.references import row_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.vault import Unsealer
 
 # Kind of their entries in the token index, and the first words of the entries' references.
 ACCOUNT = "account"
@@ -65,13 +66,14 @@ class PersonalizedAccountRow(Row):
     table: ClassVar[str] = "personalized_account"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("account_number", "bank_code", "bank_name", "account_name", "email", "bvn_sealed"),
-        *("state", "rail", "rail_reference", "facts", "message", "closed_at", "rail_account"),
+        *("state", "rail", "rail_reference", "facts", "message", "closed_at", "rail_account", "person_sealed"),
     )
 
     reference: str
     account_number: str  # empty until the account is open, as are the code and name of its bank
     bank_code: str
     bank_name: str
+    # Empty, except in rows that an earlier version has written: the owner's data in clear. See `read_owner`.
     account_name: str
     email: str
     bvn_sealed: bytes | None  # the account holder's BVN, if the merchant gave it
@@ -79,14 +81,44 @@ class PersonalizedAccountRow(Row):
     state: str = OPEN
     rail: str = SANDBOX_RAIL  # that opened the account
     rail_reference: str = ""  # ours, by which the rail knows the account
-    facts: str = "{}"  # the rail's identifiers of the account, as JSON
+    facts: str = "{}"  # the rail's identifiers of the account, as JSON; its name is not among them
     message: str = ""  # the rail's words, if it did not open or close the account
     closed_at: datetime | None = None
     rail_account: str = ""  # our account with the rail
+    person_sealed: bytes | None = None  # an encrypted AccountOwner
 
     @property
     def is_open(self) -> bool:
         return self.state in (OPENING, CLOSING)
+
+
+class AccountOwner(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The personal data of an account."""
+
+    name: str = ""  # as its bank has it, which payers are shown
+    email: str = ""
+
+    def __repr__(self) -> str:
+        return "AccountOwner(…)"
+
+
+OWNER_DECODER: "msgspec.json.Decoder[AccountOwner]" = msgspec.json.Decoder(AccountOwner)
+
+
+def person_aad(key: bytes) -> str:
+    return f"personalized_account.person_sealed {key.hex()}"
+
+
+def open_owner(merchant_id: int, key: bytes, sealed: bytes, unseal: Unsealer) -> AccountOwner:
+    return OWNER_DECODER.decode(unseal(merchant_id, person_aad(key), sealed))
+
+
+def read_owner(row: PersonalizedAccountRow, unseal: Unsealer) -> AccountOwner:
+    """Returns the personal data of an account. Those in clear were written by a process of an earlier version, after
+    those that are encrypted."""
+    sealed = row.person_sealed
+    owner = AccountOwner() if sealed is None else open_owner(row.merchant_id, row.key, sealed, unseal)
+    return AccountOwner(row.account_name or owner.name, row.email or owner.email)
 
 
 class ArrivedReceipt(msgspec.Struct, frozen=True):

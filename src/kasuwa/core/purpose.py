@@ -5,7 +5,8 @@ api_methods.py registers the owning slice's rules by name, and the decision that
 in the same commit.
 """
 
-from collections.abc import Callable
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -23,7 +24,9 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.transactions import Transaction
+from kasuwa.core.sealed_payers import PayerMetadata
+from kasuwa.core.transactions import Transaction, encode_text
+from kasuwa.core.vault import Unsealer, Vault
 
 
 class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -66,9 +69,19 @@ class SubjectDetail(msgspec.Struct, frozen=True):
     # Movements within the books name their loan or savings account directly.
     loan_id: str = ""
     savings_id: str = ""
-    meta: str = ""  # a JSON object as text
-    ip: str = ""  # of the payer
-    fingerprint: str = ""  # of the payer's device
+    # An encrypted PayerMetadata in base64, of a movement within the books. In rows that an earlier version has written,
+    # the fields below are in clear.
+    payer_sealed: str = ""
+    meta: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+
+
+PAYER_METADATA_DECODER: "msgspec.json.Decoder[PayerMetadata]" = msgspec.json.Decoder(PayerMetadata)
+# Kinds of movements that have one.
+MOVEMENTS_WITH_PAYER = ("deposit", "repayment")
+# Field of a transaction's detail that has a ciphertext.
+PAYER_FIELD = "payer_sealed"
 
 
 SUBJECT_DETAIL_DECODER: "msgspec.json.Decoder[SubjectDetail]" = msgspec.json.Decoder(SubjectDetail)
@@ -81,9 +94,44 @@ def subject_in(detail: str) -> dict[str, Any]:
     return subject_of(decoded.purpose) or {name: reference for name, reference in direct.items() if reference}
 
 
-def payer_in(detail: str) -> dict[str, str]:
-    """Returns the payer's IP address and device fingerprint, as far as a transaction's detail has them."""
+def payer_aad(txn_ref: str) -> str:
+    return f"transaction.detail.payer_sealed {txn_ref}"
+
+
+def seal_payer(context: Context, txn_ref: str, payer: Mapping[str, str]) -> dict[str, str]:
+    """Returns the field of a movement's detail that has what is known of the payer. Empty if nothing is."""
+    if not payer:
+        return {}
+    return {PAYER_FIELD: b64encode(context.seal(payer_aad(txn_ref), msgspec.json.encode(payer))).decode()}
+
+
+def seal_clear_payer(vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str, str, str]) -> tuple[str, str]:
+    """Returns the columns counterparty_name and detail of a transaction that has personal data in clear. `row` has its
+    key, kind, txn_ref and detail."""
+    _, kind, txn_ref, detail = row
+    if kind not in MOVEMENTS_WITH_PAYER:
+        return "", detail
+    fields = msgspec.json.decode(detail)
+    payer = {name: fields.pop(name) for name in PayerMetadata.__struct_fields__ if name in fields}
+    sealed = vault.seal(merchant_id, payer_aad(txn_ref), msgspec.json.encode(payer), nonce)
+    return "", encode_text({**fields, PAYER_FIELD: b64encode(sealed).decode()} if payer else fields)
+
+
+def read_subject(merchant_id: int, txn_ref: str, detail: str, unseal: Unsealer) -> SubjectDetail:
+    """Returns the fields of a transaction's detail, with those of the payer decrypted."""
     decoded = SUBJECT_DETAIL_DECODER.decode(detail)
+    if not decoded.payer_sealed:
+        return decoded
+    plain = unseal(merchant_id, payer_aad(txn_ref), b64decode(decoded.payer_sealed))
+    return msgspec.structs.replace(decoded, **msgspec.structs.asdict(PAYER_METADATA_DECODER.decode(plain)))
+
+
+def payer_in(detail: str) -> dict[str, str]:
+    """Returns the payer's IP address and device fingerprint, as far as a detail has them in clear."""
+    return payer_of(SUBJECT_DETAIL_DECODER.decode(detail))
+
+
+def payer_of(decoded: SubjectDetail) -> dict[str, str]:
     purpose = decoded.purpose or TransactionPurpose("", "")
     found = {"ip": decoded.ip or purpose.ip, "fingerprint": decoded.fingerprint or purpose.fingerprint}
     return {name: value for name, value in found.items() if value}

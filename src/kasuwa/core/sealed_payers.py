@@ -1,22 +1,21 @@
-"""The personal data of payers, as payments, plans and jobs store them encrypted. See docs/decisions/0069."""
+"""The personal data of payers, as payments, plans, jobs and movements encrypt them. See docs/decisions/0069."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-Unsealer = Callable[[int, str, bytes], bytes]
+from kasuwa.core.vault import Unsealer
 
 
-class PurposePayer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The payer's data of a TransactionPurpose."""
+class PayerMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The data of the payer that the merchant sent with a movement for a loan or savings account."""
 
-    meta: str = ""
+    meta: str = ""  # a JSON object as text
     ip: str = ""
-    fingerprint: str = ""
+    fingerprint: str = ""  # of the payer's device
 
     def __repr__(self) -> str:
-        return "PurposePayer(…)"
+        return "PayerMetadata(…)"
 
 
 class PayerData(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -30,14 +29,14 @@ class PayerData(msgspec.Struct, frozen=True, omit_defaults=True):
     payer: str = ""
     payer_account: str = ""
     business_name: str = ""  # of a personalized account, which is in a person's name
-    purpose: PurposePayer | None = msgspec.field(default=None, name="errand")
+    purpose: PayerMetadata | None = msgspec.field(default=None, name="errand")
 
     def __repr__(self) -> str:
         return "PayerData(…)"
 
 
 NO_PAYER = PayerData()
-NO_PURPOSE_PAYER = PurposePayer()
+NO_METADATA = PayerMetadata()
 PAYER_DECODER: "msgspec.json.Decoder[PayerData]" = msgspec.json.Decoder(PayerData)
 
 
@@ -60,7 +59,7 @@ def unseal_payer(merchant_id: int, place: str, sealed: bytes | None, unseal: Uns
 
 def device_of(payer: PayerData) -> dict[str, str]:
     """Returns the payer's IP address and device fingerprint, as far as they are known."""
-    own = payer.purpose or NO_PURPOSE_PAYER
+    own = payer.purpose or NO_METADATA
     found = {"ip": payer.ip or own.ip, "fingerprint": payer.fingerprint or own.fingerprint}
     return {name: value for name, value in found.items() if value}
 

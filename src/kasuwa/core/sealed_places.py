@@ -9,16 +9,8 @@ import msgspec
 OPERATOR_ID = 0
 
 
-class ClearFields(msgspec.Struct, frozen=True, kw_only=True):
-    """Fields that earlier versions stored in clear, and that a sealed column has as a JSON document now."""
-
-    names: tuple[str, ...]  # a row without any of them, at any depth, has none in clear
-    take: Callable[[dict[str, Any]], dict[str, Any]]  # removes them from the decoded column and returns them
-    column: str = "detail"
-
-
 class SealedColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A column of ciphertexts. Null and empty bytes are no ciphertexts."""
+    """A column of ciphertexts, or a field of a JSON column that is one in base64. Null and empty are no ciphertexts."""
 
     table: str
     column: str
@@ -28,11 +20,20 @@ class SealedColumn(msgspec.Struct, frozen=True, kw_only=True):
     row_id_type: str = "bytea"
     is_of_merchant: bool = True  # else the rows belong to the operator
     is_cached: bool = True  # the writer may have the row in memory, so that a change takes the merchant's lock
-    clear: ClearFields | None = None  # fields of the same row that are to be encrypted into this column
+    json_field: str = ""  # if the column is JSON
+    kinds: tuple[str, ...] = ()  # of the rows that may have the field, so that JSON of others is not read
 
     @property
     def name(self) -> str:
-        return f"{self.table}.{self.column}"
+        return f"{self.table}.{self.column}" + (f".{self.json_field}" if self.json_field else "")
+
+    @property
+    def ciphertext_sql(self) -> str:
+        """The SQL expression of the ciphertext, as bytes."""
+        if not self.json_field:
+            return self.column
+        kinds = ", ".join(f"'{kind}'" for kind in self.kinds)
+        return f"case when kind in ({kinds}) then decode({self.column} ->> '{self.json_field}', 'base64') end"
 
 
 class SealedJobField(msgspec.Struct, frozen=True):

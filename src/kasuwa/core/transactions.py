@@ -40,7 +40,6 @@ class Transaction(Row):
         "final_at",
         "rail",
         "rail_account",
-        "counterparty_name",
     )
 
     kind: str
@@ -62,7 +61,6 @@ class Transaction(Row):
     final_at: datetime | None
     rail: str = ""  # the rail that it goes to; "" if it needs none, or was written before rails were
     rail_account: str = ""  # our account with the rail that it is sent with (core/routing.py)
-    counterparty_name: str = ""  # the name on the beneficiary's account, as the rail has found it
 
     @property
     def is_final(self) -> bool:
@@ -205,7 +203,6 @@ class TransactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
     method: str  # paymentMethod of the event
     scenario: Scenario  # test environment: how the delivery of the event behaves
     code: str | None = None  # response code of the rail
-    counterparty_name: str = ""  # the name on the beneficiary's account, if the rail has found it
     charged: int | None = None  # charged amount in the event, if it is not the transaction's amount
     # Fields that only events of this kind have (core/event_payloads.py). Without them it has the order reference.
     event_fields: Mapping[str, str] | None = None
@@ -220,7 +217,6 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
         code=outcome.code,
         message=outcome.message,
         final_at=context.now,
-        counterparty_name=outcome.counterparty_name,
         trail=extend_trail(row.trail, context.now, status, outcome.message),
     )
     paid = row.amount if outcome.charged is None else outcome.charged

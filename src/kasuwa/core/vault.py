@@ -35,6 +35,8 @@ from kasuwa.core.keyring import (
 )
 
 NONCE_BYTES = 12
+# Decrypts: takes the merchant, the place and the ciphertext (Vault.unseal).
+Unsealer = Callable[[int, str, bytes], bytes]
 
 ROOT_PLACE = b"kasuwa root"
 

@@ -9,7 +9,8 @@ import msgspec
 
 from kasuwa.core.payers import PaymentMark, mark_payment
 from kasuwa.core.references import row_key
-from kasuwa.core.sealed_payers import Unsealer, add_to_record, payment_payer_aad, unseal_payer
+from kasuwa.core.sealed_payers import add_to_record, payment_payer_aad, unseal_payer
+from kasuwa.core.vault import Unsealer
 from kasuwa.db.connection_pool import Connection
 
 # Takes the merchant's write lock. Raising the version makes writers drop their cached rows.

@@ -59,7 +59,7 @@ class Rewritten(msgspec.Struct):
 def heads_of(column: SealedColumn) -> str:
     """Returns a query for what identifies each row, its merchant, and the first bytes of its ciphertext."""
     merchant = "merchant_id" if column.is_of_merchant else f"{OPERATOR_ID}::bigint"
-    head = f"substring({column.column} from 1 for {HEADER_BYTES})"
+    head = f"substring({column.ciphertext_sql} from 1 for {HEADER_BYTES})"
     return f"select {column.row_id}, {merchant}, {head} from {column.table}"
 
 
@@ -98,11 +98,11 @@ async def rewrite_rows(
         if column.is_cached:
             await connection.execute(LOCK_MERCHANT, merchant_id)
         rows = await connection.fetch(
-            f"select {column.row_id}, {column.column}{named} from {column.table}"
+            f"select {column.row_id}, {column.ciphertext_sql}{named} from {column.table}"
             f" where {of_merchant} and {column.row_id} = any($1::{column.row_id_type}[]) for update",
             list(row_ids),
         )
-        changes: list[tuple[Any, bytes]] = []
+        changes: list[tuple[Any, bytes, bytes]] = []
         for row_id, sealed, *names in rows:
             if not sealed or vault.keyring.is_current(merchant_id, sealed):
                 continue
@@ -110,16 +110,34 @@ async def rewrite_rows(
             if renewed is None:
                 done.unreadable += 1
             else:
-                changes.append((row_id, renewed))
-        await connection.execute(
-            f"update {column.table} t set {column.column} = u.sealed"
-            f" from unnest($1::{column.row_id_type}[], $2::bytea[]) u (row_id, sealed)"
-            f" where {of_merchant} and t.{column.row_id} = u.row_id",
-            [row_id for row_id, _ in changes],
-            [renewed for _, renewed in changes],
-        )
+                changes.append((row_id, bytes(sealed), renewed))
+        await store_renewed(connection, column, of_merchant, changes)
     done.rows = len(changes)
     return done
+
+
+async def store_renewed(
+    connection: Connection, column: SealedColumn, of_merchant: str, changes: Sequence[tuple[Any, bytes, bytes]]
+) -> None:
+    """Writes the new ciphertexts of rows: the id of each, its ciphertext as it was, and the new one."""
+    row_ids, olds, news = [row[0] for row in changes], [row[1] for row in changes], [row[2] for row in changes]
+    if column.json_field:
+        await connection.execute(
+            f"update {column.table} t set {column.column} = replace(t.{column.column}::text, u.old, u.new)::json"
+            f" from unnest($1::{column.row_id_type}[], $2::text[], $3::text[]) u (row_id, old, new)"
+            f" where {of_merchant} and t.{column.row_id} = u.row_id",
+            row_ids,
+            [b64encode(old).decode() for old in olds],
+            [b64encode(new).decode() for new in news],
+        )
+        return
+    await connection.execute(
+        f"update {column.table} t set {column.column} = u.sealed"
+        f" from unnest($1::{column.row_id_type}[], $2::bytea[]) u (row_id, sealed)"
+        f" where {of_merchant} and t.{column.row_id} = u.row_id",
+        row_ids,
+        news,
+    )
 
 
 def renew(vault: Vault, merchant_id: int, place: str, sealed: bytes) -> bytes | None:
@@ -234,7 +252,7 @@ VERSION_OF = f"""
 
 async def count_ciphertexts(connection: Connection, places: SealedPlaces) -> dict[int, int]:
     """Returns how many ciphertexts of the database have each version. Reads all tables that have some."""
-    sources = [f"select {column.column} as c from {column.table}" for column in places.columns]
+    sources = [f"select {column.ciphertext_sql} as c from {column.table}" for column in places.columns]
     sources += [f"select decode(work ->> '{field.field}', 'base64') from scheduled_job" for field in places.job_fields]
     counted: dict[int, int] = {}
     for source in sources:

@@ -24,7 +24,7 @@ RUN_OPENING_NOW = """
 # One account is listed by one process at a time. Closed accounts are listed too: somebody may still pay into them.
 CLAIM_LISTING = """
     with due as (
-        select a.key, a.rail, a.merchant_id, a.rail_reference, a.account_name, a.facts, a.created_at, l.listed_at,
+        select a.key, a.rail, a.merchant_id, a.rail_reference, a.facts, a.created_at, l.listed_at,
             a.rail_account
         from personalized_account a
         join merchant m on m.merchant_id = a.merchant_id and m.current
@@ -48,7 +48,6 @@ class ListedAccount(msgspec.Struct, frozen=True):
     rail: str
     merchant_id: int
     rail_reference: str
-    account_name: str
     facts: str
     created_at: datetime
     listed_at: datetime | None

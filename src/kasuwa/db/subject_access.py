@@ -4,14 +4,11 @@ Exports every table with a client_id column, so that new tables are included, an
 savings by the reference in its purpose (core/purpose.py).
 """
 
-import os
-from collections.abc import Awaitable, Callable
-
 import msgspec
 
-from kasuwa.core.people import SealedDetail
-from kasuwa.core.sealed_payers import Unsealer, add_to_record, payment_payer_aad, unseal_payer
-from kasuwa.core.vault import NONCE_BYTES
+from kasuwa.core.purpose import read_subject
+from kasuwa.core.sealed_payers import add_to_record, payment_payer_aad, unseal_payer
+from kasuwa.core.vault import Unsealer
 from kasuwa.db.connection_pool import Connection
 
 # Keys, hashes and encrypted columns are left out, and so are tables that have nothing but the client's id.
@@ -65,7 +62,7 @@ RELATED_QUERIES = {
     "transfer": f"""
         with {CLIENT_PRODUCTS_CTE}
             select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
-            t.detail ->> 'account_number' as account_number, t.counterparty_name as account_name,
+            t.detail ->> 'account_number' as account_number,
             t.detail ->> 'narration' as narration
         from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
             and t.detail -> 'errand' ->> 'reference' in (select id from mine)
@@ -87,8 +84,7 @@ RELATED_QUERIES = {
                 and split_part(g.credit, ':', 2) in (select id from mine)
             union all select g.reference from posting g where g.merchant_id = $1 and starts_with(g.debit, 'loan_')
                 and split_part(g.debit, ':', 2) in (select id from mine))
-        select t.kind, t.detail ->> 'savings_id' as savings_id, t.detail ->> 'meta' as meta, t.detail ->> 'ip' as ip,
-            t.detail ->> 'fingerprint' as fingerprint, {MOVED}
+        select t.kind, t.detail::text as detail, {MOVED}
         from transaction t
         where t.merchant_id = $1 and (t.detail ->> 'savings_id' in (select id from mine)
             or t.kind = 'repayment' and t.txn_ref in (select reference from posted))
@@ -111,6 +107,7 @@ async def export_client_records(
         rows = await connection.fetch(f"select to_json(r)::text from ({query}) r", merchant_id, client_id)
         found[kind] = [text for (text,) in rows]
     found["payment"] = [open_payment(text, merchant_id, unseal) for text in found["payment"]]
+    found["movement"] = [open_movement(text, merchant_id, unseal) for text in found["movement"]]
     return {kind: rows for kind, rows in found.items() if rows}
 
 
@@ -126,6 +123,14 @@ def open_payment(text: str, merchant_id: int, unseal: Unsealer) -> str:
     )
     add_to_record(record, payer)
     return msgspec.json.encode(record).decode()
+
+
+def open_movement(text: str, merchant_id: int, unseal: Unsealer) -> str:
+    """Returns a movement with what its detail has, and the payer decrypted."""
+    record = msgspec.json.decode(text)
+    subject = read_subject(merchant_id, record["txn_ref"], record.pop("detail"), unseal)
+    payer = {name: getattr(subject, name) or None for name in ("savings_id", "meta", "ip", "fingerprint")}
+    return msgspec.json.encode({"kind": record.pop("kind"), **payer, **record}).decode()
 
 
 # Keys of rows with personal data. Cards that were saved by payments of others are not included.
@@ -170,44 +175,3 @@ BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = any
 
 async def find_clients_by_bvn(connection: Connection, merchant_id: int, bvn_hashes: list[bytes]) -> list[str]:
     return [client_id for (client_id,) in await connection.fetch(BY_BVN, merchant_id, bvn_hashes)]
-
-
-# --- encrypting rows that an earlier version stored in clear
-# -----------------------------------------------------------
-
-MERCHANTS_IN_CLEAR = "select distinct merchant_id from client where detail::text <> '{}' order by merchant_id"
-# Takes the merchant's write lock. Raising the version makes writers drop their cached rows.
-LOCK_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
-CLIENTS_IN_CLEAR = """
-    select client_id, detail::text from client where merchant_id = $1 and detail::text <> '{}' order by number limit $2
-"""
-UPDATE_SEALED = """
-    update client set detail = '{}', detail_sealed = $3, phone_hash = $4, email_hash = $5
-    where merchant_id = $1 and client_id = $2
-"""
-SEAL_BATCH_SIZE = 500
-
-
-async def seal_clients(
-    connection: Connection,
-    seal: Callable[[int, str, str, bytes], SealedDetail],
-    read_keys: Callable[[], Awaitable[object]],
-) -> int:
-    """Encrypts every client that is still stored in clear. Returns how many there were.
-
-    `seal` takes the merchant, the client's id, the detail and a nonce; `read_keys` brings its keys up to date. Each
-    transaction holds one merchant's lock for at most SEAL_BATCH_SIZE rows."""
-    sealed = 0
-    for (merchant_id,) in await connection.fetch(MERCHANTS_IN_CLEAR):
-        while True:
-            await read_keys()
-            async with connection.transaction():
-                await connection.execute(LOCK_MERCHANT, merchant_id)
-                rows = await connection.fetch(CLIENTS_IN_CLEAR, merchant_id, SEAL_BATCH_SIZE)
-                for client_id, detail in rows:
-                    columns = msgspec.structs.astuple(seal(merchant_id, client_id, detail, os.urandom(NONCE_BYTES)))
-                    await connection.execute(UPDATE_SEALED, merchant_id, client_id, *columns)
-            sealed += len(rows)
-            if len(rows) < SEAL_BATCH_SIZE:
-                break
-    return sealed

@@ -1,5 +1,5 @@
 """Rolls out new versions of the data keys: rewrites what older versions encrypted or hashed, then retires those. Also
-encrypts what earlier versions of the product stored in clear (db/clear_fields.py).
+encrypts what earlier versions of the product stored in clear (db/rows_in_clear.py).
 
 The worker does so in the background. How far it has come is in the database, so that it goes on after a crash. Of
 several workers one does it at a time. A version is retired once a whole pass over all ciphertexts has found none that
@@ -8,19 +8,20 @@ needs it, and not before the overlap of the rotation has ended (db/vault_keys.py
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
 import structlog
 
 from kasuwa.core.keyring import INDEX, SEAL
-from kasuwa.core.sealed_places import ClearFields, SealedColumn, SealedJobField, SealedPlaces
+from kasuwa.core.sealed_places import SealedColumn, SealedJobField, SealedPlaces
 from kasuwa.core.vault import Vault
-from kasuwa.db import clear_fields, client_index, connections, key_moves, key_versions
+from kasuwa.db import client_index, connections, key_moves, key_versions, rows_in_clear
 from kasuwa.db.client_index import ClientIndexer
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.key_moves import REWRITTEN_AT_ONCE, Position, Rewritten, StaleRow
+from kasuwa.db.rows_in_clear import ClearTable
 from kasuwa.work.polling import Polling
 
 STATEMENT_SECONDS = 60.0
@@ -41,7 +42,15 @@ RewriteWindow = Callable[[Connection, Position], Awaitable[tuple[Rewritten, Posi
 class KeyRotation(Polling):
     """Rolls out new versions until it is stopped."""
 
-    def __init__(self, dsn: str, pool: QueryRunner, vault: Vault, places: SealedPlaces, indexer: ClientIndexer) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        pool: QueryRunner,
+        vault: Vault,
+        places: SealedPlaces,
+        indexer: ClientIndexer,
+        clear_tables: Sequence[ClearTable] = (),
+    ) -> None:
         super().__init__()
         self._dsn = dsn
         self._pool = pool
@@ -53,11 +62,7 @@ class KeyRotation(Polling):
         self._steps: dict[str, dict[str, RewriteWindow]] = {
             SEAL: {**columns, **fields},
             INDEX: index,
-            clear_fields.PURPOSE: {
-                column.name: partial(seal_clear_window, column, column.clear, vault)
-                for column in places.columns
-                if column.clear is not None
-            },
+            rows_in_clear.PURPOSE: {clear.table: partial(seal_clear_window, clear, vault) for clear in clear_tables},
         }
 
     async def run(self) -> None:
@@ -66,7 +71,7 @@ class KeyRotation(Polling):
     async def run_once(self) -> None:
         """Rolls out the versions that wait for it, and encrypts what is in clear, until there is nothing left, unless
         another worker does."""
-        if not await key_versions.find_unfinished(self._pool) and not await clear_fields.is_due(self._pool):
+        if not await key_versions.find_unfinished(self._pool) and not await rows_in_clear.is_due(self._pool):
             return
         async with self._connected() as connection:
             if not await connection.fetchval("select pg_try_advisory_lock($1)", ROTATION_LOCK_ID):
@@ -76,12 +81,12 @@ class KeyRotation(Polling):
             while not self._stopping.is_set():
                 unfinished, is_clear_due = (
                     await key_versions.find_unfinished(connection),
-                    await clear_fields.is_due(connection),
+                    await rows_in_clear.is_due(connection),
                 )
                 if not unfinished and not is_clear_due:
                     return
                 if is_clear_due:
-                    await self._seal_clear_fields(connection)
+                    await self._seal_rows_in_clear(connection)
                 for purpose, version, may_move, may_retire in unfinished:
                     if may_move and self._is_active(purpose, version):
                         await self._roll_out(connection, purpose, version, may_retire=may_retire)
@@ -104,12 +109,12 @@ class KeyRotation(Polling):
                 retired = await key_versions.retire_replaced(connection, purpose, version)
                 log.info("versions of a data key are retired", purpose=purpose, versions=retired)
 
-    async def _seal_clear_fields(self, connection: Connection) -> None:
+    async def _seal_rows_in_clear(self, connection: Connection) -> None:
         """Encrypts what earlier versions stored in clear, and ends that if there was nothing."""
-        done = await self._pass_over_all(connection, clear_fields.PURPOSE, clear_fields.VERSION)
+        done = await self._pass_over_all(connection, rows_in_clear.PURPOSE, rows_in_clear.VERSION)
         if done is not None and not done.rows:
-            await clear_fields.finish(connection)
-            log.info("no personal data of payers are stored in clear any more")
+            await rows_in_clear.finish(connection)
+            log.info("no personal data are stored in clear any more")
 
     async def _pass_over_all(self, connection: Connection, purpose: str, version: int) -> Rewritten | None:
         """Looks at everything once, from where the last pass was interrupted. Returns what the whole pass did, or None
@@ -152,12 +157,12 @@ async def rewrite_window(
 
 
 async def seal_clear_window(
-    column: SealedColumn, clear: ClearFields, vault: Vault, connection: Connection, position: Position
+    clear: ClearTable, vault: Vault, connection: Connection, position: Position
 ) -> tuple[Rewritten, Position]:
     """Encrypts what the next rows of a table have in clear."""
-    window, done = await clear_fields.read_clear_window(connection, column, clear, position), Rewritten()
+    window, done = await rows_in_clear.read_clear_window(connection, clear, position), Rewritten()
     for merchant_id, row_ids in by_merchant(window.stale):
-        done.add(await clear_fields.seal_rows(connection, column, clear, merchant_id, row_ids, vault))
+        done.add(await rows_in_clear.seal_rows(connection, clear, vault, merchant_id, row_ids))
         await asyncio.sleep(PAUSE_SECONDS)
     return done, window.position
 

@@ -128,7 +128,7 @@ class RailInbox(Polling):
         if receipt is None:
             await self._give_up_or_postpone(entry)
         elif receipt.status == ports.FAILED:
-            await rail_inbox.finish(pool, entry, "failed at the rail", receipt)
+            await rail_inbox.finish(pool, entry, "failed at the rail", without_sender(receipt))
         elif receipt.status == ports.UNREADABLE or receipt.currency not in CURRENCIES:
             message = f"{entry.rail} tells of a payment into an account that cannot be read: look at it there"
             await rail_inbox.add_notice(pool, entry.reference, message)
@@ -152,7 +152,7 @@ class RailInbox(Polling):
             number = receipt.account_number or "unknown"
             message = f"{amount} came into account {number} at {entry.rail}, which is nobody's: see `kasuwa reconcile`"
             await rail_inbox.add_notice(pool, entry.reference, message)
-            await rail_inbox.postpone(pool, entry, UNCLAIMED_DELAY, UNCLAIMED, receipt)
+            await rail_inbox.postpone(pool, entry, UNCLAIMED_DELAY, UNCLAIMED, without_sender(receipt))
             return
         arrived = ArrivedReceipt(
             rail=entry.rail,
@@ -204,3 +204,8 @@ class RailInbox(Polling):
     async def _postpone(self, entry: InboxEntry, outcome: str) -> None:
         delay = DELAYS[min(entry.attempts, len(DELAYS)) - 1]
         await rail_inbox.postpone(self._services.pool, entry, delay, outcome)
+
+
+def without_sender(receipt: Receipt) -> Receipt:
+    """Returns a receipt as the inbox stores it. The name of the sender is fetched again when the receipt is booked."""
+    return msgspec.structs.replace(receipt, sender_name="")

@@ -67,7 +67,7 @@ class RailListings(Polling):
         """Lists the payments into an account. If the rail does not answer, its lease expires and it is tried again."""
         order = AccountOrder(
             key=rail_key(account.merchant_id, account.rail_reference),
-            name=account.account_name,
+            name="",
             email="",
             account=account.rail_account,
             facts=FACTS_DECODER.decode(account.facts),

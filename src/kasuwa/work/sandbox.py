@@ -223,8 +223,8 @@ class SandboxOperations(CommonOperations):
         row = await self._find(merchant, reference)
         async with snapshot(self._operators, merchant.merchant_id) as connection:
             if row is None:
-                return await object_timeline(self._vault.unseal, connection, merchant.merchant_id, reference)
-            return await transaction_timeline(self._vault.unseal, connection, row)
+                return await object_timeline(connection, merchant.merchant_id, reference, self._vault.unseal)
+            return await transaction_timeline(connection, row, self._vault.unseal)
 
     async def audit(self, merchant: Merchant) -> list[tuple[str, str]]:
         """Returns the violated invariants of the merchant's books, each with its place."""

@@ -11,10 +11,11 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.events import event_id, parse_event_id
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import payer_in
+from kasuwa.core.purpose import payer_in, payer_of, read_subject
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
-from kasuwa.core.sealed_payers import Unsealer, device_of, payment_payer_aad, unseal_payer
+from kasuwa.core.sealed_payers import device_of, payment_payer_aad, unseal_payer
 from kasuwa.core.transactions import Transaction
+from kasuwa.core.vault import Unsealer
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 
@@ -118,12 +119,12 @@ class TrailEntry(msgspec.Struct):
 TRAIL: "msgspec.json.Decoder[list[TrailEntry]]" = msgspec.json.Decoder(list[TrailEntry])
 
 
-async def transaction_timeline(unseal: Unsealer, connection: Connection, row: Transaction) -> list[dict[str, Any]]:
-    return render_timeline(await transaction_entries(unseal, connection, row))
+async def transaction_timeline(connection: Connection, row: Transaction, unseal: Unsealer) -> list[dict[str, Any]]:
+    return render_timeline(await transaction_entries(connection, row, unseal))
 
 
 async def object_timeline(
-    unseal: Unsealer, connection: Connection, merchant_id: int, reference: str
+    connection: Connection, merchant_id: int, reference: str, unseal: Unsealer
 ) -> list[dict[str, Any]] | None:
     """Returns the timeline of an object, or None if there is no entry. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
@@ -133,7 +134,7 @@ async def object_timeline(
     shared = await connection.fetch(SELECT_TRANSACTIONS, merchant_id, reference, MAX_DETAILED)
     for *record, count in reversed(shared):  # oldest first, as entries with the same time
         row, left_out["transactions"] = Transaction(*record), count - len(shared)
-        for entry in await transaction_entries(unseal, connection, row):
+        for entry in await transaction_entries(connection, row, unseal):
             entry.details = {"txnRef": row.txn_ref, **entry.details}
             entries.append(entry)
     known_postings = {entry.details["seq"] for entry in entries if entry.kind == "posting"}
@@ -161,12 +162,14 @@ async def resolve_event_id(connection: Connection | Pool, merchant_id: int, text
     return text if found is None else str(found)
 
 
-async def transaction_entries(unseal: Unsealer, connection: Connection, row: Transaction) -> list[TimelineEntry]:
+async def transaction_entries(connection: Connection, row: Transaction, unseal: Unsealer) -> list[TimelineEntry]:
     whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
     entries = [
         TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.message) for e in TRAIL.decode(row.trail)
     ]
-    await add_payer(unseal, connection, row, entries)
+    payer = await find_payer(connection, row, unseal)
+    if entries and payer:
+        entries[0].details = {**entries[0].details, **payer}
     for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
         entries.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
@@ -185,17 +188,14 @@ def dispute_entries(dispute_id: str, amount: int, trail: str) -> list[TimelineEn
     return [TimelineEntry(step.at, 2, "dispute", step.step, more) for step in TRAIL.decode(trail)]
 
 
-async def add_payer(unseal: Unsealer, connection: Connection, row: Transaction, entries: list[TimelineEntry]) -> None:
-    """Adds the payer's address and device, if they are known, to the first entry."""
-    payer = payer_in(row.detail)
-    if row.kind == "payment":
-        key = row_key(row.merchant_id, "payment", row.txn_ref)
-        found = await connection.fetchrow(PAYMENT_DETAIL, row.merchant_id, key)
-        detail, sealed = found or ("{}", None)
-        data = unseal_payer(row.merchant_id, payment_payer_aad(row.txn_ref), sealed, unseal)
-        payer = device_of(data) | payer_in(detail)
-    if entries and payer:
-        entries[0].details = {**entries[0].details, **payer}
+async def find_payer(connection: Connection, row: Transaction, unseal: Unsealer) -> dict[str, str]:
+    """Returns the payer's address and device, as far as they are known."""
+    if row.kind != "payment":
+        return payer_of(read_subject(row.merchant_id, row.txn_ref, row.detail, unseal))
+    key = row_key(row.merchant_id, "payment", row.txn_ref)
+    detail, sealed = await connection.fetchrow(PAYMENT_DETAIL, row.merchant_id, key) or ("{}", None)
+    payer = unseal_payer(row.merchant_id, payment_payer_aad(row.txn_ref), sealed, unseal)
+    return device_of(payer) | payer_in(detail)
 
 
 async def event_entries(connection: Connection, merchant_id: int, record: Any) -> list[TimelineEntry]:

@@ -1,22 +1,22 @@
 """Personal data of clients: encrypted in the database, found by exact match, and encrypted where an earlier version
 left it in clear."""
 
-from functools import partial
 from typing import Any
 
 import asyncpg
 import pytest
 
-from kasuwa.db import subject_access
+from kasuwa.clear_tables import SMALL_CLEAR_TABLES
 from kasuwa.db.migrate import open_vault
+from kasuwa.db.rows_in_clear import seal_table
 from kasuwa.db.vault_keys import KeyRefresher
-from kasuwa.methods.clients.rules.manage_client import seal_detail
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, create, enroll, list_all, update, view
 from tests.running import Deployment
 
+CLIENTS = next(clear for clear in SMALL_CLEAR_TABLES if clear.table == "client")
 PERSON: dict[str, Any] = {
     "firstname": "Zainabsecret",
     "lastname": "Okonkwosecret",
@@ -84,10 +84,9 @@ def test_clients_of_an_earlier_version_are_encrypted_and_stay_what_they_were(
                 " where merchant_id = $1 and client_id = $2",
                 *(merchant_id, client_id, detail),
             )
-        seal = partial(seal_detail, vault)
         refresh = KeyRefresher(connection, vault, secret_key, lambda: secret_key).refresh
-        assert await subject_access.seal_clients(connection, seal, refresh) == len(before)
-        assert await subject_access.seal_clients(connection, seal, refresh) == 0
+        assert await seal_table(connection, CLIENTS, vault, refresh) == len(before)
+        assert await seal_table(connection, CLIENTS, vault, refresh) == 0
 
     deployment.run_on_connection(work)
     assert [view(shop, record["client_id"])["data"] for record in before] == before

@@ -18,6 +18,7 @@ from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from kasuwa.methods.loans.model import MORE_THAN_OWED, REPAYMENT_PURPOSE, UNKNOWN_LOAN, loan_account
 from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
 from kasuwa.methods.loans.rules.repay import end_repayment, new_repayment
+from kasuwa.methods.loans.wire import RepayRequest
 from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender, context_at, seen_by
 
@@ -258,7 +259,8 @@ def test_a_dry_run_is_refused_as_the_repayment_would_be(lender: Lender) -> None:
 
 
 def payment(lender: Lender, amount: int, status: str = SUCCESSFUL) -> Transaction:
-    return msgspec.structs.replace(new_repayment(amount, context_at(lender)), status=status, txn_ref="GP1")
+    request = msgspec.convert({"loan_id": "LN1", "payment_method": "wallet"}, RepayRequest)
+    return msgspec.structs.replace(new_repayment(amount, context_at(lender), request), status=status, txn_ref="GP1")
 
 
 def collect(lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL) -> PurposeEffects:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.core.sealed_payers import NO_PAYER, PayerData, PurposePayer
+from kasuwa.core.sealed_payers import NO_PAYER, PayerData, PayerMetadata
 from kasuwa.core.transactions import encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, WATCH, PaymentDetail
 from kasuwa.methods.payment.payer_model import (
@@ -49,12 +49,12 @@ def test_a_detail_is_whole_again_after_it_was_taken_apart() -> None:
         business_name="Ada Stores", provider="zenith", purpose=TransactionPurpose("loan-repayment", "LN1")
     )
     assert payer_of(stored) == NO_PAYER
-    assert payer_of(WHOLE).purpose == PurposePayer('{"a":1}', "102.89.2.2", "a9")
+    assert payer_of(WHOLE).purpose == PayerMetadata('{"a":1}', "102.89.2.2", "a9")
 
 
 def test_every_field_of_the_payer_is_one_of_the_detail() -> None:
     assert set(PayerData.__struct_fields__) <= set(PaymentDetail.__struct_fields__)
-    assert set(PurposePayer.__struct_fields__) <= set(TransactionPurpose.__struct_fields__)
+    assert set(PayerMetadata.__struct_fields__) <= set(TransactionPurpose.__struct_fields__)
 
 
 def test_the_name_of_a_personalized_account_is_personal() -> None:

@@ -12,17 +12,18 @@ import pytest
 from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
 from kasuwa.core.banks import banks_by_code, is_account_of
 from kasuwa.core.decision import Decision, Job, LoadedRows, NeedsMore, Refusal, Row
-from kasuwa.core.inbound_accounts import ACCOUNT, PersonalizedAccountRow, personalized_key
+from kasuwa.core.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key, read_owner
 from kasuwa.core.references import job_key
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
+from kasuwa.core.transactions import encode_text
+from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
 from kasuwa.methods.resources.rules.open_account import (
     NO_ACCOUNTS,
     choose_bank,
     decide_account_answer,
     decide_personalized,
 )
-from kasuwa.methods.resources.steps import call_account_rail, restore_bvn
+from kasuwa.methods.resources.steps import call_account_rail, restore_secrets
 from kasuwa.methods.resources.wire import PersonalizedRequest
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import AccountOrder
@@ -75,7 +76,7 @@ def answer_account(
 def open_in_sandbox(request: PersonalizedRequest = REQUEST) -> tuple[PersonalizedAccountRow, TokenIndexEntry]:
     row, job = begin(request, DEFAULT_ACCOUNT_TERMS)
     rails = Rails(bank=NOT_CONFIGURED, accounts={"sandbox": SandboxAccounts()})
-    answer = asyncio.run(call_account_rail(rails, job, NOW, restore_bvn(job, VAULT)))
+    answer = asyncio.run(call_account_rail(rails, job, NOW, restore_secrets(job, VAULT)))
     opened, entry = answer_account(row, job, answer).rows
     assert isinstance(opened, PersonalizedAccountRow)
     assert isinstance(entry, TokenIndexEntry)
@@ -84,9 +85,36 @@ def open_in_sandbox(request: PersonalizedRequest = REQUEST) -> tuple[Personalize
 
 def test_an_account_is_kept_under_its_reference() -> None:
     row, _ = open_in_sandbox()
-    assert (row.key, row.reference, row.account_name, row.email, row.bank_code, row.bank_name) == (
-        *(KEY, "r 1", "Ada Obi", "ada@example.com", "035", "Wema Bank"),
+    assert (row.key, row.reference, row.bank_code, row.bank_name) == (KEY, "r 1", "035", "Wema Bank")
+    assert read_owner(row, VAULT.unseal) == AccountOwner("Ada Obi", "ada@example.com")
+    assert (row.account_name, row.email, "account_name" in row.facts) == ("", "", False)
+
+
+def test_the_bank_chooses_the_name_of_an_account() -> None:
+    row, job = begin()
+    named = msgspec.structs.replace(OPENED, facts={**OPENED.facts, "account_name": "SHOP/ADA OBI"})
+    decision = answer_account(row, job, named)
+    opened = decision.rows[0]
+    assert isinstance(opened, PersonalizedAccountRow)
+    assert read_owner(opened, VAULT.unseal) == AccountOwner("SHOP/ADA OBI", "ada@example.com")
+    assert decision.reply.data.account_name == "SHOP/ADA OBI"
+
+
+def test_a_name_that_an_earlier_version_wrote_later_counts() -> None:
+    row, _ = open_in_sandbox()
+    changed = msgspec.structs.replace(row, account_name="SHOP/ADA OBI")
+    assert read_owner(changed, VAULT.unseal) == AccountOwner("SHOP/ADA OBI", "ada@example.com")
+
+
+def test_a_job_has_the_owner_encrypted_and_one_of_an_earlier_version_in_clear() -> None:
+    owner, (_, job) = AccountOwner("Ada Obi", "ada@example.com"), begin()
+    assert ("Ada" in job.work, "example.com" in job.work) == (False, False)
+    assert restore_secrets(job, VAULT).owner == owner
+    data = msgspec.structs.replace(
+        ACCOUNT_JOB_DECODER.decode(job.work), name=owner.name, email=owner.email, sealed_person=""
     )
+    earlier = msgspec.structs.replace(job, work=encode_text(data))
+    assert restore_secrets(earlier, VAULT).owner == owner
 
 
 def test_the_token_index_leads_back_to_the_account() -> None:
@@ -148,7 +176,7 @@ def test_a_rail_that_needs_a_bvn_is_not_ordered_an_account_without() -> None:
     row, job = begin(msgspec.structs.replace(REQUEST, bvn="22212345678"), MONNIFY_WITH_BVN)
     assert (row.state, row.rail, row.account_number) == ("opening", "monnify", "")
     assert "22212345678" not in job.work
-    assert restore_bvn(job, VAULT) == "22212345678"
+    assert restore_secrets(job, VAULT).bvn == "22212345678"
 
 
 def test_a_copy_of_a_request_waits_until_the_rail_has_answered() -> None:

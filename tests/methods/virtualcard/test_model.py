@@ -10,7 +10,7 @@ from kasuwa.core.decision import FieldError, Posting
 from kasuwa.core.issuing import CardIssuingSettings
 from kasuwa.core.token_index import TokenIndexEntry
 from kasuwa.db.batch import Deployment
-from kasuwa.methods.virtualcard.model import CARD_TERMINATED, UNKNOWN_CARD
+from kasuwa.methods.virtualcard.model import CARD_TERMINATED, UNKNOWN_CARD, read_holder
 from kasuwa.methods.virtualcard.rules import funding
 from kasuwa.methods.virtualcard.rules.funding import (
     CARD_BLOCKED,
@@ -47,7 +47,9 @@ def test_a_card_and_all_that_belongs_to_it_are_written_at_once() -> None:
     card = counter.row(reference)
     assert reference == f"KSW|GVC|{int(WALL.timestamp())}|{card.short_id}"
     assert (card.state, card.unpaid, card.network, card.expiration) == ("active", 0, "visa", "2029-01")
-    assert msgspec.json.decode(card.detail) == {**BILLING, "country": "GH"}
+    assert not any(msgspec.json.decode(card.detail).values())
+    holder = read_holder(7, card.key, card.detail, card.holder_sealed, WORLD.vault.unseal)
+    assert msgspec.structs.asdict(holder) == {**BILLING, "country": "GH"}
     [job] = counter.jobs()
     assert (job.key, job.subject, job.lane, job.kind) == (
         *(card.fee_job, card.key),

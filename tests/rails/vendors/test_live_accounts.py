@@ -192,6 +192,10 @@ def test_money_for_an_unknown_account_is_shown_and_booked_nowhere(harness: Accou
     assert any("NGN 444.00 came into account 9900000009" in message for message in harness.notices())
     assert "444.00  account 9900000009" in harness.deployment.run_command("reconcile", "unclaimed")
     assert harness.booked("9900000009") == []
+    [[sender]] = harness.deployment.fetch(
+        "select detail ->> 'sender_name' from rail_inbox where detail ->> 'account_number' = '9900000009'"
+    )
+    assert sender == "", "nobody needs it before the money is booked"
 
 
 def test_account_is_closed_at_its_bank_and_money_that_still_comes_is_in_suspense(harness: AccountHarness) -> None:

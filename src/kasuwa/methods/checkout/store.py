@@ -9,7 +9,7 @@ from kasuwa.core.checkouts import Checkout, checkout_key
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
-from kasuwa.core.sealed_payers import Unsealer
+from kasuwa.core.vault import Unsealer
 from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PLAIN, UNKNOWN_LINK, PayLink, link_key
 from kasuwa.methods.checkout.rules.pay_link import show_link
 from kasuwa.methods.checkout.wire import (

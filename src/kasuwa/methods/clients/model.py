@@ -59,7 +59,7 @@ class Client(Row):
     bvn_hash: bytes | None  # keyed hash, to find a client by
     bvn_mask: str | None  # to be shown
     bvn_sealed: bytes | None  # encrypted
-    # `{}`, except in rows that `seal_clients` (db/subject_access.py) has not encrypted yet: the detail in clear.
+    # `{}`, except in rows that `seal_table` (db/rows_in_clear.py) has not encrypted yet: the detail in clear.
     detail: str
     created_at: datetime
     changed_at: datetime

@@ -12,25 +12,24 @@ import msgspec
 from kasuwa.core.decision import Context, Job
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.sealed_payers import (
+    NO_METADATA,
     NO_PAYER,
-    NO_PURPOSE_PAYER,
     PayerData,
-    PurposePayer,
-    Unsealer,
+    PayerMetadata,
     job_payer_aad,
     payment_payer_aad,
     plan_payer_aad,
     unseal_payer,
 )
 from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import Vault
+from kasuwa.core.vault import Unsealer, Vault
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, Payment, PaymentDetail, PaymentJobData
 from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan, PlanTerms
 
 
 def payer_of(detail: PaymentDetail) -> PayerData:
     purpose = detail.purpose
-    own = NO_PURPOSE_PAYER if purpose is None else PurposePayer(purpose.meta, purpose.ip, purpose.fingerprint)
+    own = NO_METADATA if purpose is None else PayerMetadata(purpose.meta, purpose.ip, purpose.fingerprint)
     return PayerData(
         fullname=detail.fullname,
         email=detail.email,
@@ -40,7 +39,7 @@ def payer_of(detail: PaymentDetail) -> PayerData:
         payer=detail.payer,
         payer_account=detail.payer_account,
         business_name=detail.business_name if detail.account_reference else "",
-        purpose=None if own == NO_PURPOSE_PAYER else own,
+        purpose=None if own == NO_METADATA else own,
     )
 
 

@@ -147,7 +147,7 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
             return UNKNOWN_REFERENCE
         if "|" in txn_ref:
             row = await snapshot.fetchrow(WALLET_MOVEMENT, merchant.merchant_id, txn_ref)
-            return UNKNOWN_REFERENCE if row is None else reply_wallet_movement(*row)
+            return UNKNOWN_REFERENCE if row is None else reply_wallet_movement(row, merchant.merchant_id, reader.unseal)
         payment = await find_payment(txn_ref, merchant, snapshot)
         return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url, reader.unseal)
 

@@ -168,7 +168,7 @@ RESOURCES = ApiMethod(
                 call=steps.call_account_rail,
                 needs=open_account.need_account_answer,
                 decide=open_account.decide_account_answer,
-                restore_secrets=steps.restore_bvn,
+                restore_secrets=steps.restore_secrets,
                 accepts_callback=False,
             )
             for kind in (model.OPEN_ACCOUNT, model.QUERY_ACCOUNT)
@@ -179,6 +179,7 @@ RESOURCES = ApiMethod(
             call=steps.close_at_rail,
             needs=close_account.need_close_answer,
             decide=close_account.decide_close_answer,
+            restore_secrets=steps.restore_secrets,
             accepts_callback=False,
         ),
     ),

@@ -7,6 +7,7 @@
 the account, and is repeated until the rail has answered.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping
 
 import msgspec
@@ -23,17 +24,23 @@ class AccountJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     """The data of a job that opens or closes an account (column scheduled_job.work)."""
 
     rail: str
-    name: str
+    name: str  # empty, as is the email address, except in jobs of an earlier version
     email: str
     bank_code: str
     sent_at: float  # business time of the request
     sealed_bvn: str = ""  # in base64
+    sealed_person: str = ""  # an encrypted AccountOwner in base64, as the account's row has it
     facts: Mapping[str, str] = {}  # those of an account that is open
     seed: str = ""  # used by the sandbox only
 
 
 ACCOUNT_JOB_DECODER: "msgspec.json.Decoder[AccountJobData]" = msgspec.json.Decoder(AccountJobData)
 ACCOUNT_FACTS_DECODER: "msgspec.json.Decoder[dict[str, str]]" = msgspec.json.Decoder(dict[str, str])
+
+
+def encode_sealed(sealed: bytes | None) -> str:
+    """Returns a ciphertext as jobs have it."""
+    return "" if sealed is None else b64encode(sealed).decode()
 
 
 def bvn_aad(key: bytes) -> str:

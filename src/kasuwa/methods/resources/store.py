@@ -11,7 +11,7 @@ from kasuwa.core.events import NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.inbound_accounts import PersonalizedAccountRow
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.reading import Reader, ReplyReader
+from kasuwa.core.reading import ActionReader, Reader, ReplyReader
 from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
 from kasuwa.methods.resources.rules.close_account import show_account
 from kasuwa.methods.resources.wire import (
@@ -53,20 +53,19 @@ async def show_wallet(request: WalletRequest, merchant: Merchant, reader: Reader
 # A filter that the request does not have is null.
 MATCHING_ACCOUNTS = "merchant_id = $1 and ($2::text is null or state = $2) and ($3::text is null or reference = $3)"
 ACCOUNTS = f"""
-    select key, merchant_id, reference, account_number, bank_code, bank_name, account_name, email, bvn_sealed,
-        created_at, state, rail, rail_reference, facts, message, closed_at
+    select {", ".join(PersonalizedAccountRow.__struct_fields__)}
     from personalized_account where {MATCHING_ACCOUNTS} order by created_at desc, key desc offset $4 limit $5
 """
 COUNT_ACCOUNTS = f"select count(*) from personalized_account where {MATCHING_ACCOUNTS}"
 
 
-async def list_accounts(request: AccountsRequest, merchant: Merchant, reader: ReplyReader) -> AccountsReply:
+async def list_accounts(request: AccountsRequest, merchant: Merchant, reader: ActionReader) -> AccountsReply:
     offset, limit = request.offset_and_limit
     filters = (merchant.merchant_id, request.state, request.reference)
     async with reader.snapshot() as snapshot:
         rows = await snapshot.fetch(ACCOUNTS, *filters, offset, limit)
         [[total]] = await snapshot.fetch(COUNT_ACCOUNTS, *filters)
-    lines = await reader.make_lines(lambda row: show_account(PersonalizedAccountRow(*row)), rows)
+    lines = await reader.make_lines(lambda row: show_account(PersonalizedAccountRow(*row), reader.unseal), rows)
     return AccountsReply(data=lines, total=total, offset=offset, limit=limit)
 
 

@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import format_grouped, format_minor
 from kasuwa.core.references import account_key, row_key
 from kasuwa.core.transactions import encode_text
+from kasuwa.core.vault import Unsealer, Vault
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.wire import (
@@ -70,7 +71,7 @@ class Card(Row):
     sealed_pan: bytes  # the encrypted card number
     expiration: str  # month, as 2029-01
     state: str
-    detail: str  # Cardholder as JSON
+    detail: str  # NO_HOLDER as JSON, except in rows that an earlier version has written: the Cardholder in clear
     limits: str  # CardLimits as JSON
     spent_on: str  # Lagos day of the last purchase; the two sums belong to its day and month
     spent_day: int
@@ -78,6 +79,7 @@ class Card(Row):
     unpaid: int  # monthly fees missed in a row
     fee_job: bytes  # key of the monthly fee job
     created_at: datetime
+    holder_sealed: bytes | None = None  # an encrypted Cardholder
 
     @property
     def is_open(self) -> bool:
@@ -117,7 +119,7 @@ class CardRecord(Row):
 
 
 class Cardholder(msgspec.Struct, frozen=True):
-    """The holder of a card, stored as its detail."""
+    """The holder of a card and the billing address."""
 
     address: str
     name: str
@@ -126,8 +128,13 @@ class Cardholder(msgspec.Struct, frozen=True):
     postal_code: str
     country: str
 
+    def __repr__(self) -> str:
+        return "Cardholder(…)"
+
 
 CARDHOLDER_DECODER: "msgspec.json.Decoder[Cardholder]" = msgspec.json.Decoder(Cardholder)
+# What the column `detail` has of a card whose holder is encrypted. Processes of an earlier version can decode it.
+NO_HOLDER = Cardholder("", "", "", "", "", "")
 
 
 class CardLimits(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -260,9 +267,24 @@ def unseal_pan(context: Context, card: Card) -> str:
     return context.unseal(pan_aad(card.key), card.sealed_pan).decode()
 
 
-def show_card(card: Card, balance: int) -> CardData:
+def holder_aad(card_key: bytes) -> str:
+    return f"virtual_card.holder_sealed {card_key.hex()}"
+
+
+def read_holder(merchant_id: int, key: bytes, detail: str, sealed: bytes | None, unseal: Unsealer) -> Cardholder:
+    """Returns the holder of a card from its columns `detail` and `holder_sealed`."""
+    return CARDHOLDER_DECODER.decode(detail if sealed is None else unseal(merchant_id, holder_aad(key), sealed))
+
+
+def seal_clear_holder(vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str]) -> tuple[str, bytes]:
+    """Returns the columns detail and holder_sealed of a card whose holder is in clear. `row` has its key and detail."""
+    key, detail = row
+    return encode_text(NO_HOLDER), vault.seal(merchant_id, holder_aad(key), detail.encode(), nonce)
+
+
+def show_card(card: Card, balance: int, unseal: Unsealer) -> CardData:
     """Returns the record of a card without number and CVV."""
-    holder = CARDHOLDER_DECODER.decode(card.detail)
+    holder = read_holder(card.merchant_id, card.key, card.detail, card.holder_sealed, unseal)
     return CardData(
         reference=card.reference,
         balance=format_grouped(balance),

@@ -115,6 +115,15 @@ def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce
     )
 
 
+def seal_clear_client(
+    vault: Vault, merchant_id: int, nonce: bytes, row: tuple[str, str]
+) -> tuple[str, bytes, bytes | None, bytes | None]:
+    """Returns the columns detail, detail_sealed, phone_hash and email_hash of a client that is stored in clear. `row`
+    has its id and the detail."""
+    client_id, text = row
+    return "{}", *msgspec.structs.astuple(seal_detail(vault, merchant_id, client_id, text, nonce))
+
+
 def bvn_aad(client_id: str) -> str:
     return f"client.bvn_sealed {client_id}"
 

@@ -13,16 +13,15 @@ from kasuwa.methods.disburse.model import TRANSFER_DETAIL_DECODER
 class ErasableTransfer(Transaction):
     """A transaction row whose `detail` may be written again. Elsewhere `detail` never changes after the insert."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "counterparty_name")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
 
 
 def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
-    """Empties the narration (free text of the merchant, or the name of the savings of a cash-out) and the name on the
-    beneficiary's account.
+    """Empties the narration: free text of the merchant, or the name of the savings of a cash-out.
 
     Refused while the transfer is in progress.
     """
     if transfer.is_open:
         return TRANSACTION_IN_PROGRESS
     order = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(transfer.detail), narration="")
-    return msgspec.structs.replace(transfer, detail=encode_text(order), counterparty_name="")
+    return msgspec.structs.replace(transfer, detail=encode_text(order))

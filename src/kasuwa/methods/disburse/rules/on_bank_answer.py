@@ -143,7 +143,6 @@ def end_transfer(
             method=KIND,
             scenario=job_data.scenario,
             event_fields=event_fields,
-            counterparty_name=find_name(job_data, answer),
         ),
     )
     added = effects_of_purpose(end.row, job_data.order.purpose, context, seen)

@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.loan_interest import LoanAmounts, sum_amounts
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer
 from kasuwa.core.references import movement_reference
 from kasuwa.core.transactions import (
     SUCCESSFUL,
@@ -197,7 +197,7 @@ def reply_repay_dry_run(
 
 def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount: int, context: Context) -> Decision:
     """Returns the decision of a repayment with money that is already in the wallet; it is final with its commit."""
-    row = new_repayment(amount, context, detail_of(request), request.customer_txnref)
+    row = new_repayment(amount, context, request)
     event_fields = {"loan_id": request.loan_id}
     event_fields |= (
         {"order_ref": row.order_ref} if request.customer_txnref is None else {"customer_txnref": row.order_ref}
@@ -224,19 +224,15 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
     )
 
 
-def detail_of(request: RepayRequest) -> dict[str, str]:
-    """Returns the detail that is stored with a wallet repayment."""
-    return {"loan_id": request.loan_id, **payer_metadata(request)}
-
-
-def new_repayment(
-    amount: int, context: Context, detail: dict[str, str] | None = None, customer_txnref: str | None = None
-) -> Transaction:
+def new_repayment(amount: int, context: Context, request: RepayRequest) -> Transaction:
     """Returns the transaction of a wallet repayment. Its key is derived from its own reference, because a
     customer_txnref may be used more than once."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
+    detail = {"loan_id": request.loan_id, **seal_payer(context, txn_ref, payer_metadata(request))}
     row = begin_transaction(context, NewTransaction(kind=KIND, txn_ref=txn_ref, amount=amount, detail=detail))
-    return row if customer_txnref is None else msgspec.structs.replace(row, order_ref=customer_txnref)
+    if request.customer_txnref is None:
+        return row
+    return msgspec.structs.replace(row, order_ref=request.customer_txnref)
 
 
 def reply_repay(

@@ -35,6 +35,7 @@ from kasuwa.core.inbound_accounts import (
     PERSONALIZED,
     PersonalizedAccountRow,
     personalized_key,
+    read_owner,
 )
 from kasuwa.core.pricing import price_collection
 from kasuwa.core.references import hold_key, job_key, rail_key
@@ -230,14 +231,15 @@ def build_personalized_order(
     account's reference is the merchant's reference of all its payments.
     Contract: resources#personalized-accounts
     """
+    owner = read_owner(account, context.vault.unseal)
     return PaymentOrder(
         method="bank_transfer",
         currency=HOME_CURRENCY,
         price=price_collection(context.merchant.tariff, "bank_transfer", HOME_CURRENCY, arrived.amount, "merchant"),
         detail=PaymentDetail(
-            fullname=arrived.sender_name or account.account_name,
-            email=account.email,
-            business_name=account.account_name,
+            fullname=arrived.sender_name or owner.name,
+            email=owner.email,
+            business_name=owner.name,
             provider=account.bank_name,
             inbound_account_number=account.account_number,
             account_reference=account.reference,

@@ -15,7 +15,7 @@ from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
 from kasuwa.core.schedule import next_due
-from kasuwa.core.sealed_payers import Unsealer
+from kasuwa.core.vault import Unsealer
 from kasuwa.methods.payment.payer_model import read_terms
 from kasuwa.methods.payment.plan_model import ACTIVE, FINISHED, RECURRENT, STOPPED, Plan, plan_key
 from kasuwa.methods.payment.rules.scheduled_charges import plan_job, recurrence_of

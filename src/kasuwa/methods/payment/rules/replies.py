@@ -15,9 +15,8 @@ from kasuwa.core.checkouts import Checkout, checkout_url, read_checkout_detail
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, subject_of
-from kasuwa.core.sealed_payers import Unsealer
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
-from kasuwa.core.vault import Vault
+from kasuwa.core.vault import Unsealer, Vault
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,

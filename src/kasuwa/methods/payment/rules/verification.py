@@ -4,15 +4,16 @@ Contract: payment#verify
 """
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
-from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, subject_in, subject_of
+from kasuwa.core.purpose import read_subject, subject_in, subject_of
 from kasuwa.core.rejections import RecordedRejection
-from kasuwa.core.sealed_payers import Unsealer
 from kasuwa.core.transactions import PENDING, SUCCESSFUL
+from kasuwa.core.vault import Unsealer
 from kasuwa.methods.payment.model import FACTS_DECODER, PENDING_MESSAGE, PaymentDetail
 from kasuwa.methods.payment.payer_model import open_detail
 from kasuwa.methods.payment.rules.refund import refundable_total
@@ -83,13 +84,12 @@ class PaymentRecord(msgspec.Struct, frozen=True):
         return open_detail(self.merchant_id, self.progress.txn_ref, self.detail, self.payer_sealed, unseal)
 
 
-def reply_wallet_movement(
-    status: str, txn_ref: str, order_ref: str, message: str, currency: str, amount: int, detail: str
-) -> VerifyReply:
-    """Builds the verification of a repayment or deposit paid from the wallet."""
-    meta = SUBJECT_DETAIL_DECODER.decode(detail).meta
+def reply_wallet_movement(row: Any, merchant_id: int, unseal: Unsealer) -> VerifyReply:
+    """Builds the verification of a repayment or deposit paid from the wallet, a row of WALLET_MOVEMENT."""
+    status, txn_ref, order_ref, message, currency, amount, detail = row
+    meta = read_subject(merchant_id, txn_ref, detail, unseal).meta
     return VerifyReply(
-        txn_status=status,  # type: ignore[arg-type]
+        txn_status=status,
         txn_ref=txn_ref,
         customer_txnref=order_ref if order_ref != txn_ref else None,
         message=message,

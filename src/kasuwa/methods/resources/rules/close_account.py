@@ -34,11 +34,13 @@ from kasuwa.core.inbound_accounts import (
     OPENING,
     PersonalizedAccountRow,
     personalized_key,
+    read_owner,
 )
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.core.requery import next_requery_at
 from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.transactions import SUCCESSFUL, encode_text, make_delivery_jobs
+from kasuwa.core.vault import Unsealer
 from kasuwa.methods.resources.model import (
     ACCOUNT_CLOSED,
     ACCOUNT_FACTS_DECODER,
@@ -47,6 +49,7 @@ from kasuwa.methods.resources.model import (
     LANE,
     REFERENCE_KIND,
     AccountJobData,
+    encode_sealed,
 )
 from kasuwa.methods.resources.wire import AccountLine, CloseAccountReply, CloseAccountRequest
 from kasuwa.rails import ports
@@ -75,7 +78,8 @@ def decide_close(
         return STILL_OPENING
     if row.state != OPEN:
         is_unanswered = row.state == CLOSING and not row.message
-        return Decision(reply=reply_close(row), in_progress=is_unanswered, is_provisional=row.state == CLOSING)
+        reply = reply_close(row, context)
+        return Decision(reply=reply, in_progress=is_unanswered, is_provisional=row.state == CLOSING)
     # Accounts of the sandbox from earlier versions have no reference at their rail.
     named = row.rail_reference or movement_reference(
         REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)
@@ -83,7 +87,8 @@ def decide_close(
     closing = msgspec.structs.replace(row, state=CLOSING, message="", rail_reference=named)
     job = make_closing_job(closing, context)
     numbers = 0 if row.rail_reference else 1
-    return Decision(reply=reply_close(closing), rows=(closing,), jobs=(job,), follow_up=job, numbers_used=numbers)
+    reply = reply_close(closing, context)
+    return Decision(reply=reply, rows=(closing,), jobs=(job,), follow_up=job, numbers_used=numbers)
 
 
 def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
@@ -93,6 +98,7 @@ def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
         email=row.email,
         bank_code=row.bank_code,
         sent_at=context.now.timestamp(),
+        sealed_person=encode_sealed(row.person_sealed),
         facts=ACCOUNT_FACTS_DECODER.decode(row.facts),
     )
     return Job(
@@ -113,18 +119,19 @@ def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
     )
 
 
-def reply_close(row: PersonalizedAccountRow) -> CloseAccountReply:
+def reply_close(row: PersonalizedAccountRow, context: Context) -> CloseAccountReply:
+    shown = show_account(row, context.vault.unseal)
     if row.state == CLOSING:
-        return CloseAccountReply(status=202, message=IN_PROGRESS, data=show_account(row))
-    return CloseAccountReply(message=CLOSED_WORDS, data=show_account(row))
+        return CloseAccountReply(status=202, message=IN_PROGRESS, data=shown)
+    return CloseAccountReply(message=CLOSED_WORDS, data=shown)
 
 
-def show_account(row: PersonalizedAccountRow) -> AccountLine:
+def show_account(row: PersonalizedAccountRow, unseal: Unsealer) -> AccountLine:
     return AccountLine(
         reference=row.reference,
         state=row.state,  # type: ignore[arg-type]
         account_number=row.account_number or UNSET,
-        account_name=row.account_name,
+        account_name=read_owner(row, unseal).name,
         bank_name=row.bank_name or UNSET,
         date_created=utc_text(row.created_at),
         date_closed=UNSET if row.closed_at is None else utc_text(row.closed_at),
@@ -143,13 +150,13 @@ def decide_close_answer(job: Job, answer: Answer, context: Context, seen: Loaded
     row, current = seen.get(PersonalizedAccountRow, job.subject), seen.get(Job, job.key)
     assert row is not None
     if row.state != CLOSING or current is None or current.kind != CLOSE_ACCOUNT:
-        return Decision(reply=reply_close(row), is_provisional=row.state == CLOSING)
+        return Decision(reply=reply_close(row, context), is_provisional=row.state == CLOSING)
     notices = (OperatorNotice(row.rail_reference, answer.notice),) if answer.notice else ()
     if answer.status == ports.SUCCESSFUL:
         closed = msgspec.structs.replace(row, state=CLOSED, message="", closed_at=context.now)
         event = make_closed_event(closed, context)
         return Decision(
-            reply=reply_close(closed),
+            reply=reply_close(closed, context),
             rows=(closed,),
             jobs=make_delivery_jobs(context, closed, event, NO_SCENARIO),
             jobs_done=(current,),
@@ -167,7 +174,7 @@ def decide_close_answer(job: Job, answer: Answer, context: Context, seen: Loaded
     again = msgspec.structs.replace(current, due=due, attempt=current.attempt + 1)
     is_repeated = answer.message == row.message
     return Decision(
-        reply=reply_close(waiting),
+        reply=reply_close(waiting, context),
         rows=(waiting,),
         jobs=(again,),
         notices=() if is_repeated else notices,
@@ -186,7 +193,7 @@ def make_closed_event(row: PersonalizedAccountRow, context: Context) -> Event:
         "currency": "NGN",
         "account_reference": row.reference,
         "account": row.account_number,
-        "account_details": row.account_name,
+        "account_details": read_owner(row, context.vault.unseal).name,
         "bankname": row.bank_name,
     }
     return Event(row.rail_reference, ACCOUNT_CLOSED, msgspec.json.encode(build_event(ACCOUNT_CLOSED, payload)))

@@ -8,7 +8,6 @@ Contract: resources#personalized-accounts
 """
 
 import re
-from base64 import b64encode
 from typing import Any
 
 import msgspec
@@ -37,8 +36,12 @@ from kasuwa.core.inbound_accounts import (
     OPEN,
     OPENING,
     PERSONALIZED,
+    AccountOwner,
     PersonalizedAccountRow,
+    open_owner,
+    person_aad,
     personalized_key,
+    read_owner,
 )
 from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, movement_reference
@@ -46,7 +49,9 @@ from kasuwa.core.requery import can_change_rail, next_requery_at
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.core.transactions import encode_text
+from kasuwa.core.vault import Vault
 from kasuwa.methods.resources.model import (
+    ACCOUNT_FACTS_DECODER,
     ACCOUNT_JOB_DECODER,
     LANE,
     OPEN_ACCOUNT,
@@ -54,6 +59,7 @@ from kasuwa.methods.resources.model import (
     REFERENCE_KIND,
     AccountJobData,
     bvn_aad,
+    encode_sealed,
 )
 from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
 from kasuwa.rails import ports
@@ -107,7 +113,8 @@ def decide_personalized(
         return REFERENCE_CLOSED
     if first is not None and first.state != FAILED:
         is_unanswered, is_awaited = first.state == OPENING and not first.message, first.state == OPENING
-        return Decision(reply=reply_personalized(first), in_progress=is_unanswered, is_provisional=is_awaited)
+        reply = reply_personalized(first, context)
+        return Decision(reply=reply, in_progress=is_unanswered, is_provisional=is_awaited)
     if not context.account_terms.of_merchant(context.merchant.rails.get(PURPOSE, ())):
         return NO_ACCOUNTS
     rails = list_account_rails(context, has_bvn=request.bvn is not None)
@@ -118,7 +125,8 @@ def decide_personalized(
     if first is not None:
         row = msgspec.structs.replace(row, created_at=first.created_at)
     job = make_opening_job(row, choose_bank(context.merchant, request.bank), context)
-    return Decision(reply=reply_personalized(row), rows=(row,), jobs=(job,), numbers_used=1, follow_up=job)
+    reply = reply_personalized(row, context)
+    return Decision(reply=reply, rows=(row,), jobs=(job,), numbers_used=1, follow_up=job)
 
 
 def list_account_rails(context: Context, *, has_bvn: bool) -> tuple[str, ...]:
@@ -136,15 +144,33 @@ def make_account(key: bytes, request: PersonalizedRequest, rail: str, context: C
         account_number="",
         bank_code="",
         bank_name="",
-        account_name=request.name,
-        email=request.email,
+        account_name="",
+        email="",
         bvn_sealed=None if request.bvn is None else context.seal(bvn_aad(key), request.bvn.encode()),
         created_at=context.now,
         state=OPENING,
         rail=rail,
         rail_account=context.find_rail_account(rail),
         rail_reference=movement_reference(REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)),
+        person_sealed=seal_owner(key, AccountOwner(request.name, request.email), context),
     )
+
+
+def seal_owner(key: bytes, owner: AccountOwner, context: Context) -> bytes:
+    return context.seal(person_aad(key), msgspec.json.encode(owner))
+
+
+def seal_clear_account(
+    vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str, str, str, bytes | None]
+) -> tuple[str, str, str, bytes]:
+    """Returns the columns account_name, email, facts and person_sealed of an account that is stored in clear. `row` has
+    its key and these columns."""
+    key, name, email, facts, sealed = row
+    kept = AccountOwner() if sealed is None else open_owner(merchant_id, key, sealed, vault.unseal)
+    owner = AccountOwner(name or kept.name, email or kept.email)
+    known = ACCOUNT_FACTS_DECODER.decode(facts)
+    known.pop(ACCOUNT_NAME, None)
+    return "", "", encode_text(known), vault.seal(merchant_id, person_aad(key), msgspec.json.encode(owner), nonce)
 
 
 def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) -> Job:
@@ -155,7 +181,8 @@ def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) 
         email=row.email,
         bank_code=bank.cbn_code,
         sent_at=context.now.timestamp(),
-        sealed_bvn="" if row.bvn_sealed is None else b64encode(row.bvn_sealed).decode(),
+        sealed_bvn=encode_sealed(row.bvn_sealed),
+        sealed_person=encode_sealed(row.person_sealed),
         seed=derive(context.entropy, "account").hex(),
     )
     return Job(
@@ -177,14 +204,14 @@ def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) 
     )
 
 
-def reply_personalized(row: PersonalizedAccountRow) -> PersonalizedReply:
+def reply_personalized(row: PersonalizedAccountRow, context: Context) -> PersonalizedReply:
     if row.state == OPENING:
         return PersonalizedReply(status=202, message=IN_PROGRESS)
     return PersonalizedReply(
         message=READY,
         data=PersonalizedAccount(
             account_number=row.account_number,
-            account_name=row.account_name,
+            account_name=read_owner(row, context.vault.unseal).name,
             bank_name=row.bank_name,
             reference=row.reference,
         ),
@@ -203,7 +230,7 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
     row, current = seen.get(PersonalizedAccountRow, job.subject), seen.get(Job, job.key)
     assert row is not None
     if row.state != OPENING or current is None or current.reference != job.reference:
-        return Decision(reply=reply_personalized(row), is_provisional=row.state == OPENING)
+        return Decision(reply=reply_personalized(row, context), is_provisional=row.state == OPENING)
     if answer.status == ports.FAILED:
         failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
         refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
@@ -218,6 +245,8 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
     if seen.get(TokenIndexEntry, key) is not None:
         taken = "" if row.rail == "sandbox" else TAKEN.format(rail=row.rail)
         return ask_again(row, current, msgspec.structs.replace(answer, notice=taken), context)
+    asked = read_owner(row, context.vault.unseal)
+    owner = AccountOwner(answer.facts.get(ACCOUNT_NAME) or asked.name, asked.email)
     opened = msgspec.structs.replace(
         row,
         state=OPEN,
@@ -225,11 +254,13 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
         account_number=number,
         bank_code=answer.facts.get(BANK_CODE, ""),
         bank_name=answer.facts.get(BANK_NAME, ""),
-        account_name=answer.facts.get(ACCOUNT_NAME) or row.account_name,
-        facts=encode_text(dict(answer.facts)),
+        account_name="",
+        email="",
+        person_sealed=seal_owner(row.key, owner, context),
+        facts=encode_text({name: fact for name, fact in answer.facts.items() if name != ACCOUNT_NAME}),
     )
     entry = make_token_entry(context, ACCOUNT, number, f"{PERSONALIZED} {row.reference}")
-    return Decision(reply=reply_personalized(opened), rows=(opened, entry), jobs_done=(current,))
+    return Decision(reply=reply_personalized(opened, context), rows=(opened, entry), jobs_done=(current,))
 
 
 def find_next_rail(row: PersonalizedAccountRow, claimed: Job, job: Job, answer: Answer, context: Context) -> str:
@@ -255,7 +286,7 @@ def move_account(row: PersonalizedAccountRow, job: Job, rail: str, context: Cont
         attempt=job.attempt + 1,
         work=encode_text(msgspec.structs.replace(work, rail=rail)),
     )
-    reply = reply_personalized(moved)
+    reply = reply_personalized(moved, context)
     return Decision(reply=reply, rows=(moved,), jobs=(next_job,), follow_up=next_job if is_untried else None)
 
 
@@ -272,7 +303,7 @@ def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Co
     fixed = job.is_rail_fixed or not answer.is_unsent
     next_job = msgspec.structs.replace(job, kind=kind, due=due, attempt=job.attempt + 1, is_rail_fixed=fixed)
     return Decision(
-        reply=reply_personalized(waiting),
+        reply=reply_personalized(waiting, context),
         rows=(waiting,),
         jobs=(next_job,),
         notices=notices_of(row, answer),

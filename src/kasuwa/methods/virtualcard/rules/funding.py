@@ -56,6 +56,7 @@ from kasuwa.methods.virtualcard.model import (
     CARD_TERMINATED,
     CARD_TERMINATION,
     CARD_WITHDRAWAL,
+    NO_HOLDER,
     PAN_ENTRY,
     TERMINATED,
     UNKNOWN_CARD,
@@ -67,6 +68,7 @@ from kasuwa.methods.virtualcard.model import (
     derive_cvv,
     encode_limits,
     has_all_rows,
+    holder_aad,
     make_card_records,
     pan_aad,
     reply_card,
@@ -225,7 +227,7 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
         sealed_pan=context.seal(pan_aad(key), pan.encode()),
         expiration=add_months(today, VALIDITY_MONTHS).isoformat()[:7],
         state=ACTIVE,
-        detail=encode_text(holder),
+        detail=encode_text(NO_HOLDER),
         limits=encode_limits(request.limits),
         spent_on=today.isoformat(),
         spent_day=0,
@@ -233,6 +235,7 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
         unpaid=0,
         fee_job=b"",
         created_at=context.now,
+        holder_sealed=context.seal(holder_aad(key), msgspec.json.encode(holder)),
     )
     first_fee = lagos_moment(add_months(today, 1), 0)
     job = make_job(context, MONTHLY_FEE_JOB, LANE, card, reference, first_fee, encode_text({"month": 1}))
@@ -255,7 +258,7 @@ def issue_card(
         *vat_entries(charge.vat, f"VAT on {CARD_ISSUANCE_FEE}"),
         CardEntry(CARD_FUNDING, amount),
     )
-    data = show_card(card, amount)
+    data = show_card(card, amount, context.vault.unseal)
     shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
     return Decision(
         reply=reply_card(card, shown, "Created Successfully"),

@@ -42,7 +42,7 @@ def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decis
     wanted = Needs((), (card.account,))
     if not has_all_rows(wanted, card.merchant_id, seen):
         return NeedsMore(wanted)
-    data = show_card(card, balance_of(card, seen))
+    data = show_card(card, balance_of(card, seen), context.vault.unseal)
     if not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
         return Decision(reply=reply_card(card, hidden, "Card found"))

@@ -10,11 +10,12 @@ import asyncpg
 import msgspec
 import pytest
 
+from kasuwa.clear_tables import LARGE_CLEAR_TABLES
 from kasuwa.core.sealed_payers import payment_payer_aad
-from kasuwa.core.sealed_places import SealedColumn
 from kasuwa.core.vault import Vault
-from kasuwa.db import clear_fields, key_moves
+from kasuwa.db import key_moves, rows_in_clear
 from kasuwa.db.migrate import migrate, open_vault
+from kasuwa.db.rows_in_clear import ClearTable
 from kasuwa.methods.payment.model import Payment, payment_key
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.sealed_columns import SEALED_PLACES, make_client_indexer
@@ -23,11 +24,12 @@ from tests.db.test_vault_keys import KEY
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment, Deployments
-from tests.sealed_rows import read_vault
+from tests.sealed_rows import read_vault, seal_clear_rows
 
 NOW = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
-COLUMNS = [column for column in SEALED_PLACES.columns if column.clear is not None]
-[PAYMENTS] = [column for column in COLUMNS if column.table == "payment"]
+# All but transactions: these have a table of payers' data of their own.
+TABLES = [clear for clear in LARGE_CLEAR_TABLES if "payer_sealed" in clear.writes]
+[PAYMENTS] = [clear for clear in TABLES if clear.table == "payment"]
 FIELDS = {
     "fullname": "Ada Obi",
     "email": "ada@example.com",
@@ -54,7 +56,7 @@ async def open_database(dsn: str) -> tuple[Any, Vault]:
         await connection.execute("insert into merchant_state (key, merchant_id) values ('', $1)", merchant_id)
     await connection.execute("update deployment set key_update_seconds = 1")
     await connection.execute(
-        "update key_move set begins_at = now(), finished_at = null where purpose = $1", clear_fields.PURPOSE
+        "update key_move set begins_at = now(), finished_at = null where purpose = $1", rows_in_clear.PURPOSE
     )
     return connection, await open_vault(connection, KEY)
 
@@ -99,7 +101,7 @@ async def read_payments(connection: Any) -> list[Payment]:
 
 
 def make_rotation(dsn: str, connection: Any, vault: Vault) -> KeyRotation:
-    return KeyRotation(dsn, connection, vault, SEALED_PLACES, make_client_indexer(vault))
+    return KeyRotation(dsn, connection, vault, SEALED_PLACES, make_client_indexer(vault), LARGE_CLEAR_TABLES)
 
 
 def test_the_worker_encrypts_what_is_in_clear_and_goes_on_where_it_was(
@@ -112,10 +114,9 @@ def test_the_worker_encrypts_what_is_in_clear_and_goes_on_where_it_was(
         for merchant_id in (1, 2):
             for number in range(3):
                 await store_payment(connection, merchant_id, number, {**FIELDS, "country": "NG", "errand": PURPOSE})
-        assert PAYMENTS.clear is not None
-        done, position = await seal_clear_window(PAYMENTS, PAYMENTS.clear, vault, connection, [])
+        done, position = await seal_clear_window(PAYMENTS, vault, connection, [])
         await key_moves.save_progress(
-            connection, clear_fields.PURPOSE, clear_fields.VERSION, PAYMENTS.name, position, done
+            connection, rows_in_clear.PURPOSE, rows_in_clear.VERSION, PAYMENTS.table, position, done
         )
         assert (
             done.rows,
@@ -133,9 +134,9 @@ def test_the_worker_encrypts_what_is_in_clear_and_goes_on_where_it_was(
         assert {payment.detail for payment in payments} == {
             '{"country":"NG","errand":{"purpose":"loan-repayment","reference":"LN1"}}'
         }
-        state = await clear_fields.read_state(connection)
+        state = await rows_in_clear.read_state(connection)
         assert (state.rewritten, state.unreadable, state.finished_at is None) == (6, 0, False)
-        assert not await clear_fields.is_due(connection)
+        assert not await rows_in_clear.is_due(connection)
         # Writers drop the rows that they have in memory.
         assert await connection.fetchval("select min(version) from merchant_state where merchant_id < 3") > 0
         await connection.close()
@@ -162,7 +163,7 @@ def test_a_field_in_clear_replaces_the_encrypted_one_and_others_stay(deployments
         assert "Bola" not in merged.detail
         assert (untouched.detail, untouched.payer_sealed) == ('{"country":"GH"}', None)
         assert (damaged.detail, damaged.payer_sealed) == ('{"fullname":"Bola Ade"}', b"damaged and not a ciphertext")
-        assert (await clear_fields.read_state(connection)).unreadable == 1
+        assert (await rows_in_clear.read_state(connection)).unreadable == 1
         await connection.close()
 
     asyncio.run(work(deployments.new_database("clear_fields_twice")))
@@ -184,8 +185,11 @@ def test_nothing_is_encrypted_while_the_version_before_may_run(deployments: Depl
 # --- while the service runs -----------------------------------------------------------------------------------------
 
 
-async def store_in_clear(column: SealedColumn, vault: Vault, mid: str, connection: Any) -> None:
+async def store_in_clear(clear: ClearTable, vault: Vault, mid: str, connection: Any) -> None:
     """Makes a merchant's rows of a table as an earlier version wrote them."""
+    [column] = [
+        column for column in SEALED_PLACES.columns if (column.table, column.column) == (clear.table, "payer_sealed")
+    ]
     rows = await connection.fetch(
         f"select t.merchant_id, t.key, t.detail::text, t.payer_sealed, t.{column.named_by[0]} from {column.table} t"
         " join merchant m using (merchant_id) where t.payer_sealed is not null and m.mid = $1",
@@ -201,16 +205,6 @@ async def store_in_clear(column: SealedColumn, vault: Vault, mid: str, connectio
             *(merchant_id, key, msgspec.json.encode(detail).decode()),
         )
         await connection.execute(key_moves.LOCK_MERCHANT, merchant_id)
-
-
-async def seal_all(column: SealedColumn, vault: Vault, connection: Any) -> int:
-    assert column.clear is not None
-    rows, position = 0, list[int | str]()
-    while True:
-        done, position = await seal_clear_window(column, column.clear, vault, connection, position)
-        rows += done.rows
-        if not position:
-            return rows
 
 
 DETAILS = "select p.detail::text from payment p join merchant m using (merchant_id) where m.mid = $1"
@@ -230,10 +224,10 @@ def test_rows_in_clear_are_shown_and_stay_the_same_when_they_are_encrypted(
 
     shown, vault = show(), asyncio.run(read_vault(deployment))
     assert [text for text in ("Ada Obi", "basket", "bola@example.com") if text not in str(shown)] == []
-    for column in COLUMNS:
-        deployment.run_on_connection(partial(store_in_clear, column, vault, shop.mid))
+    for clear in TABLES:
+        deployment.run_on_connection(partial(store_in_clear, clear, vault, shop.mid))
     assert "ada@example.com" in str(deployment.fetch(DETAILS, shop.mid))
     assert show() == shown
-    assert all(deployment.run_on_connection(partial(seal_all, column, vault)) for column in COLUMNS)
+    assert all(deployment.run_on_connection(partial(seal_clear_rows, clear, vault)) for clear in TABLES)
     assert "ada@example.com" not in str(deployment.fetch(DETAILS, shop.mid))
     assert show() == shown
