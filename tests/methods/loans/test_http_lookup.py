@@ -3,6 +3,7 @@
 Contract: loans#request
 """
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.core.sealed_payers import PurposePayer, payment_payer_aad, unseal_payer
 from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.loans.lending_client import FAILING, PENDING, START, LendingClient
 from tests.methods.payment.payment_client import OTP, card
 from tests.running import Deployment
+from tests.sealed_rows import read_vault
 
 
 @pytest.fixture
@@ -102,11 +105,12 @@ def test_payer_details_of_a_repayment_are_kept_with_it(bank: LendingClient, depl
     asked = bank.loans(
         "repay", loan_id=loan_id, payment_method="ussd", bank="gtb", amount="10.00", ip="1.2.3.4", fingerprint="f0"
     )
-    [[ip, fingerprint]] = deployment.fetch(
-        "select detail -> 'errand' ->> 'ip', detail -> 'errand' ->> 'fingerprint' from payment where txn_ref = $1",
-        asked["txnRef"],
+    [[merchant_id, sealed]] = deployment.fetch(
+        "select merchant_id, payer_sealed from payment where txn_ref = $1", asked["txnRef"]
     )
-    assert (ip, fingerprint) == ("1.2.3.4", "f0")
+    vault = asyncio.run(read_vault(deployment))
+    payer = unseal_payer(merchant_id, payment_payer_aad(asked["txnRef"]), sealed, vault.unseal)
+    assert payer.purpose == PurposePayer(ip="1.2.3.4", fingerprint="f0")
 
 
 def test_a_wallet_repayment_is_verified_by_its_references_and_the_newest_wins(bank: LendingClient) -> None:
