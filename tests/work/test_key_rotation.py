@@ -204,7 +204,9 @@ def test_the_old_version_is_refused_and_listed_as_retired(rotated: Rotated) -> N
     assert [line["ciphertexts"] > 0 for line in listed if line["purpose"] == SEAL] == [False, True]
     indexes = [(line["version"], line["state"]) for line in listed if line["purpose"] == INDEX]
     assert indexes == [(1, "retired"), (2, "active")]
-    assert "seal 2  active  all merchants  made " in rotated.deployment.run_command("keys", "list")
+    shown = rotated.deployment.run_command("keys", "list")
+    assert "seal 2  active  all merchants  made " in shown
+    assert "personal data of payers: all encrypted since " in shown
     vault = asyncio.run(read_vault(rotated.deployment))
     with pytest.raises(UnknownVersion):
         vault.unseal(1, "place", make_header(1) + bytes(40))

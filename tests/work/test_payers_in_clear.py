@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from kasuwa.clear_tables import LARGE_CLEAR_TABLES
+from kasuwa.commands.keys import describe_clear
 from kasuwa.core.sealed_payers import payment_payer_aad
 from kasuwa.core.vault import Vault
 from kasuwa.db import key_moves, rows_in_clear
@@ -175,6 +176,7 @@ def test_nothing_is_encrypted_while_the_version_before_may_run(deployments: Depl
         await store_payment(connection, 1, 1, FIELDS)
         await connection.execute("update key_move set begins_at = now() + interval '1 hour' where purpose = 'clear'")
         await make_rotation(dsn, connection, vault).run_once()
+        assert "some are in clear" in describe_clear(await rows_in_clear.read_state(connection))
         [payment] = await read_payments(connection)
         assert (msgspec.json.decode(payment.detail), payment.payer_sealed) == (FIELDS, None)
         await connection.close()
