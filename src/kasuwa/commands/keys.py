@@ -65,7 +65,8 @@ def list_keys(
     data: DataOption = None,
 ) -> None:
     """List the versions of the data keys: purpose, version, state, merchant, when it was made, age, and how many
-    ciphertexts of the database have it. Counting reads every table that has some."""
+    ciphertexts of the database have it. Counting reads every table that has some. The last line says how far the
+    encryption of payers' data that earlier versions stored in clear has come."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[list[ListedVersion], ClearState]:
         counts = await key_moves.count_ciphertexts(connection, SEALED_PLACES)
