@@ -55,11 +55,13 @@ async def open_database(dsn: str) -> tuple[Any, Vault]:
             *(merchant_id, f"GP000000{merchant_id}"),
         )
         await connection.execute("insert into merchant_state (key, merchant_id) values ('', $1)", merchant_id)
+    vault = await open_vault(connection, KEY)
+    # The pause between two passes is half of it.
     await connection.execute("update deployment set key_update_seconds = 1")
     await connection.execute(
         "update key_move set begins_at = now(), finished_at = null where purpose = $1", rows_in_clear.PURPOSE
     )
-    return connection, await open_vault(connection, KEY)
+    return connection, vault
 
 
 async def store_payment(
