@@ -144,7 +144,7 @@ def test_the_worker_encrypts_what_is_in_clear_and_goes_on_where_it_was(
         assert await connection.fetchval("select min(version) from merchant_state where merchant_id < 3") > 0
         await connection.close()
 
-    asyncio.run(work(deployments.new_database("clear_fields")))
+    asyncio.run(work(deployments.new_database("payers_in_clear")))
 
 
 def test_a_field_in_clear_replaces_the_encrypted_one_and_others_stay(deployments: Deployments) -> None:
@@ -169,7 +169,7 @@ def test_a_field_in_clear_replaces_the_encrypted_one_and_others_stay(deployments
         assert (await rows_in_clear.read_state(connection)).unreadable == 1
         await connection.close()
 
-    asyncio.run(work(deployments.new_database("clear_fields_twice")))
+    asyncio.run(work(deployments.new_database("payers_in_clear_twice")))
 
 
 def test_nothing_is_encrypted_while_the_version_before_may_run(deployments: Deployments) -> None:
@@ -183,7 +183,7 @@ def test_nothing_is_encrypted_while_the_version_before_may_run(deployments: Depl
         assert (msgspec.json.decode(payment.detail), payment.payer_sealed) == (FIELDS, None)
         await connection.close()
 
-    asyncio.run(work(deployments.new_database("clear_fields_early")))
+    asyncio.run(work(deployments.new_database("payers_in_clear_early")))
 
 
 # --- while the service runs -----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.sealed_payers import PurposePayer, payment_payer_aad, unseal_payer
+from kasuwa.core.sealed_payers import PayerMetadata, payment_payer_aad, unseal_payer
 from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.loans.lending_client import FAILING, PENDING, START, LendingClient
 from tests.methods.payment.payment_client import OTP, card
@@ -110,7 +110,7 @@ def test_payer_details_of_a_repayment_are_kept_with_it(bank: LendingClient, depl
     )
     vault = asyncio.run(read_vault(deployment))
     payer = unseal_payer(merchant_id, payment_payer_aad(asked["txnRef"]), sealed, vault.unseal)
-    assert payer.purpose == PurposePayer(ip="1.2.3.4", fingerprint="f0")
+    assert payer.purpose == PayerMetadata(ip="1.2.3.4", fingerprint="f0")
 
 
 def test_a_wallet_repayment_is_verified_by_its_references_and_the_newest_wins(bank: LendingClient) -> None:

@@ -1,7 +1,7 @@
 """The personal fields of payments, plans and their jobs: taken out of a detail where it is stored, and added again.
 
 Rules have all of them in a PaymentDetail. Where it is stored, they are encrypted in a column beside it. A row that an
-earlier version wrote has them in clear until the worker has encrypted it (db/clear_fields.py). If a row has a field in
+earlier version wrote has them in clear until the worker has encrypted it (db/rows_in_clear.py). If a row has a field in
 both places, the one in clear counts: a process of the version before wrote it later. See docs/decisions/0069.
 """
 
