@@ -34,8 +34,10 @@ from kasuwa.methods.payment.rules.erase import (
     FOLLOWING_JOBS,
     ErasablePayment,
     ErasablePaymentTransaction,
+    ErasablePlan,
     erase_customer,
     erase_payer,
+    erase_plan_payer,
     erase_saved_card,
 )
 from kasuwa.settings import Settings
@@ -52,6 +54,7 @@ command = typer.Typer(
 # Row type and erasing rule of each kind of row with personal data that db/subject_access.py finds.
 ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "payment": (ErasablePayment, erase_payer),
+    "plan": (ErasablePlan, erase_plan_payer),
     "payment_transaction": (ErasablePaymentTransaction, erase_customer),
     "saved_card": (SavedCard, erase_saved_card),
     "savings": (ErasableSavings, erase_name),

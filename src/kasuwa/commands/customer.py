@@ -35,8 +35,10 @@ from kasuwa.methods.payment.rules.erase import (
     FOLLOWING_JOBS,
     ErasablePayment,
     ErasablePaymentTransaction,
+    ErasablePlan,
     erase_customer,
     erase_payer,
+    erase_plan_payer,
     erase_saved_card,
 )
 from kasuwa.methods.tickets.model import Ticket
@@ -56,6 +58,7 @@ command = typer.Typer(no_args_is_help=True, add_completion=False, help="Export, 
 ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
     "payment_transaction": (ErasablePaymentTransaction, erase_customer),
     "payment": (ErasablePayment, erase_payer),
+    "plan": (ErasablePlan, erase_plan_payer),
     "saved_card": (SavedCard, erase_saved_card),
     "dispute": (Dispute, erase_evidence),
     "dispute_file": (DisputeFile, erase_file),
@@ -133,8 +136,8 @@ def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
 
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase a customer's personal data, also in payments, invoices and tickets, and the cards saved with payments. The
-    books keep their records. Refused while a payment is open."""
+    """Erase a customer's personal data, also in payments, plans, invoices and tickets, and the cards saved with
+    payments. The books keep their records. Refused while a payment is open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 

@@ -111,6 +111,12 @@ PAYERS = """
         'card', p.detail -> 'card' ->> 'mask', 'token', left(p.token, 4) || '****')::text
     from payment p where p.merchant_id = $1 and p.key = any($2)
 """
+# The payer of a plan is that of its first payment.
+PLANS = """
+    select p.key, json_build_object('plan_id', p.plan_id, 'kind', p.kind, 'currency', p.currency, 'state', p.state,
+        'first_payment', p.first_ref, 'paid', p.paid, 'created_at', p.created_at)::text
+    from payment_plan p where p.merchant_id = $1 and p.first_ref = any($2) order by p.created_at, p.key
+"""
 CARDS = """
     select c.key, json_build_object('token', left(c.token, 4) || '****', 'card', c.detail ->> 'mask',
         'brand', c.detail ->> 'brand', 'issuer', c.detail ->> 'issuer', 'created_at', c.created_at)::text
@@ -138,10 +144,17 @@ class CustomerRows:
     """The rows that belong to a customer: JSON texts to export, and keys to erase, by kind."""
 
     def __init__(self) -> None:
-        self.records: dict[str, list[str]] = {"transaction": [], "payment": [], "saved_card": [], "dispute": []}
+        self.records: dict[str, list[str]] = {
+            "transaction": [],
+            "payment": [],
+            "plan": [],
+            "saved_card": [],
+            "dispute": [],
+        }
         self.keys: dict[str, list[bytes]] = {
             "payment_transaction": [],
             "payment": [],
+            "plan": [],
             "saved_card": [],
             "dispute": [],
             "dispute_file": [],
@@ -153,7 +166,8 @@ class CustomerRows:
 async def find_customer_rows(
     connection: Connection, merchant_id: int, email_hash: str, unseal: Unsealer
 ) -> CustomerRows:
-    """Returns the payments of a customer and the cards saved with them. Cards of others' payments are not included."""
+    """Returns the payments of a customer, and the plans begun and the cards saved with them. Cards of others' payments
+    are not included."""
     rows, tokens = CustomerRows(), set[str]()
     payments = await connection.fetch(PAYMENTS, merchant_id, email_hash)
     payment_keys = [row_key(merchant_id, "payment", txn_ref) for _, txn_ref, _ in payments]
@@ -167,6 +181,9 @@ async def find_customer_rows(
         rows.records["payment"].append(msgspec.json.encode(record).decode())
         if token is not None and method == "card":
             tokens.add(token)
+    for key, text in await connection.fetch(PLANS, merchant_id, rows.payment_refs):
+        rows.keys["plan"].append(bytes(key))
+        rows.records["plan"].append(text)
     card_keys = [row_key(merchant_id, "saved card", token) for token in sorted(tokens)]
     for key, text in await connection.fetch(CARDS, merchant_id, card_keys):
         rows.keys["saved_card"].append(bytes(key))

@@ -136,6 +136,10 @@ def open_movement(text: str, merchant_id: int, unseal: Unsealer) -> str:
 # Keys of rows with personal data. Cards that were saved by payments of others are not included.
 ERASABLE_QUERIES = {
     "payment": f"with {CLIENT_PRODUCTS_CTE} select p.key from paid p",
+    "plan": f"""
+        with {CLIENT_PRODUCTS_CTE} select r.key from payment_plan r
+        where r.merchant_id = $1 and r.first_ref in (select p.txn_ref from paid p)
+    """,
     "payment_transaction": f"""
         with {CLIENT_PRODUCTS_CTE} select t.key from paid p
         join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref where t.merchant_id = $1

@@ -13,6 +13,7 @@ from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient, card
 from tests.running import Deployment
+from tests.sealed_rows import open_everything
 
 
 def register(shop: MerchantClient, **fields: Any) -> Any:
@@ -89,7 +90,7 @@ def test_an_unknown_customer_is_refused(shop: MerchantClient) -> None:
 def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deployment: Deployment) -> None:
     payments = PaymentClient(shop)
     user = {"firstname": "Adaeze", "lastname": "Obiora", "email": "adaeze@example.com", "ip": "198.51.100.7"}
-    paid = payments.paid(user=user)
+    paid = payments.paid(user=user, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
     kept = payments.paid(user={"email": "other@example.com"})
     record = register(shop, name="Adaeze Obiora", email="adaeze@example.com", address="Secret Street")
     customer_id = record["customer_id"]
@@ -105,6 +106,7 @@ def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deplo
     assert [row["txn_ref"] for row in exported["records"]["transaction"]] == [paid["txnRef"]]
     assert exported["records"]["payment"][0]["ip"] == "198.51.100.7"
     assert len(exported["records"]["saved_card"]) == 1
+    assert [row["first_payment"] for row in exported["records"]["plan"]] == [paid["txnRef"]]
     [of_invoice] = exported["records"]["invoice"]
     assert (of_invoice["number"], of_invoice["customer"]["address"]) == (invoice["number"], "Secret Street")
     assert of_invoice["link"] == ""
@@ -118,13 +120,14 @@ def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deplo
     assert listed(shop) == []
     left_invoice = shop.put("resources", inquire="invoice", invoice_id=invoice["invoice_id"]).body["data"]
     assert left_invoice == {**invoice, "customer": None, "note": None}
-    tables = ("customer", "transaction", "payment", "saved_card", "invoice")
-    for table in tables:
+    texts = {"ciphertexts": str(open_everything(deployment, shop.mid))}
+    for table in ("customer", "transaction", "payment", "payment_plan", "saved_card", "invoice"):
         rows = deployment.fetch(
             f'select to_json(t)::text from "{table}" t join merchant m using (merchant_id) where m.mid = $1', shop.mid
         )
-        for (text,) in rows:
-            assert not [word for word in ("Adaeze", "adaeze", "Secret", "198.51.100.7") if word in text], table
+        texts[table] = str(rows)
+    words = ("Adaeze", "adaeze", "Secret", "198.51.100.7")
+    assert [(table, word) for table, text in texts.items() for word in words if word in text] == []
     deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
     assert "email" in deployment.run_refused_command("customer", "find", shop.mid, "adaeze@example.com")
 

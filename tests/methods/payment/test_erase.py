@@ -8,9 +8,15 @@ import pytest
 from kasuwa.core.decision import FieldError, Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, SavedCard
-from kasuwa.methods.payment.payer_model import read_detail
-from kasuwa.methods.payment.plan_model import PAUSED
-from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer, erase_saved_card
+from kasuwa.methods.payment.payer_model import read_detail, read_terms
+from kasuwa.methods.payment.plan_model import PAUSED, Plan
+from kasuwa.methods.payment.rules.erase import (
+    ErasablePayment,
+    ErasablePlan,
+    erase_payer,
+    erase_plan_payer,
+    erase_saved_card,
+)
 from tests.methods.payment.in_memory_payments import NOBODY_ASKED, InMemoryPayments, PaymentInProgress, begin, paid_card
 from tests.rule_context import VAULT
 
@@ -42,6 +48,25 @@ def test_erasing_a_final_payment_removes_only_the_payer(payments: InMemoryPaymen
     assert forgotten.payer_sealed is None
     assert msgspec.structs.replace(forgotten, detail=paid.detail, payer_sealed=paid.payer_sealed) == paid
     assert erase_payer(forgotten) == forgotten
+
+
+def test_erasing_a_plan_removes_only_the_payer(payments: InMemoryPayments) -> None:
+    paid_card(
+        payments,
+        user={"firstname": "Ada", "email": "ada@example.com"},
+        meta={"basket": 7},
+        is_recurring=True,
+        recurrent={"frequency": "daily", "value": "09"},
+    )
+    (made,) = payments.of_type(Plan)
+    plan = ErasablePlan(*msgspec.structs.astuple(made))
+    before = read_terms(plan, VAULT.unseal)
+    assert all((before.detail.fullname, before.detail.email, before.detail.meta))
+    forgotten = erase_plan_payer(plan)
+    left = msgspec.structs.replace(before.detail, fullname="", email="", meta="")
+    assert read_terms(forgotten, VAULT.unseal) == msgspec.structs.replace(before, detail=left)
+    assert msgspec.structs.replace(forgotten, detail=plan.detail, payer_sealed=plan.payer_sealed) == plan
+    assert erase_plan_payer(forgotten) == forgotten
 
 
 def test_a_pending_payment_is_not_erased(payments: InMemoryPayments) -> None:

@@ -1,4 +1,4 @@
-"""Erases a payer's personal data from payments and saved cards. Contract: payment#payer"""
+"""Erases a payer's personal data from payments, plans and saved cards. Contract: payment#payer"""
 
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ from kasuwa.core.payers import erase_mark
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, CardSummary, Payment, SavedCard
 from kasuwa.methods.payment.payer_model import remove_payer
+from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan
 from kasuwa.methods.payment.rules.forget_card import make_deactivation
 
 # What is erased elsewhere as well, by the name of the row: a card that a vendor keeps.
@@ -32,6 +33,19 @@ def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
         return TRANSACTION_IN_PROGRESS
     detail = msgspec.structs.replace(remove_payer(DETAIL_DECODER.decode(payment.detail)), network="")
     return msgspec.structs.replace(payment, detail=encode_text(detail), payer_sealed=None)
+
+
+class ErasablePlan(Plan):
+    """A plan whose only writable columns are those of its payer."""
+
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "payer_sealed")
+
+
+def erase_plan_payer(plan: ErasablePlan) -> ErasablePlan:
+    """Returns the plan without its payer's data. It charges nothing more: the card is erased with it."""
+    terms = TERMS_DECODER.decode(plan.detail)
+    detail = msgspec.structs.replace(terms, detail=remove_payer(terms.detail))
+    return msgspec.structs.replace(plan, detail=encode_text(detail), payer_sealed=None)
 
 
 class ErasablePaymentTransaction(Transaction):
