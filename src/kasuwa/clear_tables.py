@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from kasuwa.core import checkouts, sealed_payers
-from kasuwa.core.purpose import MOVEMENTS_WITH_PAYER, seal_clear_payer
+from kasuwa.core.purpose import MOVEMENTS_WITH_PAYER, seal_clear_transaction
 from kasuwa.db.rows_in_clear import ClearTable, TakeFields, seal_document
 from kasuwa.methods.clients.rules.manage_client import seal_clear_client
 from kasuwa.methods.resources.rules.open_account import seal_clear_account
@@ -79,11 +79,12 @@ LARGE_CLEAR_TABLES: tuple[ClearTable, ...] = (
     ),
     ClearTable(
         table="transaction",
-        in_clear=f"(counterparty_name <> '' or (kind in {MOVEMENTS_WITH_PAYER}"
+        in_clear="(counterparty_name <> '' or (kind = 'transfer' and detail ->> 'beneficiary_name' <> '')"
+        f" or (kind in {MOVEMENTS_WITH_PAYER}"
         " and coalesce(detail ->> 'meta', detail ->> 'ip', detail ->> 'fingerprint') is not null))",
         row_id="key",
         reads=("kind", "txn_ref", "detail::text"),
         writes=("counterparty_name", "detail"),
-        seal=seal_clear_payer,
+        seal=seal_clear_transaction,
     ),
 )

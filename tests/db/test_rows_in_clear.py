@@ -115,7 +115,10 @@ DEPOSIT_IN_CLEAR = """
     update transaction set detail = json_build_object('savings_id', detail ->> 'savings_id', 'ip', $2::text,
         'fingerprint', $3::text, 'meta', $4::text) where txn_ref = $1 returning 1
 """
-NAMED = "update transaction set counterparty_name = 'NAMESECRET' where txn_ref = $1 returning 1"
+NAMED = """
+    update transaction set counterparty_name = 'NAMESECRET',
+        detail = jsonb_set(detail::jsonb, '{beneficiary_name}', '"OTHERSECRET"')::json where txn_ref = $1 returning 1
+"""
 TEXTS = "select row_to_json(t)::text from transaction t where txn_ref = any($1)"
 
 

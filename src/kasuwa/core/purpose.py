@@ -105,16 +105,20 @@ def seal_payer(context: Context, txn_ref: str, payer: Mapping[str, str]) -> dict
     return {PAYER_FIELD: b64encode(context.seal(payer_aad(txn_ref), msgspec.json.encode(payer))).decode()}
 
 
-def seal_clear_payer(vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str, str, str]) -> tuple[str, str]:
-    """Returns the columns counterparty_name and detail of a transaction that has personal data in clear. `row` has its
-    key, kind, txn_ref and detail."""
+def seal_clear_transaction(
+    vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str, str, str]
+) -> tuple[str, str]:
+    """Returns the columns counterparty_name and detail of a transaction that has personal data in clear: the payer of a
+    movement is encrypted, the name on a transfer's account removed. `row` has its key, kind, txn_ref and detail."""
     _, kind, txn_ref, detail = row
-    if kind not in MOVEMENTS_WITH_PAYER:
-        return "", detail
     fields = msgspec.json.decode(detail)
-    payer = {name: fields.pop(name) for name in PayerMetadata.__struct_fields__ if name in fields}
-    sealed = vault.seal(merchant_id, payer_aad(txn_ref), msgspec.json.encode(payer), nonce)
-    return "", encode_text({**fields, PAYER_FIELD: b64encode(sealed).decode()} if payer else fields)
+    fields.pop("beneficiary_name", None)
+    if kind in MOVEMENTS_WITH_PAYER:
+        payer = {name: fields.pop(name) for name in PayerMetadata.__struct_fields__ if name in fields}
+        if payer:
+            sealed = vault.seal(merchant_id, payer_aad(txn_ref), msgspec.json.encode(payer), nonce)
+            fields[PAYER_FIELD] = b64encode(sealed).decode()
+    return "", encode_text(fields)
 
 
 def read_subject(merchant_id: int, txn_ref: str, detail: str, unseal: Unsealer) -> SubjectDetail:
