@@ -154,10 +154,14 @@ def find_columns(deployment: Deployment, shop: MerchantClient, canaries: Canarie
     found: dict[str, set[str]] = {}
     for table, has_merchant in deployment.fetch(ALL_TABLES):
         own = "merchant_id in (select merchant_id from merchant where mid = $1)" if has_merchant else "$1 <> ''"
-        for (text,) in deployment.fetch(f'select to_json(t)::text from "{table}" t where {own}', shop.mid):
+        rows = [text for (text,) in deployment.fetch(f'select to_json(t)::text from "{table}" t where {own}', shop.mid)]
+        # Most canaries are in no row: they are searched in all of them at once.
+        whole = "\n".join(rows).encode()
+        present = [(field, written) for field, written in searched_for if any(one in whole for one in written)]
+        for text in rows if present else ():
             for column, value in msgspec.json.decode(text).items():
                 where = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
-                fields = {field for field, written in searched_for if any(one in where for one in written)}
+                fields = {field for field, written in present if any(one in where for one in written)}
                 if fields:
                     found.setdefault(f"{table}.{column}", set()).update(fields)
     return found
