@@ -90,7 +90,7 @@ SICKNESSES: dict[str, tuple[str, str]] = {
     "notice": (NOTICE, "notice"),
     "second secret key": (SECOND_KEK, "another secret key opens this database too"),
     "late rotation": (LATE_ROTATION, "version 2 of the data key is not rolled out"),
-    "payers in clear": (LATE_SEALING, "personal data of payers are stored in clear"),
+    "payers in clear": (LATE_SEALING, "personal data are stored in clear"),
     "unreadable": (UNREADABLE, "3 ciphertexts were opened by no key"),
 }
 

@@ -147,7 +147,7 @@ async def examine_keys(settings: Settings, connection: Any) -> list[Finding]:
         findings.append(problem(what, "see that `kasuwa serve` and its worker run"))
     clear = await rows_in_clear.read_state(connection)
     if await rows_in_clear.is_late(connection):
-        what = "personal data of payers are stored in clear, by an earlier version"
+        what = "personal data are stored in clear, by an earlier version"
         findings.append(problem(what, "see that `kasuwa serve` and its worker run"))
     unreadable = sum(key.unreadable for key in listed) + clear.unreadable
     if unreadable:

@@ -150,7 +150,7 @@ def test_the_worker_encrypts_what_is_in_clear_and_goes_on_where_it_was(
 def test_a_field_in_clear_replaces_the_encrypted_one_and_others_stay(deployments: Deployments) -> None:
     async def work(dsn: str) -> None:
         connection, vault = await open_database(dsn)
-        plain = msgspec.json.encode({"fullname": "Ada Obi", "email": "ada@example.com", "errand": {"ip": "192.0.2.8"}})
+        plain = msgspec.json.encode({"fullname": "Ada Obi", "email": "ada@example.com", "purpose": {"ip": "192.0.2.8"}})
         sealed = vault.seal(1, payment_payer_aad("GP1"), plain, bytes(range(12)))
         purpose = {"purpose": "loan-repayment", "reference": "LN1", "meta": '{"a":1}'}
         await store_payment(connection, 1, 1, {"fullname": "Bola Ade", "errand": purpose}, sealed)

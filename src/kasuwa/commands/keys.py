@@ -66,7 +66,7 @@ def list_keys(
 ) -> None:
     """List the versions of the data keys: purpose, version, state, merchant, when it was made, age, and how many
     ciphertexts of the database have it. Counting reads every table that has some. The last line says how far the
-    encryption of payers' data that earlier versions stored in clear has come."""
+    encryption of personal data that earlier versions stored in clear has come."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[list[ListedVersion], ClearState]:
         counts = await key_moves.count_ciphertexts(connection, SEALED_PLACES)
@@ -103,8 +103,8 @@ def describe_clear(state: ClearState) -> str:
     unreadable = f", {state.unreadable} could not be" if state.unreadable else ""
     done = f"{state.rewritten} rows of earlier versions were encrypted{unreadable}"
     if state.finished_at is not None:
-        return f"personal data of payers: all encrypted since {utc_text(state.finished_at)}, {done}"
-    return f"personal data of payers: some are in clear, encrypted from {utc_text(state.begins_at)} on, {done}"
+        return f"personal data: all encrypted since {utc_text(state.finished_at)}, {done}"
+    return f"personal data: some are in clear, encrypted from {utc_text(state.begins_at)} on, {done}"
 
 
 @command.command()

@@ -26,7 +26,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, PurposeEffects
 from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.sealed_payers import take_fields
+from kasuwa.core.sealed_payers import fill_empty, take_fields
 from kasuwa.core.splits import SplitShare
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, Transaction, encode_text, make_job
@@ -152,7 +152,7 @@ def payer_aad(txn_ref: str) -> str:
 
 
 def remove_payer(detail: CheckoutDetail) -> CheckoutDetail:
-    return msgspec.structs.replace(detail, fullname="", email="", phone="", meta="")
+    return msgspec.structs.replace(detail, **dict.fromkeys(CheckoutPayer.__struct_fields__, ""))
 
 
 def seal_checkout_detail(detail: CheckoutDetail, txn_ref: str, context: Context) -> tuple[str, bytes | None]:
@@ -171,13 +171,7 @@ def read_checkout_detail(checkout: Checkout, unseal: Unsealer) -> CheckoutDetail
         return detail
     plain = unseal(checkout.merchant_id, payer_aad(checkout.txn_ref), bytes(checkout.payer_sealed))
     payer = PAYER_DECODER.decode(plain)
-    return msgspec.structs.replace(
-        detail,
-        fullname=detail.fullname or payer.fullname,
-        email=detail.email or payer.email,
-        phone=detail.phone or payer.phone,
-        meta=detail.meta or payer.meta,
-    )
+    return fill_empty(detail, payer, CheckoutPayer.__struct_fields__)
 
 
 def take_clear_payer(detail: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.sealed_payers import PayerMetadata
+from kasuwa.core.sealed_payers import PayerMetadata, take_fields
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.core.vault import Unsealer, Vault
 
@@ -98,7 +98,7 @@ def payer_aad(txn_ref: str) -> str:
     return f"transaction.detail.payer_sealed {txn_ref}"
 
 
-def seal_payer(context: Context, txn_ref: str, payer: Mapping[str, str]) -> dict[str, str]:
+def seal_payer_field(context: Context, txn_ref: str, payer: Mapping[str, str]) -> dict[str, str]:
     """Returns the field of a movement's detail that has what is known of the payer. Empty if nothing is."""
     if not payer:
         return {}
@@ -114,7 +114,7 @@ def seal_clear_transaction(
     fields = msgspec.json.decode(detail)
     fields.pop("beneficiary_name", None)
     if kind in MOVEMENTS_WITH_PAYER:
-        payer = {name: fields.pop(name) for name in PayerMetadata.__struct_fields__ if name in fields}
+        payer = take_fields(fields, PayerMetadata.__struct_fields__)
         if payer:
             sealed = vault.seal(merchant_id, payer_aad(txn_ref), msgspec.json.encode(payer), nonce)
             fields[PAYER_FIELD] = b64encode(sealed).decode()
@@ -130,12 +130,12 @@ def read_subject(merchant_id: int, txn_ref: str, detail: str, unseal: Unsealer) 
     return msgspec.structs.replace(decoded, **msgspec.structs.asdict(PAYER_METADATA_DECODER.decode(plain)))
 
 
-def payer_in(detail: str) -> dict[str, str]:
+def device_in(detail: str) -> dict[str, str]:
     """Returns the payer's IP address and device fingerprint, as far as a detail has them in clear."""
-    return payer_of(SUBJECT_DETAIL_DECODER.decode(detail))
+    return subject_device(SUBJECT_DETAIL_DECODER.decode(detail))
 
 
-def payer_of(decoded: SubjectDetail) -> dict[str, str]:
+def subject_device(decoded: SubjectDetail) -> dict[str, str]:
     purpose = decoded.purpose or TransactionPurpose("", "")
     found = {"ip": decoded.ip or purpose.ip, "fingerprint": decoded.fingerprint or purpose.fingerprint}
     return {name: value for name, value in found.items() if value}

@@ -1,10 +1,12 @@
 """The personal data of payers, as payments, plans, jobs and movements encrypt them. See docs/decisions/0069."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from kasuwa.core.vault import Unsealer
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class PayerMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,12 +31,14 @@ class PayerData(msgspec.Struct, frozen=True, omit_defaults=True):
     payer: str = ""
     payer_account: str = ""
     business_name: str = ""  # of a personalized account, which is in a person's name
-    purpose: PayerMetadata | None = msgspec.field(default=None, name="errand")
+    purpose: PayerMetadata | None = None
 
     def __repr__(self) -> str:
         return "PayerData(…)"
 
 
+# The fields of PayerData that a payment's detail has for every purpose.
+PERSONAL_FIELDS = ("fullname", "email", "ip", "fingerprint", "meta", "payer", "payer_account")
 NO_PAYER = PayerData()
 NO_METADATA = PayerMetadata()
 PAYER_DECODER: "msgspec.json.Decoder[PayerData]" = msgspec.json.Decoder(PayerData)
@@ -57,6 +61,13 @@ def unseal_payer(merchant_id: int, place: str, sealed: bytes | None, unseal: Uns
     return NO_PAYER if sealed is None else PAYER_DECODER.decode(unseal(merchant_id, place, bytes(sealed)))
 
 
+def fill_empty(record: S, other: msgspec.Struct, names: tuple[str, ...]) -> S:
+    """Returns the record with those of the named fields that it has empty taken from the other one."""
+    return msgspec.structs.replace(
+        record, **{name: getattr(other, name) for name in names if not getattr(record, name)}
+    )
+
+
 def device_of(payer: PayerData) -> dict[str, str]:
     """Returns the payer's IP address and device fingerprint, as far as they are known."""
     own = payer.purpose or NO_METADATA
@@ -75,9 +86,6 @@ def add_to_record(record: dict[str, Any], payer: PayerData) -> None:
 
 # --- rows of earlier versions ---------------------------------------------------------------------------------------
 
-PERSONAL_FIELDS = ("fullname", "email", "ip", "fingerprint", "meta", "payer", "payer_account")
-PERSONAL_PURPOSE_FIELDS = ("meta", "ip", "fingerprint")
-
 
 def take_fields(document: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Removes fields from a decoded document and returns those that it had. Empty texts are removed as well."""
@@ -90,8 +98,8 @@ def take_clear_payer(detail: dict[str, Any]) -> dict[str, Any]:
     found = take_fields(detail, PERSONAL_FIELDS)
     if detail.get("account_reference"):
         found |= take_fields(detail, ("business_name",))
-    own = take_fields(detail.get("errand") or {}, PERSONAL_PURPOSE_FIELDS)
-    return found | {"errand": own} if own else found
+    own = take_fields(detail.get("errand") or {}, PayerMetadata.__struct_fields__)  # the stored name of a purpose
+    return found | {"purpose": own} if own else found
 
 
 def take_clear_terms(terms: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.events import event_id, parse_event_id
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import payer_in, payer_of, read_subject
+from kasuwa.core.purpose import device_in, read_subject, subject_device
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.sealed_payers import device_of, payment_payer_aad, unseal_payer
 from kasuwa.core.transactions import Transaction
@@ -191,11 +191,11 @@ def dispute_entries(dispute_id: str, amount: int, trail: str) -> list[TimelineEn
 async def find_payer(connection: Connection, row: Transaction, unseal: Unsealer) -> dict[str, str]:
     """Returns the payer's address and device, as far as they are known."""
     if row.kind != "payment":
-        return payer_of(read_subject(row.merchant_id, row.txn_ref, row.detail, unseal))
+        return subject_device(read_subject(row.merchant_id, row.txn_ref, row.detail, unseal))
     key = row_key(row.merchant_id, "payment", row.txn_ref)
     detail, sealed = await connection.fetchrow(PAYMENT_DETAIL, row.merchant_id, key) or ("{}", None)
     payer = unseal_payer(row.merchant_id, payment_payer_aad(row.txn_ref), sealed, unseal)
-    return device_of(payer) | payer_in(detail)
+    return device_of(payer) | device_in(detail)
 
 
 async def event_entries(connection: Connection, merchant_id: int, record: Any) -> list[TimelineEntry]:

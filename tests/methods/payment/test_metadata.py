@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.purpose import payer_in
+from kasuwa.core.purpose import device_in
 from kasuwa.core.sealed_payers import device_of
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.payer_model import payer_of, read_detail
@@ -54,7 +54,7 @@ def test_every_payment_type_keeps_address_device_and_meta(payments: InMemoryPaym
     detail = paying.detail
     assert (detail.ip, detail.fingerprint, msgspec.json.decode(detail.meta)) == ("102.89.2.1", "f0e1", META)
     assert device_of(payer_of(detail)) == DEVICE
-    assert payer_in(paying.payment.detail) == {}
+    assert device_in(paying.payment.detail) == {}
 
 
 @pytest.mark.parametrize("method", ["token", *BODIES])

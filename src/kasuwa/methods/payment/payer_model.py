@@ -14,8 +14,10 @@ from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.sealed_payers import (
     NO_METADATA,
     NO_PAYER,
+    PERSONAL_FIELDS,
     PayerData,
     PayerMetadata,
+    fill_empty,
     job_payer_aad,
     payment_payer_aad,
     plan_payer_aad,
@@ -48,13 +50,7 @@ def remove_payer(detail: PaymentDetail) -> PaymentDetail:
     purpose = detail.purpose
     return msgspec.structs.replace(
         detail,
-        fullname="",
-        email="",
-        ip="",
-        fingerprint="",
-        meta="",
-        payer="",
-        payer_account="",
+        **dict.fromkeys(PERSONAL_FIELDS, ""),
         business_name="" if detail.account_reference else detail.business_name,
         purpose=None if purpose is None else TransactionPurpose(purpose.purpose, purpose.reference),
     )
@@ -62,26 +58,11 @@ def remove_payer(detail: PaymentDetail) -> PaymentDetail:
 
 def add_payer(detail: PaymentDetail, payer: PayerData) -> PaymentDetail:
     """Returns the detail with personal fields. Those that it has already stay."""
-    purpose, own = detail.purpose, payer.purpose
-    if purpose is not None and own is not None:
-        purpose = msgspec.structs.replace(
-            purpose,
-            meta=purpose.meta or own.meta,
-            ip=purpose.ip or own.ip,
-            fingerprint=purpose.fingerprint or own.fingerprint,
-        )
-    return msgspec.structs.replace(
-        detail,
-        fullname=detail.fullname or payer.fullname,
-        email=detail.email or payer.email,
-        ip=detail.ip or payer.ip,
-        fingerprint=detail.fingerprint or payer.fingerprint,
-        meta=detail.meta or payer.meta,
-        payer=detail.payer or payer.payer,
-        payer_account=detail.payer_account or payer.payer_account,
-        business_name=detail.business_name or payer.business_name,
-        purpose=purpose,
-    )
+    purpose = detail.purpose
+    if purpose is not None and payer.purpose is not None:
+        purpose = fill_empty(purpose, payer.purpose, PayerMetadata.__struct_fields__)
+    filled = fill_empty(detail, payer, (*PERSONAL_FIELDS, "business_name"))
+    return filled if purpose is detail.purpose else msgspec.structs.replace(filled, purpose=purpose)
 
 
 def seal_payer(payer: PayerData, place: str, context: Context) -> bytes | None:

@@ -22,7 +22,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import TransactionPurpose, seal_payer
+from kasuwa.core.purpose import TransactionPurpose, seal_payer_field
 from kasuwa.core.references import account_key, movement_reference, opaque_id
 from kasuwa.core.thrift import repay
 from kasuwa.core.transactions import (
@@ -295,7 +295,7 @@ def record_movement(context: Context, movement: SavingsMovement) -> FinalTransac
     """
     txn_ref = movement_reference(movement.reference_type, context.permutation(context.number), lagos_day(context.now))
     event_fields = {"savings_id": movement.savings_id}
-    detail = {**event_fields, **seal_payer(context, txn_ref, movement.payer_metadata)}
+    detail = {**event_fields, **seal_payer_field(context, txn_ref, movement.payer_metadata)}
     row = begin_transaction(
         context, NewTransaction(kind=movement.kind, txn_ref=txn_ref, amount=movement.amount, detail=detail)
     )

@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.loan_interest import LoanAmounts, sum_amounts
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer
+from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer_field
 from kasuwa.core.references import movement_reference
 from kasuwa.core.transactions import (
     SUCCESSFUL,
@@ -228,7 +228,7 @@ def new_repayment(amount: int, context: Context, request: RepayRequest) -> Trans
     """Returns the transaction of a wallet repayment. Its key is derived from its own reference, because a
     customer_txnref may be used more than once."""
     txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
-    detail = {"loan_id": request.loan_id, **seal_payer(context, txn_ref, payer_metadata(request))}
+    detail = {"loan_id": request.loan_id, **seal_payer_field(context, txn_ref, payer_metadata(request))}
     row = begin_transaction(context, NewTransaction(kind=KIND, txn_ref=txn_ref, amount=amount, detail=detail))
     if request.customer_txnref is None:
         return row

@@ -16,7 +16,7 @@ from kasuwa.core.payers import mark_of, mark_payment
 from kasuwa.core.pricing import Price, bearer_of
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
-from kasuwa.methods.payment.payer_model import read_detail, seal_detail
+from kasuwa.methods.payment.payer_model import add_payer, payer_of, read_detail, seal_detail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
 
@@ -111,12 +111,7 @@ def merge_terms(
     added = check_request.detail_of(request, context)
     bearer = added if request.bearer is not None and not detail.is_bearer_explicit else detail
     return msgspec.structs.replace(
-        detail,
-        fullname=detail.fullname or added.fullname,
-        email=detail.email or added.email,
-        ip=detail.ip or added.ip,
-        fingerprint=detail.fingerprint or added.fingerprint,
-        meta=detail.meta or added.meta,
+        add_payer(detail, payer_of(added)),
         redirect_url=detail.redirect_url or added.redirect_url,
         split=detail.split or added.split,
         bearer=bearer.bearer,
