@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
+from msgspec.structs import astuple
 
 from kasuwa.core.decision import Job, Row
 from kasuwa.db.batch import BatchState
@@ -17,29 +17,28 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
     parts: list[StatementPart] = []
     rows: list[str] = []
 
-    def add(part: StatementPart, changed: Iterable[Any]) -> None:
+    def add(part: StatementPart, changed: Iterable[tuple[Any, ...]]) -> None:
         parts.append(part)
         rows.append(encode_rows(changed))
 
-    raising, looking = version_parts(MerchantState)
     # Sorted by key, the order in which locked batches lock them, so that two batches cannot deadlock.
     merchant_states = sorted(state.merchant_states.values(), key=lambda row: row.key)
-    for part, touched in ((raising, True), (looking, False)):
-        chosen = [row for row in merchant_states if (row.merchant_id in state.written_merchants) is touched]
+    for (part, take), is_written in zip(version_parts(MerchantState), (True, False), strict=True):
+        chosen = [row for row in merchant_states if (row.merchant_id in state.written_merchants) is is_written]
         if chosen:
-            add(part, [versioned_fields(row, state.expected_versions[row.merchant_id]) for row in chosen])
+            add(part, [(*take(row), state.expected_versions[row.merchant_id]) for row in chosen])
     for kind, new in group_by_table(state.inserted_rows.values()):
-        add(insert_part(kind, kind.table), new)
+        add(insert_part(kind, kind.table), map(astuple, new))
     for kind, changed in group_by_table(
         row for key, row in state.updated_rows.items() if key not in state.inserted_rows
     ):
-        part, changing = update_part(kind)
-        add(part, map(changing, changed))
+        part, take = update_part(kind)
+        add(part, map(take, changed))
     if state.deleted_jobs:
-        part, going = delete_part(Job)
-        add(part, map(going, state.deleted_jobs.values()))
+        part, take = delete_part(Job)
+        add(part, map(take, state.deleted_jobs.values()))
     if state.written_merchants:
-        add(insert_part(CommitMarkRow, "commit_mark"), [mark])
+        add(insert_part(CommitMarkRow, "commit_mark"), [astuple(mark)])
     for table, kept in (
         ("posting", state.postings),
         ("event", state.events),
@@ -47,14 +46,8 @@ def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[Statement
         ("audit_entry", state.audit_rows),
     ):
         if kept:
-            add(insert_part(type(kept[0]), table), kept)
+            add(insert_part(type(kept[0]), table), map(astuple, kept))
     return tuple(parts), rows
-
-
-def versioned_fields(merchant_state: MerchantState, expected: int) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.structs.asdict(merchant_state)
-    fields["expected"] = expected
-    return fields
 
 
 def group_by_table(rows: Iterable[Row]) -> list[tuple[type[Row], list[Row]]]:

@@ -3,7 +3,8 @@
 Each table's columns come from its struct. A batch is written by one data-modifying `WITH` whose parts are
 `insert … select`, `update … from` and `delete`, each fed by one JSON array of its rows. JSON, because msgspec encodes a
 row in a tenth of the time the driver needs for binary arrays, and this process is busier than the database
-(docs/decisions/0002). The text depends only on which parts there are, so a few prepared statements suffice.
+(docs/decisions/0002). A row is an array of values without names, and jsonb, because PostgreSQL then parses it once
+(docs/decisions/0070). The text depends only on which parts there are, so a few prepared statements suffice.
 """
 
 import types
@@ -31,9 +32,8 @@ PG_TYPES: dict[Any, str] = {
 # Columns of type json. The structs hold them as encoded text.
 JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts", "limits"})
 
-# Types that are sent inside the JSON as another type, and the SQL that converts them back.
-JSON_TYPES = {"bytea": "text", "json": "text"}
-JSON_CONVERSIONS = {"bytea": "decode({}, 'base64')", "json": "{}::json"}
+# The SQL that converts the text of a JSON value to the type of a column, if it is not a cast.
+CONVERSIONS = {"bytea": "decode({}, 'base64')", "text": "{}"}
 
 
 class Columns(msgspec.Struct, frozen=True):
@@ -44,8 +44,10 @@ class Columns(msgspec.Struct, frozen=True):
         return Columns(tuple(names), tuple(self.types[self.names.index(name)] for name in names))
 
     def value_sql(self, name: str) -> str:
-        """Returns the SQL expression of a column of the recordset `x`."""
-        return JSON_CONVERSIONS.get(self.types[self.names.index(name)], "{}").format(f"x.{name}")
+        """Returns the SQL expression of a column of the rows that `unpack_rows` returns."""
+        place = self.names.index(name)
+        kind = self.types[place]
+        return CONVERSIONS.get(kind, f"({{}})::{kind}").format(f"x.row ->> {place}")
 
 
 @cache
@@ -77,6 +79,10 @@ def concat_keys(keys: Iterable[bytes]) -> bytes:
     return b"".join(keys)
 
 
+# Takes the values of the columns of a part from a row.
+TakeValues = Callable[[Any], tuple[Any, ...]]
+
+
 class StatementPart(msgspec.Struct, frozen=True):
     """One part of a batch's statement: a table, the operation on it, and its columns."""
 
@@ -89,11 +95,9 @@ class StatementPart(msgspec.Struct, frozen=True):
 VERSION_CHECKS = ("raise", "check")
 
 
-def recordset(columns: Columns, parameter: int) -> str:
-    declared = ", ".join(
-        f"{name} {JSON_TYPES.get(kind, kind)}" for name, kind in zip(columns.names, columns.types, strict=True)
-    )
-    return f"json_to_recordset(${parameter}::json) as x({declared})"
+def unpack_rows(parameter: int) -> str:
+    """Returns the SQL of a table `x` with one column `row`: an array of the values of each row."""
+    return f"jsonb_array_elements(${parameter}::jsonb) as x(row)"
 
 
 def locate_row_sql(table: str, columns: Columns) -> str:
@@ -104,13 +108,13 @@ def locate_row_sql(table: str, columns: Columns) -> str:
 
 
 def sets_of(columns: Columns) -> str:
-    """Returns the SET list of an update from the recordset `x`."""
+    """Returns the SET list of an update from the rows `x`."""
     return ", ".join(f"{name} = {columns.value_sql(name)}" for name in columns.names if name not in ("key", "expected"))
 
 
 def part_sql(part: StatementPart, parameter: int) -> str:
     table, columns = part.table, part.columns
-    rows = recordset(columns, parameter)
+    rows = unpack_rows(parameter)
     if part.operation == "insert":
         values = ", ".join(columns.value_sql(name) for name in columns.names)
         return f"insert into {table} ({', '.join(columns.names)}) select {values} from {rows}"
@@ -122,11 +126,11 @@ def part_sql(part: StatementPart, parameter: int) -> str:
     if part.operation == "raise":
         return (
             f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)}"
-            " where t.ctid = f.place and t.version = x.expected returning 1"
+            f" where t.ctid = f.place and t.version = {columns.value_sql('expected')} returning 1"
         )
     return (
         f"select 1 from {rows}, {locate_row_sql(table, columns)}, {table} t"
-        " where t.ctid = f.place and t.version = x.expected"
+        f" where t.ctid = f.place and t.version = {columns.value_sql('expected')}"
     )
 
 
@@ -153,30 +157,32 @@ def insert_part(kind: type[msgspec.Struct], table: str) -> StatementPart:
 
 
 @cache
-def update_part(kind: type[Row]) -> tuple[StatementPart, Any]:
-    """Returns the update of a table's mutable columns, and a function that extracts those columns of a row."""
+def update_part(kind: type[Row]) -> tuple[StatementPart, TakeValues]:
+    """Returns the update of a table's mutable columns, and a function that takes their values of a row."""
     names = ("key", *kind.mutable_columns)
-    hints = typing.get_type_hints(kind)
-    changed = msgspec.defstruct(f"Changed{kind.__name__}", [(name, hints[name]) for name in names])
-    values = attrgetter(*names)
-    return StatementPart("update", kind.table, columns_of(kind).only(names)), lambda row: changed(*values(row))
+    return StatementPart("update", kind.table, columns_of(kind).only(names)), attrgetter(*names)
 
 
 @cache
-def version_parts(kind: type[Row]) -> tuple[StatementPart, StatementPart]:
-    """Returns the parts that raise the version of written merchants and check the version of the others."""
+def version_parts(kind: type[Row]) -> tuple[tuple[StatementPart, TakeValues], tuple[StatementPart, TakeValues]]:
+    """Returns the parts that raise the version of written merchants and check the version of the others, each with a
+    function that takes the values of a row. The expected version follows them."""
     columns = columns_of(kind).only(("key", *kind.mutable_columns))
     expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
-    return StatementPart("raise", kind.table, expecting), StatementPart(
-        "check", kind.table, expecting.only(("key", "expected"))
-    )
+    raising = StatementPart("raise", kind.table, expecting)
+    checking = StatementPart("check", kind.table, expecting.only(("key", "expected")))
+    return (raising, attrgetter(*columns.names)), (checking, take_key)
 
 
 @cache
-def delete_part(kind: type[Row]) -> tuple[StatementPart, Any]:
-    deleted = msgspec.defstruct(f"Deleted{kind.__name__}", [("key", bytes)])
-    return StatementPart("delete", kind.table, columns_of(kind).only(("key",))), lambda row: deleted(row.key)
+def delete_part(kind: type[Row]) -> tuple[StatementPart, TakeValues]:
+    return StatementPart("delete", kind.table, columns_of(kind).only(("key",))), take_key
 
 
-def encode_rows(rows: Iterable[Any]) -> str:
+def take_key(row: Row) -> tuple[bytes]:
+    return (row.key,)
+
+
+def encode_rows(rows: Iterable[tuple[Any, ...]]) -> str:
+    """Encodes rows as one JSON array, each row as an array of its values."""
     return msgspec.json.encode(list(rows)).decode()

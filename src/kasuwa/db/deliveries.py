@@ -16,7 +16,7 @@ import msgspec
 
 from kasuwa.core.decision import Job
 from kasuwa.db.backend_connection import is_distributed
-from kasuwa.db.bulk_sql import columns_of, encode_rows
+from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.connections import WRITER_SETTINGS
 from kasuwa.db.jobs import ADVANCING
@@ -396,7 +396,7 @@ async def record_attempts(connection: Connection, outcomes: list[AttemptResult])
         for merchant_id, own in group_by_merchant(outcomes, lambda item: item.merchant_id, lambda item: item):
             await record_attempts_of_merchant(connection, merchant_id, own)
         return
-    rows = encode_rows(outcomes)
+    rows = msgspec.json.encode(outcomes).decode()
     for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
         await enable_endpoint(
             connection, merchant_id
@@ -405,7 +405,7 @@ async def record_attempts(connection: Connection, outcomes: list[AttemptResult])
 
 async def record_attempts_of_merchant(connection: QueryRunner, merchant_id: int, outcomes: list[AttemptResult]) -> None:
     """Records attempts of one merchant."""
-    rows = encode_rows(outcomes)
+    rows = msgspec.json.encode(outcomes).decode()
     if await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, rows, merchant_id)):
         await enable_endpoint(connection, merchant_id)
 

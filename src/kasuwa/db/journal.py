@@ -7,7 +7,7 @@ import msgspec
 from kasuwa.core.decision import AuditEntry, Event
 
 
-class PostingRow(msgspec.Struct, omit_defaults=True):
+class PostingRow(msgspec.Struct):
     merchant_id: int
     seq: int
     group_seq: int

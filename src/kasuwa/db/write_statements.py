@@ -11,7 +11,7 @@ from typing import Any
 from kasuwa.core.decision import Row
 from kasuwa.db import connections
 from kasuwa.db.backend_connection import is_distributed
-from kasuwa.db.bulk_sql import StatementPart, combine_parts, recordset, select_by_key, sets_of, statement_sql
+from kasuwa.db.bulk_sql import StatementPart, combine_parts, select_by_key, sets_of, statement_sql, unpack_rows
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.placement import NUMBERED, is_by_merchant
 
@@ -98,7 +98,7 @@ def insert_of_merchant(part: StatementPart, rows: str, merchant: int) -> str:
 
 def part_of_merchant(part: StatementPart, parameter: int, merchant: int) -> str:
     table, columns = part.table, part.columns
-    rows, of_merchant = recordset(columns, parameter), f"t.merchant_id = ${merchant}::bigint"
+    rows, of_merchant = unpack_rows(parameter), f"t.merchant_id = ${merchant}::bigint"
     if part.operation == "insert":
         return insert_of_merchant(part, rows, merchant)
     found = f"{of_merchant} and t.key = {columns.value_sql('key')}"
@@ -108,8 +108,8 @@ def part_of_merchant(part: StatementPart, parameter: int, merchant: int) -> str:
         return f"update {table} t set {sets_of(columns)} from {rows} where {found}"
     if part.operation == "raise":
         changed = f"update {table} t set {sets_of(columns)} from {rows}"
-        return f"{changed} where {found} and t.version = x.expected returning 1"
-    return f"select 1 from {rows}, {table} t where {found} and t.version = x.expected"
+        return f"{changed} where {found} and t.version = {columns.value_sql('expected')} returning 1"
+    return f"select 1 from {rows}, {table} t where {found} and t.version = {columns.value_sql('expected')}"
 
 
 @cache
