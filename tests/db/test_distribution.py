@@ -163,6 +163,8 @@ def test_every_part_of_a_write_names_its_merchant_or_is_numbered_first() -> None
             is_sent_first = part.operation == "insert" and (part.table in NUMBERED or part.table not in BY_MERCHANT)
             assert is_sent_first or NAMES_MERCHANT.search(text), text
             assert "ctid" not in text
+            # Citus refuses casts that depend on the session's settings.
+            assert not re.search(r"::(timestamptz|date)", text), text
             # Otherwise Citus sends the rows by COPY, which row-level security refuses.
             assert part.table not in NUMBERED or part.operation != "insert" or text.endswith("returning 1")
 

@@ -1,25 +1,29 @@
 """Turns the changes of a decided batch into the parts of one SQL statement."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import astuple
 
 from kasuwa.core.decision import Job, Row
 from kasuwa.db.batch import BatchState
-from kasuwa.db.bulk_sql import StatementPart, delete_part, encode_rows, insert_part, update_part, version_parts
+from kasuwa.db.bulk_sql import Columns, StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.merchant_state import MerchantState
 
+EncodeRows = Callable[[Columns, list[tuple[Any, ...]]], str]
 
-def build_write(state: BatchState, mark: CommitMarkRow) -> tuple[tuple[StatementPart, ...], list[str]]:
-    """Returns the statement parts of a batch and, for each part, its rows as a JSON array."""
+
+def build_write(
+    state: BatchState, mark: CommitMarkRow, encode: EncodeRows
+) -> tuple[tuple[StatementPart, ...], list[str]]:
+    """Returns the statement parts of a batch and, for each part, its rows as JSON."""
     parts: list[StatementPart] = []
     rows: list[str] = []
 
     def add(part: StatementPart, changed: Iterable[tuple[Any, ...]]) -> None:
         parts.append(part)
-        rows.append(encode_rows(changed))
+        rows.append(encode(part.columns, list(changed)))
 
     # Sorted by key, the order in which locked batches lock them, so that two batches cannot deadlock.
     merchant_states = sorted(state.merchant_states.values(), key=lambda row: row.key)

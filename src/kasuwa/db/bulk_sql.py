@@ -43,11 +43,13 @@ class Columns(msgspec.Struct, frozen=True):
     def only(self, names: Sequence[str]) -> "Columns":
         return Columns(tuple(names), tuple(self.types[self.names.index(name)] for name in names))
 
-    def value_sql(self, name: str) -> str:
-        """Returns the SQL expression of a column of the rows that `unpack_rows` returns."""
-        place = self.names.index(name)
-        kind = self.types[place]
-        return CONVERSIONS.get(kind, f"({{}})::{kind}").format(f"x.row ->> {place}")
+    def rows_sql(self, parameter: int) -> str:
+        """Returns the SQL of a table `x` with these columns: the rows of a parameter, which is an array of arrays."""
+        values = [
+            f"{CONVERSIONS.get(kind, f'({{}})::{kind}').format(f'r ->> {place}')} as {name}"
+            for place, (name, kind) in enumerate(zip(self.names, self.types, strict=True))
+        ]
+        return f"(select {', '.join(values)} from jsonb_array_elements(${parameter}::jsonb) as r) x"
 
 
 @cache
@@ -95,43 +97,35 @@ class StatementPart(msgspec.Struct, frozen=True):
 VERSION_CHECKS = ("raise", "check")
 
 
-def unpack_rows(parameter: int) -> str:
-    """Returns the SQL of a table `x` with one column `row`: an array of the values of each row."""
-    return f"jsonb_array_elements(${parameter}::jsonb) as x(row)"
-
-
-def locate_row_sql(table: str, columns: Columns) -> str:
+def locate_row_sql(table: str) -> str:
     """Returns SQL that finds the row of a record by the index on `key`, whatever the planner estimates.
 
     Otherwise it would scan a small table, and keep that plan when the table has grown."""
-    return f"lateral (select r.ctid as place from {table} r where r.key = {columns.value_sql('key')} offset 0) f"
+    return f"lateral (select r.ctid as place from {table} r where r.key = x.key offset 0) f"
 
 
 def sets_of(columns: Columns) -> str:
     """Returns the SET list of an update from the rows `x`."""
-    return ", ".join(f"{name} = {columns.value_sql(name)}" for name in columns.names if name not in ("key", "expected"))
+    return ", ".join(f"{name} = x.{name}" for name in columns.names if name not in ("key", "expected"))
 
 
 def part_sql(part: StatementPart, parameter: int) -> str:
     table, columns = part.table, part.columns
-    rows = unpack_rows(parameter)
+    rows = columns.rows_sql(parameter)
     if part.operation == "insert":
-        values = ", ".join(columns.value_sql(name) for name in columns.names)
-        return f"insert into {table} ({', '.join(columns.names)}) select {values} from {rows}"
+        names = ", ".join(columns.names)
+        return f"insert into {table} ({names}) select {names} from {rows}"
     if part.operation == "delete":
-        return f"delete from {table} where key = any(array(select {columns.value_sql('key')} from {rows}))"
+        return f"delete from {table} where key = any(array(select x.key from {rows}))"
     sets = sets_of(columns)
     if part.operation == "update":
-        return f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)} where t.ctid = f.place"
+        return f"update {table} t set {sets} from {rows}, {locate_row_sql(table)} where t.ctid = f.place"
     if part.operation == "raise":
         return (
-            f"update {table} t set {sets} from {rows}, {locate_row_sql(table, columns)}"
-            f" where t.ctid = f.place and t.version = {columns.value_sql('expected')} returning 1"
+            f"update {table} t set {sets} from {rows}, {locate_row_sql(table)}"
+            " where t.ctid = f.place and t.version = x.expected returning 1"
         )
-    return (
-        f"select 1 from {rows}, {locate_row_sql(table, columns)}, {table} t"
-        f" where t.ctid = f.place and t.version = {columns.value_sql('expected')}"
-    )
+    return f"select 1 from {rows}, {locate_row_sql(table)}, {table} t where t.ctid = f.place and t.version = x.expected"
 
 
 @cache
@@ -183,6 +177,6 @@ def take_key(row: Row) -> tuple[bytes]:
     return (row.key,)
 
 
-def encode_rows(rows: Iterable[tuple[Any, ...]]) -> str:
-    """Encodes rows as one JSON array, each row as an array of its values."""
-    return msgspec.json.encode(list(rows)).decode()
+def encode_rows(columns: Columns, rows: list[tuple[Any, ...]]) -> str:
+    """Encodes the rows of a part for `Columns.rows_sql`: as one array, each row as an array of its values."""
+    return msgspec.json.encode(rows).decode()

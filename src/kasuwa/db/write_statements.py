@@ -2,16 +2,19 @@
 
 On one server a batch spans merchants, and rows are found by their key alone (bulk_sql.py). On a distributed database
 each batch is of one merchant, and every part of a statement has that merchant in its condition: so it runs on the
-server that has the merchant's rows, and a server that is away stops only the merchants that it has.
+server that has the merchant's rows, and a server that is away stops only the merchants that it has. Rows are objects
+there and not arrays: Citus refuses casts of columns that depend on the session's settings, as those to times do.
 """
 
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from kasuwa.core.decision import Row
 from kasuwa.db import connections
 from kasuwa.db.backend_connection import is_distributed
-from kasuwa.db.bulk_sql import StatementPart, combine_parts, select_by_key, sets_of, statement_sql, unpack_rows
+from kasuwa.db.bulk_sql import Columns, StatementPart, combine_parts, encode_rows, select_by_key, sets_of, statement_sql
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.placement import NUMBERED, is_by_merchant
 
@@ -42,6 +45,10 @@ class WriteStatements:
         then `write_values`."""
         return statement_sql(parts)
 
+    def encode_rows(self, columns: Columns, rows: list[tuple[Any, ...]]) -> str:
+        """Encodes the rows of a part."""
+        return encode_rows(columns, rows)
+
     def write_values(self, merchant_id: int) -> tuple[Any, ...]:
         """Returns the parameters of `write` that name the merchant of the batch."""
         return ()
@@ -63,6 +70,9 @@ class MerchantStatements(WriteStatements):
     def write(self, parts: tuple[StatementPart, ...]) -> str:
         return statement_of_merchant(parts)
 
+    def encode_rows(self, columns: Columns, rows: list[tuple[Any, ...]]) -> str:
+        return msgspec.json.encode([dict(zip(columns.names, row, strict=True)) for row in rows]).decode()
+
     def write_values(self, merchant_id: int) -> tuple[Any, ...]:
         return (merchant_id,)
 
@@ -81,6 +91,18 @@ def select_of_merchant(kind: type[Row]) -> str:
     return f"{select_by_key(kind)} and merchant_id = $2::bigint"
 
 
+# Types that are text in the objects, and the SQL that converts them.
+OBJECT_CONVERSIONS = {"bytea": "decode(r.{0}, 'base64') as {0}", "json": "r.{0}::json as {0}"}
+
+
+def object_rows_sql(columns: Columns, parameter: int) -> str:
+    """Returns the SQL of a table `x` with these columns: the rows of a parameter, which is an array of objects."""
+    fields = list(zip(columns.names, columns.types, strict=True))
+    values = ", ".join(OBJECT_CONVERSIONS.get(kind, "r.{0}").format(name) for name, kind in fields)
+    declared = ", ".join(f"{name} {'text' if kind in OBJECT_CONVERSIONS else kind}" for name, kind in fields)
+    return f"(select {values} from json_to_recordset(${parameter}::json) as r({declared})) x"
+
+
 def insert_of_merchant(part: StatementPart, rows: str, merchant: int) -> str:
     """Returns the insert of a part.
 
@@ -90,26 +112,25 @@ def insert_of_merchant(part: StatementPart, rows: str, merchant: int) -> str:
     table, columns = part.table, part.columns
     inserted = f"insert into {table} ({', '.join(columns.names)})"
     if not is_by_merchant(table) or table in NUMBERED:
-        values = ", ".join(columns.value_sql(name) for name in columns.names)
-        return f"{inserted} select {values} from {rows}{' returning 1' if table in NUMBERED else ''}"
-    values = ", ".join("s.merchant_id" if name == "merchant_id" else columns.value_sql(name) for name in columns.names)
+        return f"{inserted} select {', '.join(columns.names)} from {rows}{' returning 1' if table in NUMBERED else ''}"
+    values = ", ".join("s.merchant_id" if name == "merchant_id" else f"x.{name}" for name in columns.names)
     return f"{inserted} select {values} from {rows}, merchant_state s where s.merchant_id = ${merchant}::bigint"
 
 
 def part_of_merchant(part: StatementPart, parameter: int, merchant: int) -> str:
     table, columns = part.table, part.columns
-    rows, of_merchant = unpack_rows(parameter), f"t.merchant_id = ${merchant}::bigint"
+    rows, of_merchant = object_rows_sql(columns, parameter), f"t.merchant_id = ${merchant}::bigint"
     if part.operation == "insert":
         return insert_of_merchant(part, rows, merchant)
-    found = f"{of_merchant} and t.key = {columns.value_sql('key')}"
+    found = f"{of_merchant} and t.key = x.key"
     if part.operation == "delete":
         return f"delete from {table} t using {rows} where {found}"
     if part.operation == "update":
         return f"update {table} t set {sets_of(columns)} from {rows} where {found}"
     if part.operation == "raise":
         changed = f"update {table} t set {sets_of(columns)} from {rows}"
-        return f"{changed} where {found} and t.version = {columns.value_sql('expected')} returning 1"
-    return f"select 1 from {rows}, {table} t where {found} and t.version = {columns.value_sql('expected')}"
+        return f"{changed} where {found} and t.version = x.expected returning 1"
+    return f"select 1 from {rows}, {table} t where {found} and t.version = x.expected"
 
 
 @cache

@@ -203,7 +203,7 @@ class WriterSession:
         CommitInterrupted, DatabaseUnreachable or what the driver raises."""
         started_at, state = time.perf_counter(), decided.state
         mark = CommitMarkRow(min(state.merchant_states), os.urandom(16), state.wall_time)
-        parts, rows = build_write(state, mark)
+        parts, rows = build_write(state, mark, self.statements.encode_rows)
         lock_settings = self.statements.lock_settings
         if lock_settings and not is_locked:
             await self.begin(*lock_settings)
