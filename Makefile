@@ -79,7 +79,7 @@ test-pg15: .venv/.stamp-dev
 # extension; docs/scaling.md says how to build it.
 test-citus: .venv/.stamp-dev
 	@[ -x "$(CITUS)/bin/postgres" ] || { echo "Which PostgreSQL has Citus? make test-citus CITUS=/directory/of/postgresql"; exit 1; }
-	CITUS=$(CITUS) $(BIN)/python -m pytest -n 0 tests/distributed/citus_checks.py tests/distributed/citus_kills.py
+	CITUS=$(CITUS) $(BIN)/python -m pytest -n 0 tests/distributed/citus_checks.py tests/distributed/citus_kills.py tests/distributed/citus_outage.py
 
 # Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.

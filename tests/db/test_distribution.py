@@ -28,6 +28,7 @@ from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.one_request_sql import form_for_one_request
 from kasuwa.db.placement import BY_MERCHANT, NUMBERED, ON_COORDINATOR, ON_COORDINATOR_IN_COMMITS, ON_EVERY_SERVER
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.server_search import SearchQuery
 from kasuwa.db.shards import ShardMap, hash_bigint
 from kasuwa.db.write_statements import DISTRIBUTED
 from kasuwa.db.writer_lanes import LanedWriter
@@ -54,7 +55,7 @@ OF_ALL_MERCHANTS = {
     "jobs": {
         "CLAIM": "on one server only",
         "SELECT_DUE_LANES": "on one server only",
-        "SELECT_DUE_LANES_ANYWHERE": "looks for work on all servers, and locks nothing",
+        "FIND_DUE_LANES": "looks for work on all servers, and locks nothing",
         "FIND_DUE": "looks for work on all servers, and locks nothing",
         "ADVANCING": "its table is on the coordinator",
         "TAKE_ADVANCE": "its table is on the coordinator",
@@ -178,9 +179,24 @@ def test_every_read_of_the_writer_names_its_merchant() -> None:
 
 @pytest.mark.parametrize("module", [jobs, deliveries, webhook_endpoints], ids=list(OF_ALL_MERCHANTS)[:3])
 def test_every_statement_names_one_merchant_or_says_why_it_need_not(module: Any) -> None:
-    texts = {name: text for name, text in vars(module).items() if isinstance(text, str) and SQL.search(text)}
+    queries = {name: query.of_all for name, query in vars(module).items() if isinstance(query, SearchQuery)}
+    texts = {name: text for name, text in vars(module).items() if isinstance(text, str) and SQL.search(text)} | queries
     unnamed = {name for name, text in texts.items() if not NAMES_MERCHANT.search(text)}
     assert unnamed == set(OF_ALL_MERCHANTS[module.__name__.rpartition(".")[2]])
+
+
+def test_every_search_has_a_form_for_the_merchants_of_one_server(ground: Ground) -> None:
+    modules = (jobs, deliveries, webhook_endpoints)
+    queries = [query for module in modules for query in vars(module).values() if isinstance(query, SearchQuery)]
+    assert len(queries) == 5
+
+    async def work(connection: Any) -> None:
+        for query in queries:
+            parameters = (await connection.prepare(query.of_all)).get_parameters()
+            of_some = (await connection.prepare(query.of_some)).get_parameters()
+            assert [kind.name for kind in of_some] == [*(kind.name for kind in parameters), "int8[]"]
+
+    asyncio.run(with_connection(ground.cluster.dsn, work))
 
 
 def batched_queries() -> list[str]:

@@ -20,6 +20,7 @@ from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.connections import WRITER_SETTINGS
 from kasuwa.db.jobs import ADVANCING
+from kasuwa.db.server_search import is_server_away, search_query, search_servers
 
 WEBHOOK_LANE = "webhook"
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
@@ -107,14 +108,18 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
 )
 # On a distributed database: what to claim is looked for on all servers, without merchants whose clock is being advanced
 # ($2), and then claimed on the server of each merchant ($4). A scan reads all that is due, on every server its part.
-FIND_DELIVERIES = f"""
+FIND_DELIVERIES = search_query(
+    f"""
     select t.merchant_id, t.key from (
         select d.merchant_id, d.key, d.run_at, d.due, d.seq,
             row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
-        from scheduled_job d where d.lane = 'webhook' and {IS_DUE} and d.merchant_id <> all ($2::bigint[])) t
+        from scheduled_job d where d.lane = 'webhook' and {IS_DUE} and d.merchant_id <> all ($2::bigint[]) {{some}}) t
     where t.turn <= {MERCHANT_CAPACITY}
     order by t.turn, t.run_at, t.due, t.seq limit $3
-"""
+    """,
+    "d.merchant_id",
+    6,
+)
 CLAIM_OF_MERCHANT = f"""
     with j as (
         update scheduled_job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
@@ -323,7 +328,8 @@ async def claim_by_merchant(
 ) -> list[Any]:
     """Leases due deliveries on a distributed database. Each merchant's lease is a transaction of its own."""
     advancing = await connection.fetchval(ADVANCING, wall)
-    found = await connection.fetch(FIND_DELIVERIES, wall, advancing, max_total, default_capacity, places)
+    values = (wall, advancing, max_total, default_capacity, places)
+    found = (await search_servers(connection, FIND_DELIVERIES, *values))[:max_total]
     claims = [
         await connection.fetch(CLAIM_OF_MERCHANT, wall, DELIVERY_LEASE, keys, merchant_id)
         for merchant_id, keys in group_by_merchant(found, lambda row: row[0], lambda row: row[1])
@@ -391,10 +397,19 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
 
 
 async def record_attempts(connection: Connection, outcomes: list[AttemptResult]) -> None:
-    """Records attempts of any merchants."""
+    """Records attempts of any merchants. On a distributed database, first those of merchants whose server answers, and
+    raises the error of the others then: their deliveries are sent again."""
     if is_distributed(connection):
+        failure: Exception | None = None
         for merchant_id, own in group_by_merchant(outcomes, lambda item: item.merchant_id, lambda item: item):
-            await record_attempts_of_merchant(connection, merchant_id, own)
+            try:
+                await record_attempts_of_merchant(connection, merchant_id, own)
+            except Exception as error:
+                if not is_server_away(connection, error):
+                    raise
+                failure = error
+        if failure is not None:
+            raise failure
         return
     rows = msgspec.json.encode(outcomes).decode()
     for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):

@@ -15,6 +15,7 @@ from kasuwa.db.batch import JOB_LEASE
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_state import MerchantState, business_now
+from kasuwa.db.server_search import search_query, search_servers
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
@@ -47,15 +48,21 @@ SELECT_DUE_LANES = f"""
 
 # On a distributed database a claim looks for due jobs on all servers, and then leases those of each merchant on the
 # merchant's server. Clocks that are being advanced are asked for first: their table is on the coordinator.
-SELECT_DUE_LANES_ANYWHERE = f"""
-    select distinct d.lane from scheduled_job d where d.lane = any($1) and d.run_at <= $2 and {IS_UNLEASED}
-"""
+FIND_DUE_LANES = search_query(
+    f"select distinct d.lane from scheduled_job d where d.lane = any($1) and d.run_at <= $2 and {IS_UNLEASED} {{some}}",
+    "d.merchant_id",
+    3,
+)
 ADVANCING = "select coalesce(array_agg(merchant_id), '{}') from advance_lease where leased_until > $1"
-FIND_DUE = f"""
+FIND_DUE = search_query(
+    f"""
     select d.merchant_id, d.key from scheduled_job d
-    where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and d.merchant_id <> all ($3::bigint[])
+    where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and d.merchant_id <> all ($3::bigint[]) {{some}}
     order by d.run_at, d.due, d.seq limit $4
-"""
+    """,
+    "d.merchant_id",
+    5,
+)
 CLAIM_OF_MERCHANT = f"""
     update scheduled_job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
     from merchant_state b
@@ -127,8 +134,9 @@ class Claimed(msgspec.Struct):
 
 async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
     async with pool.acquire() as connection:
-        query = SELECT_DUE_LANES_ANYWHERE if is_distributed(connection) else SELECT_DUE_LANES
-        return [record[0] for record in await connection.fetch(query, lanes, wall)]
+        if is_distributed(connection):
+            return list({record[0] for record in await search_servers(connection, FIND_DUE_LANES, lanes, wall)})
+        return [record[0] for record in await connection.fetch(SELECT_DUE_LANES, lanes, wall)]
 
 
 async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
@@ -150,7 +158,7 @@ async def claim_by_merchant(connection: Connection, lane: str, wall: datetime, m
     """Leases the due jobs of a lane on a distributed database. Each merchant's lease is a transaction of its own."""
     advancing = await connection.fetchval(ADVANCING, wall)
     found: dict[int, list[bytes]] = {}
-    for merchant_id, key in await connection.fetch(FIND_DUE, lane, wall, advancing, max_jobs):
+    for merchant_id, key in (await search_servers(connection, FIND_DUE, lane, wall, advancing, max_jobs))[:max_jobs]:
         found.setdefault(merchant_id, []).append(key)
     claims = [
         await connection.fetch(CLAIM_OF_MERCHANT, merchant_id, wall, JOB_LEASE, keys)

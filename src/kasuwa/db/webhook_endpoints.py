@@ -17,6 +17,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.merchant_keys import random_key, unseal_key
+from kasuwa.db.server_search import search_query, search_servers
 
 SEAL_CONTEXT = "webhook_endpoint.sealed"
 MAX_ENDPOINTS = 10
@@ -228,12 +229,16 @@ LIST_EVENTS = LISTING.format(w="", e="", p="")
 LIST_EVENTS_OF_MERCHANT = LISTING.format(
     w="and w.merchant_id = $1", e="and e.merchant_id = $1", p="and p.merchant_id = $1"
 )
-FIND_UNLISTED = f"""
+FIND_UNLISTED = search_query(
+    f"""
     select distinct w.merchant_id
     from webhook_endpoint w join merchant_state s on s.merchant_id = w.merchant_id
     join merchant m on m.merchant_id = w.merchant_id and m.current
-    where w.removed_at is null and s.last_event_seq > w.listed_seq limit {ENDPOINTS_PER_STEP}
-"""
+    where w.removed_at is null and s.last_event_seq > w.listed_seq {{some}} limit {ENDPOINTS_PER_STEP}
+    """,
+    "w.merchant_id",
+    1,
+)
 # $1: how many of each endpoint; $2: in all; $3 and $4: endpoints that have enough in flight; $5: the lease.
 CLAIMING = """
     with due as (
@@ -266,13 +271,17 @@ CLAIM = CLAIMING.format(w="", d="", t="")
 CLAIM_OF_MERCHANT = CLAIMING.format(
     w="and w.merchant_id = $6", d="and d.merchant_id = $6", t="where t.merchant_id = $6"
 )
-FIND_DUE = """
+FIND_DUE = search_query(
+    """
     select distinct d.merchant_id from endpoint_delivery d
     join webhook_endpoint w on w.merchant_id = d.merchant_id and w.endpoint_id = d.endpoint_id
     join merchant m on m.merchant_id = d.merchant_id and m.current
     where d.run_at <= now() and (d.leased_until is null or d.leased_until <= now())
-        and w.removed_at is null and w.off_at is null limit $1
-"""
+        and w.removed_at is null and w.off_at is null {some} limit $1
+    """,
+    "d.merchant_id",
+    2,
+)
 RECORD_ATTEMPT = """
     insert into endpoint_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms, response)
     select $1, $2, $3, coalesce((select max(number) from endpoint_attempt
@@ -345,7 +354,7 @@ class EndpointOutcome(msgspec.Struct, frozen=True):
 async def list_new_events(connection: Connection) -> int:
     """Makes deliveries of events that are new since the last call. Returns for how many endpoints."""
     if is_distributed(connection):
-        merchants = [row[0] for row in await connection.fetch(FIND_UNLISTED)]
+        merchants = [row[0] for row in await search_servers(connection, FIND_UNLISTED)]
         return sum([await connection.fetchval(LIST_EVENTS_OF_MERCHANT, merchant_id) for merchant_id in merchants])
     count = await connection.fetchval(LIST_EVENTS)
     assert isinstance(count, int)
@@ -360,7 +369,7 @@ async def claim_deliveries(
     merchants, numbers = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if is_distributed(connection):
         rows: list[Any] = []
-        for [merchant_id] in await connection.fetch(FIND_DUE, room):
+        for [merchant_id] in (await search_servers(connection, FIND_DUE, room))[:room]:
             left = room - len(rows)
             values = (per_endpoint, left, merchants, numbers, DELIVERY_LEASE, merchant_id)
             rows += await connection.fetch(CLAIM_OF_MERCHANT, *values)
