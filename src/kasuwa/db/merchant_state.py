@@ -48,11 +48,11 @@ class MerchantState(Row):
 def business_now(state: MerchantState, wall_time: datetime) -> datetime:
     if state.clock_fixed_at is not None:
         return state.clock_fixed_at
-    return wall_time + timedelta(microseconds=state.clock_offset_us)
+    return wall_time + timedelta(microseconds=state.clock_offset_us) if state.clock_offset_us else wall_time
 
 
 def to_wall_time(state: MerchantState, due: datetime, wall_time: datetime) -> datetime:
     """Converts a business time to wall time. Returns NEVER if the business clock is fixed before it."""
     if state.clock_fixed_at is not None:
         return wall_time if due <= state.clock_fixed_at else NEVER
-    return due - timedelta(microseconds=state.clock_offset_us)
+    return due - timedelta(microseconds=state.clock_offset_us) if state.clock_offset_us else due
