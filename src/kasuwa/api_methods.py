@@ -133,6 +133,7 @@ PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
     for purpose in (
         *payment.PURPOSES,
         *checkout.PURPOSES,
+        *payouts.PURPOSES,
         DISBURSEMENT_PURPOSE_RULES,
         REPAYMENT_PURPOSE_RULES,
         CASHOUT_PURPOSE_RULES,

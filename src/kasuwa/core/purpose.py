@@ -42,6 +42,8 @@ class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
 
 # Purpose of the attempts to pay a checkout, and kind of its event.
 CHECKOUT = "checkout"
+# Purpose of the transfers of payouts by schedule.
+SCHEDULED_PAYOUT = "scheduled-payout"
 
 # Field of replies and events that names the loan, savings account or checkout of a transaction, by purpose.
 # Contract: loans#request, events#payload
@@ -152,7 +154,7 @@ class PurposeEffects(msgspec.Struct, frozen=True):
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()
     notices: tuple[OperatorNotice, ...] = ()
-    events: tuple[Event, ...] = ()  # of payments alone
+    events: tuple[Event, ...] = ()  # of payments and transfers; cashcodes have none
 
 
 NO_EFFECTS = PurposeEffects()

@@ -47,8 +47,8 @@ class SettlementMovement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_settlement_event(moved: SettlementMovement, row: Row, context: Context) -> tuple[Event, tuple[Job, ...]]:
-    """Returns the event of a movement, and the jobs that deliver it. `row` is the batch, schedule or setting that it is
-    made for."""
+    """Returns the event of a movement that has been made, and the jobs that deliver it. `row` is the batch, transfer or
+    setting that it is made for."""
     of_day = settlement_id(moved.day or lagos_day(context.now), moved.currency)
     is_payout = moved.step == "paid_out"
     payload = {

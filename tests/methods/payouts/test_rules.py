@@ -1,8 +1,9 @@
 """The rules of payouts by schedule: when they are due, how much is paid out, and what ends them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +11,21 @@ from hypothesis import strategies as st
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Decision, Job
 from kasuwa.core.tariff import calculate_transfer_fees
-from kasuwa.core.transactions import Transaction
+from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.ledger.chart import open_account
+from kasuwa.methods.disburse.model import SEND, decode_job_data
 from kasuwa.methods.payouts import actions
 from kasuwa.methods.payouts.model import PAY_OUT, next_payout
 from kasuwa.methods.payouts.rules import largest_transfer
 from kasuwa.rails.ports import NO_CALL_MADE
 from tests.hypothesis_settings import without_deadline
-from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
+from tests.methods.payment.in_memory_payments import (
+    APPROVED,
+    DECLINED,
+    IN_PROGRESS,
+    InMemoryPayments,
+    decode_fields,
+)
 from tests.rule_context import MERCHANT
 
 WALLET = "wallet:main:NGN"
@@ -53,7 +61,7 @@ class InMemoryPayouts(InMemoryPayments):
     """A merchant with a daily schedule of payouts."""
 
     def __init__(self, funds: int) -> None:
-        super().__init__(funds=funds)
+        super().__init__(funds=funds, has_webhook=True, purposes=actions.PURPOSES)
         self.accounts[DEBT] = open_account(self.merchant.merchant_id, DEBT)
         schedule = {"frequency": "daily", "bankcode": "058", "accountnumber": "0000000000"}
         [action] = [action for action in actions.RESOURCES if isinstance(action, Write)]
@@ -71,6 +79,20 @@ class InMemoryPayouts(InMemoryPayments):
         self.rows |= {account.key: account for account in self.accounts.values()}
         needs = PAYOUT_STEP.needs(job, NO_CALL_MADE, self.merchant)
         return self.decide(needs, lambda context, seen: PAYOUT_STEP.decide(job, NO_CALL_MADE, context, seen))
+
+    @property
+    def transfer_job(self) -> Job:
+        [job] = [job for job in self.jobs() if job.lane == "bank"]
+        return job
+
+    def announced(self) -> list[tuple[str, str]]:
+        """Returns kind and status of the events so far."""
+        payloads = [msgspec.json.decode(event.payload) for event in self.events]
+        return [(one["kind"], one["txnStatus"]) for one in payloads]
+
+    def delivered(self) -> set[str]:
+        """Returns the references of the events that are delivered."""
+        return {job.reference for job in self.jobs() if job.lane == "webhook"}
 
 
 def paid_out(decision: Any) -> list[int]:
@@ -101,3 +123,39 @@ def test_a_job_that_is_run_twice_pays_once() -> None:
     assert paid_out(books.pay_out(job)) == []
     assert books.job == following
     assert paid_out(books.pay_out(following)) == [700_000]
+
+
+def test_a_payout_is_announced_once_the_bank_has_paid_it() -> None:
+    books = InMemoryPayouts(500_000)
+    books.pay_out(books.job)
+    books.receive_answer(books.transfer_job, IN_PROGRESS)
+    assert books.announced() == []
+    books.now += timedelta(days=1)
+    books.receive_answer(books.transfer_job, APPROVED)
+    assert books.announced() == [("transfer", "successful"), ("settlement", "successful")]
+    [transfer, settlement] = books.events
+    assert (settlement.reference, settlement.object_seq) == (f"ST20260107NGN {transfer.reference}", 1)
+    assert settlement.object == settlement.reference
+    assert msgspec.json.decode(settlement.payload)["txnRef"] == transfer.reference
+    assert books.delivered() == {transfer.reference, settlement.reference}
+
+
+def test_a_payout_that_failed_is_not_announced() -> None:
+    books = InMemoryPayouts(500_000)
+    books.pay_out(books.job)
+    books.receive_answer(books.transfer_job, DECLINED)
+    assert books.announced() == [("transfer", "failed")]
+
+
+def test_a_payout_that_an_earlier_version_began_is_not_announced_again() -> None:
+    """Its transfer has no purpose: it was announced when it began."""
+    books = InMemoryPayouts(500_000)
+    books.pay_out(books.job)
+    job = books.transfer_job
+    assert job.kind == SEND
+    data = decode_job_data(job.work)
+    earlier = msgspec.structs.replace(data, order=msgspec.structs.replace(data.order, purpose=None))
+    books.rows[job.key] = job = msgspec.structs.replace(job, work=encode_text(earlier))
+    books.receive_answer(job, APPROVED)
+    assert books.announced() == [("transfer", "successful")]
+    assert books.balance(WALLET) == 0

@@ -51,7 +51,7 @@ class TransferDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     narration: str
     # The account that pays the amount. The fee is always paid by the wallet.
     source_account: str = msgspec.field(default=WALLET, name="source")
-    # The loan, savings account or split that the money is sent for; None for a merchant's own transfer.
+    # The loan, savings account, split or schedule that the money is sent for; None for a merchant's own transfer.
     purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
 
 

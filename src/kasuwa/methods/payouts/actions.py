@@ -1,4 +1,4 @@
-"""Rows of `PUT /resources` about payouts by schedule, and the step of their job."""
+"""Rows of `PUT /resources` about payouts by schedule, the step of their job, and the purpose of their transfers."""
 
 from kasuwa.core.action import PAY, FieldRule, Read, Step, Write
 from kasuwa.methods.payouts import model, rules, store, wire
@@ -38,5 +38,7 @@ RESOURCES = (
         example={"inquire": "payout_schedule"},
     ),
 )
+
+PURPOSES = (rules.PAYOUT_PURPOSE_RULES,)
 
 STEPS = (Step(model.PAY_OUT, model.LANE, call_no_rail, rules.need_payout, rules.decide_payout, accepts_callback=False),)

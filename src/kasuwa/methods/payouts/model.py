@@ -1,7 +1,8 @@
 """Payouts by schedule: the wallet is transferred to the merchant's own bank account. NGN alone, as all transfers are.
 
 An active schedule has one job, for the next payout. The payout is an ordinary transfer with the ordinary fee, so it has
-its own event, is asked after at the bank, and gives the money back if it fails. Contract: resources#payouts
+its own event, is asked after at the bank, and gives the money back if it fails. Its purpose adds the event of the
+settlement once the bank has paid. Contract: resources#payouts
 """
 
 from datetime import datetime, timedelta

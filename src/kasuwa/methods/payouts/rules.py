@@ -20,10 +20,11 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.money import format_minor
+from kasuwa.core.purpose import NO_EFFECTS, SCHEDULED_PAYOUT, PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import account_key, job_key
 from kasuwa.core.settlements import SettlementMovement, make_settlement_event
 from kasuwa.core.tariff import Tariff, calculate_transfer_fees
-from kasuwa.core.transactions import encode_text
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.model import WALLET, TransferDetail
 from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
@@ -142,30 +143,35 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if amount <= 0:
         return Decision(jobs=(following,))
     order = TransferDetail(
-        schedule.bank_code, schedule.account_number, context.merchant.name, f"Payout {lagos_day(context.now)}"
+        schedule.bank_code,
+        schedule.account_number,
+        context.merchant.name,
+        f"Payout {lagos_day(context.now)}",
+        purpose=TransactionPurpose(SCHEDULED_PAYOUT, job.reference),
     )
     counters = need_counters(context.merchant, order.bank_code, order.account_number)
     if not all(seen.is_loaded(key) for _, key in counters):
         return NeedsMore(Needs(counters))
     checked = check_payout(order, amount, context, seen)
     if isinstance(checked, Refusal):
-        return Decision(jobs=(following,), notices=(OperatorNotice(job.reference, describe_refusal(checked)),))
+        return leave_out(job, following, describe_refusal(checked))
     maker = msgspec.structs.replace(context.merchant, caller=CALLER_DECODER.decode(schedule.set_by))
     context = msgspec.structs.replace(context, merchant=maker)
     new = NewTransfer(order=order, amount=amount, reference_type="PO", checked=checked)
     decision = begin_transfer(new, context, context.number)
-    txn_ref = decision.reply.txn_ref
-    moved = SettlementMovement(step="paid_out", reference=txn_ref, amount=amount, currency=CURRENCY)
-    event, deliveries = make_settlement_event(moved, schedule, context)
-    decision.rows = (*decision.rows, msgspec.structs.replace(schedule, last_ref=txn_ref))
-    decision.jobs = (*decision.jobs, following, *deliveries)
-    decision.events = (*decision.events, event)
+    decision.rows = (*decision.rows, msgspec.structs.replace(schedule, last_ref=decision.reply.txn_ref))
+    decision.jobs = (*decision.jobs, following)
     return decision
 
 
+def leave_out(job: Job, following: Job, reason: str) -> Decision:
+    """Sends nothing, tells an operator why, and schedules the next payout."""
+    notice = OperatorNotice(job.reference, f"a payout by schedule was left out: {reason}")
+    return Decision(jobs=(following,), notices=(notice,))
+
+
 def describe_refusal(refusal: Refusal) -> str:
-    reasons = "; ".join(error.reason for error in refusal.field_errors) or refusal.message
-    return f"a payout by schedule was left out: {reasons}"
+    return "; ".join(error.reason for error in refusal.field_errors) or refusal.message
 
 
 def payable(schedule: PayoutSchedule, context: Context, seen: LoadedRows) -> int:
@@ -188,3 +194,25 @@ def largest_transfer(tariff: Tariff, there: int) -> int:
     amount = there - calculate_transfer_fees(tariff, max(0, there)).total
     better = there - calculate_transfer_fees(tariff, max(0, amount)).total
     return better if better + calculate_transfer_fees(tariff, max(0, better)).total <= there else amount
+
+
+# --- its end --------------------------------------------------------------------------------------------------------
+
+
+def need_end(merchant: Merchant, reference: str) -> Needs:
+    return Needs()
+
+
+def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+    """Makes the event of a payout once the bank has paid it. A failed one has the event of its transfer alone.
+
+    Payouts that an earlier version began have no purpose, and had this event when they began.
+    """
+    if row.status != SUCCESSFUL:
+        return NO_EFFECTS
+    moved = SettlementMovement(step="paid_out", reference=row.txn_ref, amount=row.amount, currency=row.currency)
+    event, deliveries = make_settlement_event(moved, row, context)
+    return PurposeEffects(jobs=deliveries, events=(event,))
+
+
+PAYOUT_PURPOSE_RULES = PurposeRules(SCHEDULED_PAYOUT, need_end, end_payout)

@@ -17,7 +17,7 @@ from kasuwa.core.events import parse_event_id
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT, personalized_key
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.payers import PAYMENT_MARK_DECODER
-from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER, TransactionPurpose
+from kasuwa.core.purpose import SCHEDULED_PAYOUT, SUBJECT_DETAIL_DECODER, TransactionPurpose
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.settlements import parse_settlement_id
 from kasuwa.core.token_index import token_digest
@@ -204,7 +204,8 @@ async def find_related(found: FoundTransaction, merchant: Merchant, reader: Read
     if found.batch_ref and not any(one.reference == found.batch_ref for one in related):
         related.append(RelatedReference(kind="batch", reference=found.batch_ref, state=None))
     subject = SUBJECT_DETAIL_DECODER.decode(detail)
-    if subject.purpose is not None:
+    # A payout by schedule was made for the wallet's owner: there is nothing else to name.
+    if subject.purpose is not None and subject.purpose.purpose != SCHEDULED_PAYOUT:
         related.append(show_purpose(subject.purpose))
     for kind, reference in (("loan", subject.loan_id), ("savings", subject.savings_id)):
         if reference:

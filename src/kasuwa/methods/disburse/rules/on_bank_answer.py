@@ -154,7 +154,7 @@ def end_transfer(
         rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, seen)),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
-        events=(place_final_event(end.event) if job_data.is_approved else end.event,),
+        events=(place_final_event(end.event) if job_data.is_approved else end.event, *added.events),
         notices=added.notices,
     )
 
