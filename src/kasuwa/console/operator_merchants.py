@@ -97,7 +97,8 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
 async def toggle_suspension(visit: Visit) -> Response:
     summary = await find_merchant_in_path(visit, visit.reader)
     if not summary.is_suspended:
-        consequence = f"All API requests of {summary.mid} are refused until you resume it. What is open goes on."
+        consequence = f"All API requests of {summary.mid} are refused until you resume it. "
+        consequence += "Payouts by schedule are left out. What is open goes on, also the charges of plans."
         visit.ask_first(f"Suspend {summary.name}?", consequence, "Suspend", f"/operator/merchants/{summary.mid}")
     await change_settings(visit, summary, "changed suspension", suspended=not summary.is_suspended)
     flash = "The merchant is active again." if summary.is_suspended else "Its requests are refused from now on."

@@ -1,12 +1,15 @@
-"""Payouts by schedule over HTTP: when they are announced."""
+"""Payouts by schedule over HTTP: when they are announced, and whom they are not sent for."""
 
+import time
 from typing import Any
 
 import pytest
 
+from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.disburse.test_http_approvals import with_key
-from tests.work.event_log import send_events_to
+from tests.running import Deployment
+from tests.work.event_log import send_events_to, wait_until
 from tests.work.inbox import running_inbox
 
 START = "2026-01-05T09:30:00+01:00"
@@ -70,3 +73,26 @@ def test_a_payout_that_waits_is_announced_once_it_is_approved_and_paid(shop: Mer
         "expire": [("transfer_approval", "failed"), ("transfer", "failed")],
     }
     assert announced(shop) == [waiting, *ends[verdict]]
+
+
+def test_a_suspended_merchant_is_not_paid_out(shop: MerchantClient, deployment: Deployment) -> None:
+    admin, page = sign_in_as(deployment, "operator:admin"), f"/operator/merchants/{shop.mid}"
+    admin.get(page)
+    assert "Payouts by schedule are left out" in admin.post(f"{page}/suspend").words
+    admin.post(f"{page}/suspend", confirmed="yes")
+    wait_until("it is refused", lambda: shop.put("resources", inquire="wallet").http == 401)
+    time.sleep(1)  # each process caches merchants for less than a second
+    # A suspended merchant cannot move its clock, so the job is made due.
+    deployment.fetch(
+        "update scheduled_job j set run_at = now() from merchant m"
+        " where m.merchant_id = j.merchant_id and m.mid = $1 and m.current and j.kind = 'payouts.send'",
+        shop.mid,
+    )
+    notices = "select n.message from operator_notice n join merchant m using (merchant_id) where m.mid = $1"
+    [[message]] = wait_until("an operator is notified", lambda: deployment.fetch(notices, shop.mid))
+    assert message == "a payout by schedule was left out: the merchant is suspended"
+    admin.post(f"{page}/suspend")
+    wait_until("it is answered", lambda: shop.put("resources", inquire="wallet").http == 200)
+    assert (shop.wallet().balance, announced(shop)) == (BALANCE, [])
+    shop.advance(days=1)
+    assert announced(shop) == [("transfer", "successful"), ("settlement", "successful")]

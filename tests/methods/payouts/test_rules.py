@@ -159,3 +159,23 @@ def test_a_payout_that_an_earlier_version_began_is_not_announced_again() -> None
     books.receive_answer(job, APPROVED)
     assert books.announced() == [("transfer", "successful")]
     assert books.balance(WALLET) == 0
+
+
+def test_a_suspended_merchant_is_paid_out_once_it_is_resumed() -> None:
+    books = InMemoryPayouts(500_000)
+    job, active = books.job, books.merchant
+    books.merchant = msgspec.structs.replace(active, suspended=True)
+    assert paid_out(books.pay_out(job)) == []
+    assert [notice.message for notice in books.notices] == [
+        "a payout by schedule was left out: the merchant is suspended"
+    ]
+    assert books.job.due == job.due + timedelta(days=1)
+    books.merchant = active
+    assert paid_out(books.pay_out(books.job)) == [500_000]
+
+
+def test_a_suspended_merchant_with_an_empty_wallet_makes_no_notice() -> None:
+    books = InMemoryPayouts(0)
+    books.merchant = msgspec.structs.replace(books.merchant, suspended=True)
+    assert paid_out(books.pay_out(books.job)) == []
+    assert books.notices == []

@@ -134,6 +134,7 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
 
     The merchant's policy for money out counts: the payout may wait for the approval of somebody else than who made the
     schedule, and is left out on a day on which a limit refuses it. Contract: keys#covered
+    While the merchant is suspended, payouts are left out: each would be a new transfer of the whole wallet.
     """
     schedule, current_job = seen.get(PayoutSchedule, job.subject), seen.get(Job, job.key)
     if schedule is None or current_job is None or current_job.due != job.due:
@@ -142,6 +143,8 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     amount = payable(schedule, context, seen)
     if amount <= 0:
         return Decision(jobs=(following,))
+    if context.merchant.suspended:
+        return leave_out(job, following, "the merchant is suspended")
     order = TransferDetail(
         schedule.bank_code,
         schedule.account_number,
