@@ -169,6 +169,15 @@ def test_the_other_reasons_of_the_policy(team: Team) -> None:
     assert team.payer.transfer()["txnStatus"] == "successful"
 
 
+def test_a_beneficiary_is_known_by_a_transfer_that_began_before_the_policy(team: Team) -> None:
+    team.shop.put("sandbox", action="fault", rail="bank", kind="timeout", times=1)
+    assert team.payer.transfer(orderRef="before")["txnStatus"] == "processing"
+    team.set_policy(approve_new_beneficiary=True)
+    team.shop.advance(minutes=5)
+    assert team.shop.verify("before")["txnStatus"] == "successful"
+    assert team.payer.transfer()["txnStatus"] == "successful"
+
+
 def test_a_bulk_is_approved_as_a_whole_or_order_by_order(team: Team) -> None:
     team.set_policy(approve_bulk=True)
     assert team.payer.transfer()["txnStatus"] == "successful"

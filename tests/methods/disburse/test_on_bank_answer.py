@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import Posting, PostingGroup
+from kasuwa.core.decision import LoadedRows, Posting, PostingGroup, Row
+from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.requery import MAX_TRAIL_LENGTH, next_requery_at
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
-from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET
+from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET, decode_job_data
 from kasuwa.methods.disburse.rules.on_bank_answer import need_answer
+from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, settle_counters
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -313,3 +315,30 @@ def test_a_late_query_continues_with_the_next_scheduled_time_and_skips_none() ->
     assert times(31.5, IN_PROGRESS) == NOW + timedelta(seconds=120)
     assert times(1800.0, IN_PROGRESS) == NOW + timedelta(seconds=3600)
     assert times(5 * 3600.0 + 12, IN_PROGRESS) == NOW + timedelta(hours=6)
+
+
+# --- begun before the policy ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "source", "policy", "is_known"),
+    [
+        (SUCCESSFUL, WALLET, PayoutPolicy(approve_new_beneficiary=True), True),
+        (FAILED, WALLET, PayoutPolicy(approve_new_beneficiary=True), False),
+        (SUCCESSFUL, "beneficiary:BN1:NGN", PayoutPolicy(approve_new_beneficiary=True), False),
+        (SUCCESSFUL, WALLET, PayoutPolicy(approve_above="0.00"), False),
+        (SUCCESSFUL, WALLET, PayoutPolicy(), False),
+    ],
+)
+def test_a_paid_transfer_from_before_the_policy_makes_its_beneficiary_known(
+    status: str, source: str, policy: PayoutPolicy, is_known: bool
+) -> None:
+    sent, given = SentTransfer.new(), context(merchant=merchant(payouts=policy))
+    data = decode_job_data(sent.job.work)
+    data = msgspec.structs.replace(data, order=msgspec.structs.replace(data.order, source_account=source))
+    ended = msgspec.structs.replace(sent.row, status=status)
+    shown: dict[bytes, Row | None] = {key: None for _, key in need_beneficiary(given.merchant, data)}
+    written = settle_counters(ended, data, given, LoadedRows(shown))
+    assert [(one.paid_at, one.day_count, one.hour_count) for one in written] == ([(NOW, 0, 0)] if is_known else [])
+    known = LoadedRows(shown | {one.key: one for one in written})
+    assert settle_counters(ended, data, given, known) == ()

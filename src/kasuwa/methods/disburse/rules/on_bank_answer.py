@@ -54,7 +54,7 @@ from kasuwa.methods.disburse.model import (
     TransferJobData,
     decode_job_data,
 )
-from kasuwa.methods.disburse.rules.payout_checks import need_counted, settle_counters
+from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, need_counted, settle_counters
 from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, demand_rail, reply_transfer
 from kasuwa.methods.disburse.rules.waiting import place_final_event
 from kasuwa.rails import ports
@@ -79,8 +79,7 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     if answer.status == ports.SUCCESSFUL:
         accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
     data = decode_job_data(job.work)
-    if data.counted_at:
-        rows = (*rows, *need_counted(merchant.merchant_id, data))
+    rows = (*rows, *need_counted(merchant.merchant_id, data), *need_beneficiary(merchant, data))
     source = data.order.source_account
     if source != WALLET:
         return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))

@@ -29,7 +29,7 @@ from kasuwa.core.payouts import (
     counter_key,
 )
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
-from kasuwa.methods.disburse.model import TransferDetail, TransferJobData
+from kasuwa.methods.disburse.model import WALLET, TransferDetail, TransferJobData
 from kasuwa.methods.disburse.payout_model import (
     PayoutCounter,
     add_to_counter,
@@ -144,17 +144,36 @@ def need_counted(merchant_id: int, data: TransferJobData) -> tuple[tuple[type[Ro
     return tuple((PayoutCounter, counter_key(merchant_id, subject)) for subject in subjects)
 
 
+def makes_known(merchant: Merchant, data: TransferJobData) -> bool:
+    """Whether a transfer that no counter counted makes its beneficiary known: one that was begun before there was a
+    policy. Parts of splits and cash-outs of savings, which are not paid by the wallet, are not meant."""
+    rules = merchant.payouts
+    is_asked = rules is not None and rules.approve_new_beneficiary
+    return is_asked and not data.counted_at and data.order.source_account == WALLET
+
+
+def need_beneficiary(merchant: Merchant, data: TransferJobData) -> tuple[tuple[type[Row], bytes], ...]:
+    """Returns the counter of the beneficiary, if a transfer makes it known without being counted."""
+    if not makes_known(merchant, data):
+        return ()
+    subject = beneficiary_subject(data.order.bank_code, data.order.account_number)
+    return ((PayoutCounter, counter_key(merchant.merchant_id, subject)),)
+
+
 def settle_counters(
     row: Transaction, data: TransferJobData, context: Context, seen: LoadedRows
 ) -> tuple[PayoutCounter, ...]:
     """Returns the counters after a transfer has ended: a failed one is taken off, the beneficiary of another is known
     from then on."""
+    if row.status == SUCCESSFUL:
+        if not (data.counted_at or makes_known(context.merchant, data)):
+            return ()
+        subject = beneficiary_subject(data.order.bank_code, data.order.account_number)
+        beneficiary = find_counter(row.merchant_id, subject, context.now, seen)
+        return () if beneficiary.paid_at else (msgspec.structs.replace(beneficiary, paid_at=context.now),)
     if not data.counted_at:
         return ()
     subjects = subjects_of(data.order.bank_code, data.order.account_number, data.counted_client)
     found = [find_counter(row.merchant_id, subject, context.now, seen) for subject in subjects]
-    if row.status == SUCCESSFUL:
-        beneficiary = found[1]
-        return () if beneficiary.paid_at else (msgspec.structs.replace(beneficiary, paid_at=context.now),)
     counted_at = datetime.fromtimestamp(data.counted_at, UTC)
     return tuple(take_from_counter(counter, row.amount, counted_at) for counter in found)
