@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +16,8 @@ from kasuwa.commands.database import (
     run_with_connection,
     run_with_services,
 )
-from kasuwa.core.decision import Decision, Refusal, Row
-from kasuwa.core.erasure import RowErasure
+from kasuwa.commands.erasures import PAYER_ERASURES, ErasingRules, make_erasures
+from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants, subject_access
 from kasuwa.db.batch import Submission
@@ -29,17 +28,6 @@ from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narratio
 from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavings, erase_name
 from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase_deposit_payer
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
-from kasuwa.methods.payment.model import SavedCard
-from kasuwa.methods.payment.rules.erase import (
-    FOLLOWING_JOBS,
-    ErasablePayment,
-    ErasablePaymentTransaction,
-    ErasablePlan,
-    erase_customer,
-    erase_payer,
-    erase_plan_payer,
-    erase_saved_card,
-)
 from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
@@ -51,12 +39,9 @@ command = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Export, find and erase the personal data of a client."
 )
 
-# Row type and erasing rule of each kind of row with personal data that db/subject_access.py finds.
-ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
-    "payment": (ErasablePayment, erase_payer),
-    "plan": (ErasablePlan, erase_plan_payer),
-    "payment_transaction": (ErasablePaymentTransaction, erase_customer),
-    "saved_card": (SavedCard, erase_saved_card),
+# How each kind of row with personal data that db/subject_access.py finds is erased.
+ERASURES: ErasingRules = {
+    **PAYER_ERASURES,
     "savings": (ErasableSavings, erase_name),
     "transfer": (ErasableTransfer, erase_narration),
     "repayment": (ErasableRepayment, erase_payer_metadata),
@@ -120,11 +105,7 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
             merchant_id = await merchants.find_merchant_id(connection, mid)
             found = await subject_access.find_erasable_keys(connection, merchant_id, client_id)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
-        erasures = tuple(
-            RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name))
-            for name, (kind, erase) in ERASURES.items()
-            for key in found[name]
-        )
+        erasures = make_erasures(ERASURES, found)
         needs = need_erase(client_id, erasures, merchant)
         rule = with_audit_entry(
             partial(decide_erase, client_id, erasures), lambda _: make_audit_entry("erased a client", client_id)

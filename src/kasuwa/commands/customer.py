@@ -1,7 +1,6 @@
 """`kasuwa customer`: data subject requests of people who pay. Exports and erases their personal data."""
 
 import os
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,8 @@ from kasuwa.commands.database import (
     run_with_connection,
     run_with_services,
 )
-from kasuwa.core.decision import Decision, Refusal, Row
+from kasuwa.commands.erasures import PAYER_ERASURES, ErasingRules, make_erasures
+from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.erasure import RowErasure
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.vault import Vault
@@ -30,17 +30,6 @@ from kasuwa.methods.disputes.rules.erase import erase_evidence, erase_file
 from kasuwa.methods.invoices.model import Invoice
 from kasuwa.methods.invoices.rules.states import erase_person, read_person, show_invoice
 from kasuwa.methods.invoices.store import list_customer_invoices
-from kasuwa.methods.payment.model import SavedCard
-from kasuwa.methods.payment.rules.erase import (
-    FOLLOWING_JOBS,
-    ErasablePayment,
-    ErasablePaymentTransaction,
-    ErasablePlan,
-    erase_customer,
-    erase_payer,
-    erase_plan_payer,
-    erase_saved_card,
-)
 from kasuwa.methods.tickets.model import Ticket
 from kasuwa.methods.tickets.rules.records import erase_buyer
 from kasuwa.methods.tickets.rules.records import read_person as read_buyer
@@ -54,12 +43,9 @@ if TYPE_CHECKING:
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Export, find and erase the data of a customer.")
 
-# Row type and erasing rule of each kind of row that db/customer_links.py finds.
-ERASURES: dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]] = {
-    "payment_transaction": (ErasablePaymentTransaction, erase_customer),
-    "payment": (ErasablePayment, erase_payer),
-    "plan": (ErasablePlan, erase_plan_payer),
-    "saved_card": (SavedCard, erase_saved_card),
+# How each kind of row that db/customer_links.py finds is erased.
+ERASURES: ErasingRules = {
+    **PAYER_ERASURES,
     "dispute": (Dispute, erase_evidence),
     "dispute_file": (DisputeFile, erase_file),
 }
@@ -153,11 +139,7 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
             tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
-        erasures = tuple(
-            RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name))
-            for name, (kind, erase) in ERASURES.items()
-            for key in found.keys[name]
-        )
+        erasures = make_erasures(ERASURES, found.keys)
         erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
         erasures += tuple(RowErasure(Ticket, bytes(ticket.key), erase_buyer) for ticket in tickets)
         key = bytes(customer.key)

@@ -11,6 +11,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Job, LoadedRows, Refusal, Row
+from kasuwa.core.references import job_key
 
 TRANSACTION_IN_PROGRESS = Refusal(
     INVALID_REQUEST, "A payment or transfer of the client is still under way; wait for its end"
@@ -25,19 +26,32 @@ class RowErasure(msgspec.Struct, frozen=True):
     erase: Callable[[Any], Row | Refusal]  # returns the row without personal data, or why it cannot be erased yet
     # Returns the jobs that have the data erased elsewhere, of the row as it was.
     make_jobs: Callable[[Any, Context], tuple[Job, ...]] | None = None
+    ends_job: bool = False  # whether the job of the row (`job_key`) is deleted with its data
 
 
 class ErasedRows(msgspec.Struct, frozen=True):
-    """The rows that an erasure changes, and the jobs that have data erased elsewhere."""
+    """The rows that an erasure changes, the jobs that have data erased elsewhere, and the jobs that end."""
 
     rows: tuple[Row, ...]
     jobs: tuple[Job, ...]
+    jobs_done: tuple[Job, ...]
+
+
+def need_rows(erasures: Iterable[RowErasure]) -> tuple[tuple[type[Row], bytes], ...]:
+    """Returns what `erase_rows` needs loaded: the rows, and the jobs that end with their data."""
+    needed: list[tuple[type[Row], bytes]] = []
+    for erasure in erasures:
+        needed.append((erasure.kind, erasure.key))
+        if erasure.ends_job:
+            needed.append((Job, job_key(erasure.key)))
+    return tuple(needed)
 
 
 def erase_rows(erasures: Iterable[RowErasure], context: Context, seen: LoadedRows) -> ErasedRows | Refusal:
     """Erases rows of other slices. Returns the first refusal. Rows that are erased already are left alone."""
     rows: list[Row] = []
     jobs: list[Job] = []
+    jobs_done: list[Job] = []
     for erasure in erasures:
         row = seen.get(erasure.kind, erasure.key)
         erased = None if row is None else erasure.erase(row)
@@ -46,4 +60,6 @@ def erase_rows(erasures: Iterable[RowErasure], context: Context, seen: LoadedRow
         if erased is not None and erased != row:
             rows.append(erased)
             jobs += () if erasure.make_jobs is None else erasure.make_jobs(row, context)
-    return ErasedRows(tuple(rows), tuple(jobs))
+            job = seen.get(Job, job_key(erasure.key)) if erasure.ends_job else None
+            jobs_done += () if job is None else (job,)
+    return ErasedRows(tuple(rows), tuple(jobs), tuple(jobs_done))

@@ -132,6 +132,31 @@ def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deplo
     assert "email" in deployment.run_refused_command("customer", "find", shop.mid, "adaeze@example.com")
 
 
+INSTALLMENTS = {"payment_schedule": {"30-01-2026": 20, "28-02-2026": 40, "30-03-2026": 40}, "total": "1500.00"}
+
+
+def test_erasing_a_customer_ends_plans_on_cards_of_other_addresses(open_shop: Any, deployment: Deployment) -> None:
+    shop = open_shop(now="2026-01-30T08:00:00+01:00")
+    payments = PaymentClient(shop)
+    user = {"firstname": "Ada", "email": "ada@example.com"}
+    token = payments.paid(user={"email": "old@example.com"})["cardToken"]
+    begun = payments.charge_token(token, amount="300.00", user=user, installment=INSTALLMENTS)
+    assert begun["txnStatus"] == "successful"
+    payments.paid(user=user, is_recurring=True, recurrent={"frequency": "daily", "value": "09"})
+    [recurrent] = shop.put("resources", inquire="recurrents").body
+    shop.put("resources", inquire="recurrent", id=recurrent["id"], status="stop")
+    deployment.run_command("customer", "erase", shop.mid, register(shop)["customer_id"], "--yes")
+    assert deployment.broken_invariants([shop.mid]) == []
+    shop.advance(until="2026-04-15T00:00:00+01:00")
+    [plan] = shop.put("resources", inquire="installments").body
+    assert (plan["state"], plan["paid"], plan["next_charge"]) == ("cancelled", "300.00", None)
+    resumed = shop.put("resources", inquire="installments", id=plan["id"], status="resume").body
+    assert resumed["message"] == "This installment plan is cancelled and cannot be changed any more"
+    started = shop.put("resources", inquire="recurrent", id=recurrent["id"], status="start").body
+    assert (started["status"], started["message"]) == (104, "This recurrent payment is over")
+    assert payments.charge_token(token)["txnStatus"] == "successful", "the card of the other address stays"
+
+
 def test_payments_of_earlier_versions_are_linked_when_the_service_is_prepared(
     shop: MerchantClient, deployment: Deployment
 ) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import FieldError, Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
+from kasuwa.core.decision import FieldError, Job, LoadedRows, Refusal
+from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure, erase_rows, need_rows
+from kasuwa.core.references import job_key
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, SavedCard
 from kasuwa.methods.payment.payer_model import read_detail, read_terms
-from kasuwa.methods.payment.plan_model import PAUSED, Plan
+from kasuwa.methods.payment.plan_model import ACTIVE, CANCELLED, FINISHED, INCOMPLETE, PAUSED, STOPPED, UNPAID, Plan
 from kasuwa.methods.payment.rules.erase import (
     ErasablePayment,
     ErasablePlan,
@@ -18,7 +19,7 @@ from kasuwa.methods.payment.rules.erase import (
     erase_saved_card,
 )
 from tests.methods.payment.in_memory_payments import NOBODY_ASKED, InMemoryPayments, PaymentInProgress, begin, paid_card
-from tests.rule_context import VAULT
+from tests.rule_context import VAULT, context
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_erasing_a_final_payment_removes_only_the_payer(payments: InMemoryPaymen
     assert erase_payer(forgotten) == forgotten
 
 
-def test_erasing_a_plan_removes_only_the_payer(payments: InMemoryPayments) -> None:
+def begin_plan(payments: InMemoryPayments) -> ErasablePlan:
     paid_card(
         payments,
         user={"firstname": "Ada", "email": "ada@example.com"},
@@ -59,14 +60,46 @@ def test_erasing_a_plan_removes_only_the_payer(payments: InMemoryPayments) -> No
         recurrent={"frequency": "daily", "value": "09"},
     )
     (made,) = payments.of_type(Plan)
-    plan = ErasablePlan(*msgspec.structs.astuple(made))
+    return ErasablePlan(*msgspec.structs.astuple(made))
+
+
+def test_erasing_a_plan_removes_the_payer_and_cancels_it(payments: InMemoryPayments) -> None:
+    plan = begin_plan(payments)
     before = read_terms(plan, VAULT.unseal)
     assert all((before.detail.fullname, before.detail.email, before.detail.meta))
     forgotten = erase_plan_payer(plan)
+    assert isinstance(forgotten, ErasablePlan)
     left = msgspec.structs.replace(before.detail, fullname="", email="", meta="")
     assert read_terms(forgotten, VAULT.unseal) == msgspec.structs.replace(before, detail=left)
-    assert msgspec.structs.replace(forgotten, detail=plan.detail, payer_sealed=plan.payer_sealed) == plan
+    assert forgotten.state == CANCELLED
+    before_erasure = {"detail": plan.detail, "payer_sealed": plan.payer_sealed, "state": ACTIVE}
+    assert msgspec.structs.replace(forgotten, **before_erasure) == plan
     assert erase_plan_payer(forgotten) == forgotten
+
+
+@pytest.mark.parametrize(
+    ("state", "left"),
+    [(PAUSED, CANCELLED), (STOPPED, CANCELLED), *((state, state) for state in (FINISHED, INCOMPLETE, UNPAID))],
+)
+def test_a_plan_that_could_be_started_again_is_cancelled(payments: InMemoryPayments, state: str, left: str) -> None:
+    erased = erase_plan_payer(msgspec.structs.replace(begin_plan(payments), state=state))
+    assert isinstance(erased, ErasablePlan)
+    assert erased.state == left
+
+
+def test_a_plan_with_a_charge_in_progress_is_not_erased(payments: InMemoryPayments) -> None:
+    plan = msgspec.structs.replace(begin_plan(payments), charging=True)
+    assert erase_plan_payer(plan) == TRANSACTION_IN_PROGRESS
+
+
+def test_the_job_of_a_plan_ends_with_its_erasure(payments: InMemoryPayments) -> None:
+    plan = begin_plan(payments)
+    [job] = payments.jobs(plan.key)
+    erasure = RowErasure(ErasablePlan, plan.key, erase_plan_payer, ends_job=True)
+    assert need_rows((erasure,)) == ((ErasablePlan, plan.key), (Job, job_key(plan.key)))
+    erased = erase_rows((erasure,), context(), LoadedRows({plan.key: plan, job.key: job}))
+    assert not isinstance(erased, Refusal)
+    assert (len(erased.rows), erased.jobs, erased.jobs_done) == (1, (), (job,))
 
 
 def test_a_pending_payment_is_not_erased(payments: InMemoryPayments) -> None:

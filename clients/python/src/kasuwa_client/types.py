@@ -2400,8 +2400,9 @@ class InstallmentPlan(Result):
     id: str
     """Identifier of the plan, made by the service."""
     state: str
-    """`active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you. After the last date
-    `finished` (all was collected), `incomplete` (a part was) or `unpaid` (nothing was).
+    """`active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you, or because the
+    payer's data were erased. After the last date `finished` (all was collected), `incomplete` (a part was) or
+    `unpaid` (nothing was).
     """
     total: Decimal
     """Sum of all installments."""
@@ -3934,7 +3935,8 @@ class RecurrentPlan(Result):
     """Identifier of the recurrent payment, made by the service."""
     state: str
     """`active`: charged on its due dates. `paused`: by the service, after a decline that is not retried or three
-    failed cycles in a row. `stopped`: by you. `start` activates it again.
+    failed cycles in a row. `stopped`: by you. `start` activates these again. `cancelled`: the payer's data were
+    erased; it cannot be started again.
     """
     amount: Decimal
     """Amount of each charge, without a fee that the customer bears."""

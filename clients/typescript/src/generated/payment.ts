@@ -160,8 +160,9 @@ export interface InstallmentPlan {
   /** Identifier of the plan, made by the service. */
   readonly id: string;
   /**
-   * `active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you. After the last date
-   * `finished` (all was collected), `incomplete` (a part was) or `unpaid` (nothing was).
+   * `active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you, or because the payer's
+   * data were erased. After the last date `finished` (all was collected), `incomplete` (a part was) or `unpaid`
+   * (nothing was).
    */
   readonly state: string;
   /** Sum of all installments. */
@@ -470,7 +471,8 @@ export interface RecurrentPlan {
   readonly id: string;
   /**
    * `active`: charged on its due dates. `paused`: by the service, after a decline that is not retried or three failed
-   * cycles in a row. `stopped`: by you. `start` activates it again.
+   * cycles in a row. `stopped`: by you. `start` activates these again. `cancelled`: the payer's data were erased; it
+   * cannot be started again.
    */
   readonly state: string;
   /** Amount of each charge, without a fee that the customer bears. */

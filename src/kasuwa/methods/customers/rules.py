@@ -6,7 +6,7 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
-from kasuwa.core.erasure import RowErasure, erase_rows
+from kasuwa.core.erasure import RowErasure, erase_rows, need_rows
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.references import opaque_id
 from kasuwa.methods.customers.model import (
@@ -124,7 +124,7 @@ def show_customer(customer: Customer, data: CustomerData | None) -> CustomerReco
 
 
 def need_erase(key: bytes, erasures: tuple[RowErasure, ...]) -> Needs:
-    return Needs(((Customer, key), *((erasure.kind, erasure.key) for erasure in erasures)))
+    return Needs(((Customer, key), *need_rows(erasures)))
 
 
 def decide_erase(
@@ -132,7 +132,8 @@ def decide_erase(
 ) -> Decision[CustomerRecord] | Refusal:
     """Erases the personal data of a customer, in its own row, its payments and its saved cards.
 
-    The row stays under its id. Refused while a payment of the customer is open. May be repeated.
+    The row stays under its id. Plans of the customer end. Refused while a payment of the customer is open. May be
+    repeated.
     """
     customer = seen.get(Customer, key)
     if customer is None:
@@ -141,7 +142,9 @@ def decide_erase(
     if isinstance(others, Refusal):
         return others
     if customer.erased_at is not None:
-        return Decision(reply=show_customer(customer, None), rows=others.rows, jobs=others.jobs)
+        return Decision(
+            reply=show_customer(customer, None), rows=others.rows, jobs=others.jobs, jobs_done=others.jobs_done
+        )
     erased = msgspec.structs.replace(
         customer,
         detail_sealed=None,
@@ -151,4 +154,9 @@ def decide_erase(
         changed_at=context.now,
         erased_at=context.now,
     )
-    return Decision(reply=show_customer(erased, None), rows=(erased, *others.rows), jobs=others.jobs)
+    return Decision(
+        reply=show_customer(erased, None),
+        rows=(erased, *others.rows),
+        jobs=others.jobs,
+        jobs_done=others.jobs_done,
+    )

@@ -1,14 +1,15 @@
 """Plans: recurrent payments and installment plans, and their states.
 
     recurrent     active ─┬─> paused     the card was declined, or MAX_MISSED_CYCLES cycles were missed
-                          └─> stopped    by the merchant
+                          ├─> stopped    by the merchant
+                          └─> cancelled  the payer was erased
     installments  active ─┬─> paused     likewise, or by the merchant
-                          ├─> cancelled  by the merchant, who keeps what was collected
+                          ├─> cancelled  by the merchant, who keeps what was collected, or the payer was erased
                           ├─> finished   the whole total was collected
                           ├─> incomplete the last date is over and a part of the total was collected
                           └─> unpaid     the last date is over and nothing was collected
 
-The merchant can start a paused or stopped plan again.
+The merchant can start a paused or stopped plan again, unless its payer was erased, which cancels it.
 An active plan has one job while it waits for its due date, and none while a charge is in progress (`charging`).
 """
 

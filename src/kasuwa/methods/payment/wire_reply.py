@@ -340,7 +340,8 @@ class RecurrentReply(msgspec.Struct, kw_only=True):
     "Identifier of the recurrent payment, made by the service."
     state: str
     """`active`: charged on its due dates. `paused`: by the service, after a decline that is not retried or three failed
-    cycles in a row. `stopped`: by you. `start` activates it again."""
+    cycles in a row. `stopped`: by you. `start` activates these again. `cancelled`: the payer's data were erased; it
+    cannot be started again."""
     amount: str
     "Amount of each charge, without a fee that the customer bears."
     currency: str
@@ -393,8 +394,9 @@ class InstallmentReply(msgspec.Struct, kw_only=True):
     id: str
     "Identifier of the plan, made by the service."
     state: str
-    """`active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you. After the last date
-    `finished` (all was collected), `incomplete` (a part was) or `unpaid` (nothing was)."""
+    """`active`: charged on its dates. `paused`: by you, or after declines. `cancelled`: by you, or because the
+    payer's data were erased. After the last date `finished` (all was collected), `incomplete` (a part was) or `unpaid`
+    (nothing was)."""
     total: str
     "Sum of all installments."
     paid: str

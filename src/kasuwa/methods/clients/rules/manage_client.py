@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
-from kasuwa.core.erasure import RowErasure, erase_rows
+from kasuwa.core.erasure import RowErasure, erase_rows, need_rows
 from kasuwa.core.keyring import derive
 from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id
@@ -384,7 +384,7 @@ def refuse_invalid(
 
 def need_erase(client_id: str, traces: tuple[RowErasure, ...], merchant: Merchant) -> Needs:
     own = (Client, client_key(merchant.merchant_id, client_id))
-    return Needs((own, *((trace.kind, trace.key) for trace in traces)))
+    return Needs((own, *need_rows(traces)))
 
 
 def decide_erase(
@@ -407,7 +407,12 @@ def decide_erase(
     if isinstance(others, Refusal):
         return others
     if client.erased_at is not None:
-        return Decision(reply=show_client(client, context.vault.unseal), rows=others.rows, jobs=others.jobs)
+        return Decision(
+            reply=show_client(client, context.vault.unseal),
+            rows=others.rows,
+            jobs=others.jobs,
+            jobs_done=others.jobs_done,
+        )
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STATUS_TRANSITIONS else client.status,
@@ -427,6 +432,7 @@ def decide_erase(
         reply=show_client(erased, context.vault.unseal),
         rows=(erased, *release_guards(client, seen), *others.rows),
         jobs=others.jobs,
+        jobs_done=others.jobs_done,
     )
 
 

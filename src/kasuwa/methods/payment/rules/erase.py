@@ -1,4 +1,4 @@
-"""Erases a payer's personal data from payments, plans and saved cards. Contract: payment#payer"""
+"""Erases a payer's personal data from payments, plans and saved cards, and ends the plans. Contract: payment#payer"""
 
 from typing import ClassVar
 
@@ -10,11 +10,13 @@ from kasuwa.core.payers import erase_mark
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, CardSummary, Payment, SavedCard
 from kasuwa.methods.payment.payer_model import remove_payer
-from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan
+from kasuwa.methods.payment.plan_model import ACTIVE, CANCELLED, PAUSED, STOPPED, TERMS_DECODER, Plan
 from kasuwa.methods.payment.rules.forget_card import make_deactivation
 
 # What is erased elsewhere as well, by the name of the row: a card that a vendor keeps.
 FOLLOWING_JOBS = {"saved_card": make_deactivation}
+# Rows whose job ends with their data, by the name of the row: a plan charges nothing more.
+ENDING_JOBS = frozenset({"plan"})
 ERASED_CARD = encode_text(CardSummary("", "", "", None, None, None, None))
 
 
@@ -36,16 +38,23 @@ def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
 
 
 class ErasablePlan(Plan):
-    """A plan whose only writable columns are those of its payer."""
+    """A plan whose only writable columns are its state and those of its payer."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "payer_sealed")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "payer_sealed", "state")
 
 
-def erase_plan_payer(plan: ErasablePlan) -> ErasablePlan:
-    """Returns the plan without its payer's data. It charges nothing more: the card is erased with it."""
+def erase_plan_payer(plan: ErasablePlan) -> ErasablePlan | Refusal:
+    """Returns the plan without its payer's data. A plan that charges, or could be started again, is cancelled.
+
+    Its card may have been saved by a payment under another address, and is then not erased with it. The job of the
+    plan must be deleted in the same commit (ENDING_JOBS). Refuses a plan with a charge in progress.
+    """
+    if plan.charging:
+        return TRANSACTION_IN_PROGRESS
     terms = TERMS_DECODER.decode(plan.detail)
     detail = msgspec.structs.replace(terms, detail=remove_payer(terms.detail))
-    return msgspec.structs.replace(plan, detail=encode_text(detail), payer_sealed=None)
+    state = CANCELLED if plan.state in (ACTIVE, PAUSED, STOPPED) else plan.state
+    return msgspec.structs.replace(plan, detail=encode_text(detail), payer_sealed=None, state=state)
 
 
 class ErasablePaymentTransaction(Transaction):

@@ -17,7 +17,7 @@ from kasuwa.core.references import job_key
 from kasuwa.core.schedule import next_due
 from kasuwa.core.vault import Unsealer
 from kasuwa.methods.payment.payer_model import read_terms
-from kasuwa.methods.payment.plan_model import ACTIVE, FINISHED, RECURRENT, STOPPED, Plan, plan_key
+from kasuwa.methods.payment.plan_model import ACTIVE, CANCELLED, FINISHED, RECURRENT, STOPPED, Plan, plan_key
 from kasuwa.methods.payment.rules.scheduled_charges import plan_job, recurrence_of
 from kasuwa.methods.payment.wire import RecurrentRequest
 from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
@@ -51,7 +51,7 @@ def change_recurrent(
         return UNKNOWN_PLAN
     if request.status is None:
         return Decision(reply=reply_recurrent_changed(plan, context.vault.unseal))
-    if plan.state == FINISHED:
+    if plan.state in (FINISHED, CANCELLED):
         return PLAN_FINISHED
     if request.status == "stop":
         stopped = msgspec.structs.replace(plan, state=STOPPED)

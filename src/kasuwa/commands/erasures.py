@@ -1,0 +1,38 @@
+"""The rows of payments with personal data that `kasuwa client` and `kasuwa customer` erase, and how."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kasuwa.core.decision import Refusal, Row
+from kasuwa.core.erasure import RowErasure
+from kasuwa.methods.payment.model import SavedCard
+from kasuwa.methods.payment.rules.erase import (
+    ENDING_JOBS,
+    FOLLOWING_JOBS,
+    ErasablePayment,
+    ErasablePaymentTransaction,
+    ErasablePlan,
+    erase_customer,
+    erase_payer,
+    erase_plan_payer,
+    erase_saved_card,
+)
+
+# Row type and erasing rule of a kind of row.
+ErasingRules = dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]]
+
+PAYER_ERASURES: ErasingRules = {
+    "payment_transaction": (ErasablePaymentTransaction, erase_customer),
+    "payment": (ErasablePayment, erase_payer),
+    "plan": (ErasablePlan, erase_plan_payer),
+    "saved_card": (SavedCard, erase_saved_card),
+}
+
+
+def make_erasures(rules: ErasingRules, keys: Mapping[str, Sequence[bytes]]) -> tuple[RowErasure, ...]:
+    """Returns the erasure of each row that was found, given the keys of the rows by kind."""
+    return tuple(
+        RowErasure(kind, key, erase, FOLLOWING_JOBS.get(name), ends_job=name in ENDING_JOBS)
+        for name, (kind, erase) in rules.items()
+        for key in keys[name]
+    )
