@@ -7,8 +7,9 @@ import msgspec
 
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, create, enroll, list_all, update, view
+from tests.methods.disputes.dispute_client import dispute_of, file_of, open_dispute
 from tests.methods.investments import savers
-from tests.methods.payment.payment_client import card
+from tests.methods.payment.payment_client import PaymentClient, card
 from tests.running import Deployment
 
 
@@ -143,6 +144,34 @@ def test_erasing_a_client_erases_payments_savings_and_cards(
     assert exported(deployment, shop, other_id) == kept
     assert shop.put("payment", **charge, token=others["token"]).body["txnStatus"] == "successful"
     assert deployment.broken_invariants([shop.mid]) == []
+
+
+def test_erasing_a_client_erases_the_evidence_of_disputes(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
+    shop = open_shop(now=savers.NOW)
+    client_id, made = live_a_life(shop)
+    client = PaymentClient(shop)
+    opened = open_dispute(client, made["deposit"])
+    dispute_id = opened["data"]["dispute_id"]
+    evidence = {"customer_name": "Adaeze Obiora", "customer_email": PAYER["email"], "files": [file_of(b"%PDF-1.4\n")]}
+    answered = client.pay(action="dispute_respond", dispute_id=dispute_id, evidence=evidence)
+    assert answered["status"] == 200, answered
+    records = exported(deployment, shop, client_id)
+    assert [(row["dispute_id"], row["txn_ref"]) for row in records["dispute"]] == [(dispute_id, made["deposit"])]
+    assert [row["customer_name"] for row in records["dispute_evidence"]] == ["Adaeze Obiora"]
+    refused = deployment.run_refused_command("client", "erase", shop.mid, client_id, "--yes")
+    assert "still under way" in refused
+    assert exported(deployment, shop, client_id) == records
+    shop.put("sandbox", action="dispute_outcome", dispute_id=dispute_id, outcome="lost")
+    deployment.run_command("client", "erase", shop.mid, client_id, "--yes")
+    found = dispute_of(client, opened)["evidence"]
+    assert (found["customer_name"], found["customer_email"], found["files"][0]["name"]) == (None, None, "")
+    kept = deployment.fetch("select length(content_sealed) from dispute_file where dispute_id = $1", dispute_id)
+    assert [row[0] for row in kept] == [0]
+    left = exported(deployment, shop, client_id)
+    assert [row["state"] for row in left["dispute"]] == ["lost"]
+    assert not [name for name in NAMES if name in str(left)]
 
 
 def test_client_commands_report_errors_in_one_line(shop: MerchantClient, deployment: Deployment) -> None:

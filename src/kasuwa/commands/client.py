@@ -16,7 +16,7 @@ from kasuwa.commands.database import (
     run_with_connection,
     run_with_services,
 )
-from kasuwa.commands.erasures import PAYER_ERASURES, ErasingRules, make_erasures
+from kasuwa.commands.payer_rows import PAYER_ERASURES, ErasingRules, export_disputes, make_erasures
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants, subject_access
@@ -69,6 +69,8 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
             profile.bvn = vault.unseal(merchant_id, bvn_aad(client_id), client.bvn_sealed).decode()
         found = await subject_access.export_client_records(connection, merchant_id, client_id, vault.unseal)
         records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
+        disputes = await subject_access.find_client_disputes(connection, merchant_id, client_id)
+        records |= export_disputes(merchant_id, disputes, vault)
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 
     typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())
@@ -96,7 +98,7 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
 @command.command(name="erase")
 def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOption = None) -> None:
     """Erase a client's personal data, also in payments for loans and savings, and the cards saved with them. The books
-    keep their records under the client's id. Refused while accounts are open."""
+    keep their records under the client's id. Refused while accounts, payments or disputes are open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {client_id}? This cannot be undone", abort=True)
 

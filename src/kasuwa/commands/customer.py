@@ -15,7 +15,7 @@ from kasuwa.commands.database import (
     run_with_connection,
     run_with_services,
 )
-from kasuwa.commands.erasures import PAYER_ERASURES, ErasingRules, make_erasures
+from kasuwa.commands.payer_rows import PAYER_ERASURES, export_disputes, make_erasures
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.erasure import RowErasure
 from kasuwa.core.payers import hash_customer
@@ -25,8 +25,6 @@ from kasuwa.db.batch import Submission
 from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
 from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, show_customer
 from kasuwa.methods.customers.store import find_customer
-from kasuwa.methods.disputes.model import Dispute, DisputeFile, evidence_aad
-from kasuwa.methods.disputes.rules.erase import erase_evidence, erase_file
 from kasuwa.methods.invoices.model import Invoice
 from kasuwa.methods.invoices.rules.states import erase_person, read_person, show_invoice
 from kasuwa.methods.invoices.store import list_customer_invoices
@@ -42,13 +40,6 @@ if TYPE_CHECKING:
     from kasuwa.composition import Services
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Export, find and erase the data of a customer.")
-
-# How each kind of row that db/customer_links.py finds is erased.
-ERASURES: ErasingRules = {
-    **PAYER_ERASURES,
-    "dispute": (Dispute, erase_evidence),
-    "dispute_file": (DisputeFile, erase_file),
-}
 
 
 def hash_of(customer: Customer) -> str:
@@ -74,7 +65,8 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
 
 @command.command(name="export")
 def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None:
-    """Print everything stored about a customer as JSON: the profile, payments, saved cards, invoices and tickets."""
+    """Print everything stored about a customer as JSON: the profile, payments, saved cards, disputes, invoices and
+    tickets."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -86,11 +78,7 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
         records: dict[str, list[Any]] = {
             kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows
         }
-        if found.evidence:
-            records["dispute_evidence"] = [
-                msgspec.Raw(vault.unseal(merchant_id, evidence_aad(dispute_id), sealed))
-                for dispute_id, sealed in found.evidence
-            ]
+        records |= export_disputes(merchant_id, found.disputes, vault)
         profile = show_customer(customer, read_data(customer, vault.unseal))
         records |= await export_sales(merchant_id, customer_id, found.payment_refs, connection, vault)
         return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
@@ -123,7 +111,7 @@ def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
     """Erase a customer's personal data, also in payments, plans, invoices and tickets, and the cards saved with
-    payments. The books keep their records. Refused while a payment is open."""
+    payments. The books keep their records. Refused while a payment or a dispute is open."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 
@@ -139,7 +127,7 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
             tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
-        erasures = make_erasures(ERASURES, found.keys)
+        erasures = make_erasures(PAYER_ERASURES, found.keys)
         erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
         erasures += tuple(RowErasure(Ticket, bytes(ticket.key), erase_buyer) for ticket in tickets)
         key = bytes(customer.key)

@@ -12,6 +12,7 @@ from kasuwa.core.references import row_key
 from kasuwa.core.sealed_payers import add_to_record, payment_payer_aad, unseal_payer
 from kasuwa.core.vault import Unsealer
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.dispute_rows import DisputeRows, find_disputes
 
 # Takes the merchant's write lock. Raising the version makes writers drop their cached rows.
 LOCK_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
@@ -124,13 +125,6 @@ CARDS = """
     order by c.created_at, c.seq
 """
 
-
-DISPUTES = """
-    select d.key, d.dispute_id, d.files, d.evidence_sealed, json_build_object('dispute_id', d.dispute_id,
-        'txn_ref', d.txn_ref, 'state', d.state, 'amount', d.amount, 'currency', d.currency, 'reason', d.reason,
-        'files', d.files, 'opened_at', d.opened_at, 'ended_at', d.ended_at)::text
-    from dispute d where d.merchant_id = $1 and d.txn_ref = any($2) order by d.number, d.key
-"""
 CUSTOMER_ID = "select customer_id from customer where merchant_id = $1 and key = $2 and erased_at is null"
 
 
@@ -149,25 +143,22 @@ class CustomerRows:
             "payment": [],
             "plan": [],
             "saved_card": [],
-            "dispute": [],
         }
         self.keys: dict[str, list[bytes]] = {
             "payment_transaction": [],
             "payment": [],
             "plan": [],
             "saved_card": [],
-            "dispute": [],
-            "dispute_file": [],
         }
-        self.evidence: list[tuple[str, bytes]] = []  # of disputes, by dispute_id, encrypted
+        self.disputes = DisputeRows()
         self.payment_refs: list[str] = []
 
 
 async def find_customer_rows(
     connection: Connection, merchant_id: int, email_hash: str, unseal: Unsealer
 ) -> CustomerRows:
-    """Returns the payments of a customer, and the plans begun and the cards saved with them. Cards of others' payments
-    are not included."""
+    """Returns the payments of a customer, the plans begun and the cards saved with them, and their disputes. Cards of
+    others' payments are not included."""
     rows, tokens = CustomerRows(), set[str]()
     payments = await connection.fetch(PAYMENTS, merchant_id, email_hash)
     payment_keys = [row_key(merchant_id, "payment", txn_ref) for _, txn_ref, _ in payments]
@@ -188,16 +179,6 @@ async def find_customer_rows(
     for key, text in await connection.fetch(CARDS, merchant_id, card_keys):
         rows.keys["saved_card"].append(bytes(key))
         rows.records["saved_card"].append(text)
-    await add_disputes(connection, merchant_id, [txn_ref for _, txn_ref, _ in payments], rows)
+    rows.disputes = await find_disputes(connection, merchant_id, rows.payment_refs)
+    rows.keys |= rows.disputes.keys
     return rows
-
-
-async def add_disputes(connection: Connection, merchant_id: int, txn_refs: list[str], rows: CustomerRows) -> None:
-    for key, dispute_id, files, sealed, text in await connection.fetch(DISPUTES, merchant_id, txn_refs):
-        rows.keys["dispute"].append(bytes(key))
-        rows.keys["dispute_file"] += [
-            row_key(merchant_id, "dispute file", f"{dispute_id} {place}") for place in range(files)
-        ]
-        rows.records["dispute"].append(text)
-        if sealed is not None:
-            rows.evidence.append((dispute_id, bytes(sealed)))

@@ -10,6 +10,7 @@ from kasuwa.core.purpose import read_subject
 from kasuwa.core.sealed_payers import add_to_record, payment_payer_aad, unseal_payer
 from kasuwa.core.vault import Unsealer
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.dispute_rows import DisputeRows, find_disputes
 
 # Keys, hashes and encrypted columns are left out, and so are tables that have nothing but the client's id.
 CLIENT_TABLES = """
@@ -168,10 +169,21 @@ ERASABLE_QUERIES = {
 
 
 async def find_erasable_keys(connection: Connection, merchant_id: int, client_id: str) -> dict[str, list[bytes]]:
-    return {
+    """Returns the keys of the rows with a client's personal data, by kind."""
+    keys = {
         kind: [bytes(key) for (key,) in await connection.fetch(query, merchant_id, client_id)]
         for kind, query in ERASABLE_QUERIES.items()
     }
+    return keys | (await find_client_disputes(connection, merchant_id, client_id)).keys
+
+
+PAYMENT_REFS = f"with {CLIENT_PRODUCTS_CTE} select p.txn_ref from paid p"
+
+
+async def find_client_disputes(connection: Connection, merchant_id: int, client_id: str) -> DisputeRows:
+    """Returns the disputes of the payments for a client's loans and savings."""
+    refs = [txn_ref for (txn_ref,) in await connection.fetch(PAYMENT_REFS, merchant_id, client_id)]
+    return await find_disputes(connection, merchant_id, refs)
 
 
 BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = any($2::bytea[]) order by number"
