@@ -42,9 +42,15 @@ if TYPE_CHECKING:
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Export, find and erase the data of a customer.")
 
 
-def hash_of(customer: Customer) -> str:
-    """Returns the hash that the customer's payments have. An erased customer has none."""
-    return "-" if customer.email_hash is None else bytes(customer.email_hash).hex()
+async def find_rows(connection: Any, customer: Customer, vault: Vault) -> customer_links.CustomerRows:
+    """Returns the rows that belong to a customer. An erased one has those of payments made after the erasure."""
+    if customer.email_hash is not None:
+        payer_hash: str | None = bytes(customer.email_hash).hex()
+    else:
+        payer_hash = await customer_links.find_payer_hash(connection, customer.merchant_id, bytes(customer.key))
+    if payer_hash is None:
+        return customer_links.CustomerRows()
+    return await customer_links.find_customer_rows(connection, customer.merchant_id, payer_hash, vault.unseal)
 
 
 @command.command(name="find")
@@ -74,7 +80,7 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
         if customer is None:
             raise ServeError(UNKNOWN_CUSTOMER.message)
         await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
-        found = await customer_links.find_customer_rows(connection, merchant_id, hash_of(customer), vault.unseal)
+        found = await find_rows(connection, customer, vault)
         records: dict[str, list[Any]] = {
             kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows
         }
@@ -111,7 +117,8 @@ def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
     """Erase a customer's personal data, also in payments, plans, invoices and tickets, and the cards saved with
-    payments. The books keep their records. Refused while a payment or a dispute is open."""
+    payments. The books keep their records. Refused while a payment or a dispute is open. Erasing
+    again also erases what was paid with the address since."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 
@@ -121,9 +128,7 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             customer = await find_customer(merchant_id, customer_id, connection)
             if customer is None:
                 raise ServeError(UNKNOWN_CUSTOMER.message)
-            found = await customer_links.find_customer_rows(
-                connection, merchant_id, hash_of(customer), services.vault.unseal
-            )
+            found = await find_rows(connection, customer, services.vault)
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
             tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
         merchant = await services.merchant_directory.get_by_id(merchant_id)

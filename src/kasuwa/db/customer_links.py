@@ -134,6 +134,29 @@ async def find_customer_id(connection: Connection, merchant_id: int, key: bytes)
     return None if found is None else str(found)
 
 
+# Pages of the hashes of all customers who paid, in the order of the index transaction_customer.
+PAYER_HASHES = """
+    select distinct on (t.detail ->> 'customer') t.detail ->> 'customer' from transaction t
+    where t.merchant_id = $1 and t.kind = 'payment' and t.detail ->> 'customer' <> '' and t.detail ->> 'customer' > $2
+    order by t.detail ->> 'customer', t.created_at, t.seq, t.key limit $3
+"""
+
+
+async def find_payer_hash(connection: Connection, merchant_id: int, key: bytes) -> str | None:
+    """Returns the hash that the payments of an erased customer have, or None if there are no payments.
+
+    The row has lost its hash, but its key is made from it. So the hash of every customer who paid is tried."""
+    last = ""
+    while True:
+        hashes = [found for (found,) in await connection.fetch(PAYER_HASHES, merchant_id, last, LINK_BATCH_SIZE)]
+        for found in hashes:
+            if row_key(merchant_id, "customer", found) == key:
+                return str(found)
+        if len(hashes) < LINK_BATCH_SIZE:
+            return None
+        last = hashes[-1]
+
+
 class CustomerRows:
     """The rows that belong to a customer: JSON texts to export, and keys to erase, by kind."""
 
@@ -149,6 +172,7 @@ class CustomerRows:
             "payment": [],
             "plan": [],
             "saved_card": [],
+            **DisputeRows().keys,
         }
         self.disputes = DisputeRows()
         self.payment_refs: list[str] = []

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import pytest
 
 from kasuwa.core.payers import PaymentMark, mark_payment
 from kasuwa.db import customer_links
@@ -130,6 +131,33 @@ def test_a_customer_can_be_found_exported_and_erased(shop: MerchantClient, deplo
     assert [(table, word) for table, text in texts.items() for word in words if word in text] == []
     deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
     assert "email" in deployment.run_refused_command("customer", "find", shop.mid, "adaeze@example.com")
+
+
+def test_erasing_again_erases_what_was_paid_since(
+    shop: MerchantClient, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    payments = PaymentClient(shop)
+    user = {"firstname": "Ada", "email": "ada@example.com"}
+    customer_id = register(shop)["customer_id"]
+    deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
+    others = [payments.paid(user={"email": f"{name}@example.com"}) for name in ("bola", "chi", "dayo")]
+    later = payments.paid(user=user)
+    exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
+    assert [row["txn_ref"] for row in exported["records"]["transaction"]] == [later["txnRef"]]
+    # The hash is also found if the customers who paid take several pages.
+    monkeypatch.setattr(customer_links, "LINK_BATCH_SIZE", 1)
+    [(merchant_id, key)] = deployment.fetch("select merchant_id, key from customer where customer_id = $1", customer_id)
+    for sought, is_found in ((bytes(key), True), (b"nobody", False)):
+        look = partial(customer_links.find_payer_hash, merchant_id=merchant_id, key=sought)
+        assert (deployment.run_on_connection(look) is not None) == is_found
+    deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
+    assert payments.verify(later["txnRef"])["email"] == ""
+    assert payments.charge_token(later["cardToken"])["status"] == 104
+    assert [payments.verify(paid["txnRef"])["email"] for paid in others] == [
+        f"{name}@example.com" for name in ("bola", "chi", "dayo")
+    ]
+    exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
+    assert exported["records"] == {}
 
 
 INSTALLMENTS = {"payment_schedule": {"30-01-2026": 20, "28-02-2026": 40, "30-03-2026": 40}, "total": "1500.00"}
