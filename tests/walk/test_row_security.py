@@ -267,6 +267,7 @@ def test_a_page_shows_the_same_without_a_condition(
 # Statements of stores that no request above uses, with what uses them. Row-level security guards them like the others,
 # but for those of commands, which an operator runs with the application's login.
 NOT_TRIED = {
+    "methods/checkout/store.py OPEN_CHECKOUTS": "commands",
     "methods/checkout/store.py PAYMENTS_OF_CUSTOMER": "checkouts of a payer whom the merchant named",
     "methods/checkout/store.py SAVED_CARDS": "checkouts of a payer whom the merchant named",
     "methods/invoices/store.py OF_CUSTOMER": "commands",
@@ -278,6 +279,7 @@ NOT_TRIED = {
     "methods/references/store.py OF_REFERENCE": "a checkout or an account by its reference",
     "methods/references/store.py PAYMENT_DETAIL": "a payment that belongs to a checkout",
     "methods/references/store.py TOKENS": "a token of a page as a reference",
+    "methods/resources/store.py ALL_ACCOUNTS": "commands",
     "methods/statements/proofs/store.py VALUE_BEFORE": "proofs that begin after a checkpoint",
     "methods/tickets/store.py INDEX_ENTRY": "a ticket by its code",
     "methods/tickets/store.py OF_PAYMENTS": "commands",

@@ -16,18 +16,24 @@ from kasuwa.commands.database import (
     run_with_services,
 )
 from kasuwa.commands.payer_rows import PAYER_ERASURES, export_disputes, make_erasures
+from kasuwa.core.checkouts import Checkout, read_checkout_detail
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.erasure import RowErasure
+from kasuwa.core.inbound_accounts import PersonalizedAccountRow, read_owner
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.vault import Vault
 from kasuwa.db import customer_links, merchants
 from kasuwa.db.batch import Submission
+from kasuwa.methods.checkout.rules.erase import erase_checkout_payer
+from kasuwa.methods.checkout.store import iterate_open_checkouts
 from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
 from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, show_customer
 from kasuwa.methods.customers.store import find_customer
 from kasuwa.methods.invoices.model import Invoice
 from kasuwa.methods.invoices.rules.states import erase_person, read_person, show_invoice
 from kasuwa.methods.invoices.store import list_customer_invoices
+from kasuwa.methods.resources.rules.erase import erase_owner
+from kasuwa.methods.resources.store import iterate_accounts
 from kasuwa.methods.tickets.model import Ticket
 from kasuwa.methods.tickets.rules.records import erase_buyer
 from kasuwa.methods.tickets.rules.records import read_person as read_buyer
@@ -53,6 +59,30 @@ async def find_rows(connection: Any, customer: Customer, vault: Vault) -> custom
     return await customer_links.find_customer_rows(connection, customer.merchant_id, payer_hash, vault.unseal)
 
 
+async def find_unlinked_rows(
+    connection: Any, customer: Customer, vault: Vault
+) -> tuple[list[Checkout], list[PersonalizedAccountRow]]:
+    """Returns the open checkouts and the personalized accounts with the customer's address.
+
+    They have no hash of the address, so those of all persons are decrypted."""
+    merchant_id, key = customer.merchant_id, bytes(customer.key)
+
+    def is_address(email: str) -> bool:
+        return email != "" and customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email)) == key
+
+    checkouts = [
+        checkout
+        async for checkout in iterate_open_checkouts(merchant_id, connection)
+        if is_address(read_checkout_detail(checkout, vault.unseal).email)
+    ]
+    accounts = [
+        account
+        async for account in iterate_accounts(merchant_id, connection)
+        if is_address(read_owner(account, vault.unseal).email)
+    ]
+    return checkouts, accounts
+
+
 @command.command(name="find")
 def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
     """Print the id of the customer with an email address."""
@@ -71,8 +101,8 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
 
 @command.command(name="export")
 def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None:
-    """Print everything stored about a customer as JSON: the profile, payments, saved cards, disputes, invoices and
-    tickets."""
+    """Print everything stored about a customer as JSON: the profile, payments, saved cards, disputes, invoices,
+    tickets, open checkouts and personalized accounts."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -87,6 +117,7 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
         records |= export_disputes(merchant_id, found.disputes, vault)
         profile = show_customer(customer, read_data(customer, vault.unseal))
         records |= await export_sales(merchant_id, customer_id, found.payment_refs, connection, vault)
+        records |= await export_unlinked_rows(connection, customer, vault)
         return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
 
     typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())
@@ -109,6 +140,32 @@ async def export_sales(
     return {kind: rows for kind, rows in (("invoice", invoices), ("ticket", tickets)) if rows}
 
 
+async def export_unlinked_rows(connection: Any, customer: Customer, vault: Vault) -> dict[str, list[Any]]:
+    """Returns the open checkouts and the personalized accounts of a customer, by kind."""
+    checkouts, accounts = await find_unlinked_rows(connection, customer, vault)
+    details = [(checkout, read_checkout_detail(checkout, vault.unseal)) for checkout in checkouts]
+    opened = [
+        {
+            "txn_ref": checkout.txn_ref,
+            "fullname": detail.fullname,
+            "email": detail.email,
+            "phone": detail.phone,
+            "meta": detail.meta,
+        }
+        for checkout, detail in details
+    ]
+    owned = [
+        {
+            "reference": account.reference,
+            "account_number": account.account_number,
+            "state": account.state,
+            **msgspec.structs.asdict(read_owner(account, vault.unseal)),
+        }
+        for account in accounts
+    ]
+    return {kind: rows for kind, rows in (("checkout", opened), ("personalized_account", owned)) if rows}
+
+
 def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
     buyer = read_buyer(ticket, vault.unseal)
     return {"name": buyer.name, "email": buyer.email, "phone": buyer.phone}
@@ -116,9 +173,9 @@ def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
 
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase a customer's personal data, also in payments, plans, invoices and tickets, and the cards saved with
-    payments. The books keep their records. Refused while a payment or a dispute is open. Erasing
-    again also erases what was paid with the address since."""
+    """Erase a customer's personal data, also in payments, plans, invoices, tickets, open checkouts and personalized
+    accounts, and the cards saved with payments. The books keep their records. Refused while a payment or a dispute is
+    open. Erasing again also erases what was paid with the address since."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 
@@ -131,10 +188,13 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             found = await find_rows(connection, customer, services.vault)
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
             tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
+            checkouts, accounts = await find_unlinked_rows(connection, customer, services.vault)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = make_erasures(PAYER_ERASURES, found.keys)
         erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
         erasures += tuple(RowErasure(Ticket, bytes(ticket.key), erase_buyer) for ticket in tickets)
+        erasures += tuple(RowErasure(Checkout, bytes(row.key), erase_checkout_payer) for row in checkouts)
+        erasures += tuple(RowErasure(PersonalizedAccountRow, bytes(row.key), erase_owner) for row in accounts)
         key = bytes(customer.key)
         rule = with_audit_entry(
             partial(decide_erase, key, erasures), lambda _: make_audit_entry("erased a customer", customer_id)

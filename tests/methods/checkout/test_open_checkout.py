@@ -5,9 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.core.checkouts import read_checkout_detail
 from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Refusal
 from kasuwa.methods.checkout.rules import attempt
+from kasuwa.methods.checkout.rules.erase import erase_checkout_payer
 from kasuwa.methods.checkout.rules.served_channels import (
     DEFAULT_CHANNELS,
     mobile_providers,
@@ -16,7 +18,7 @@ from kasuwa.methods.checkout.rules.served_channels import (
 )
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, IN_PROGRESS, NOBODY_ASKED, URL, fields_of
-from tests.rule_context import MERCHANT
+from tests.rule_context import MERCHANT, VAULT
 
 PAGE = CollectionVendor("vendor", frozenset({"card", "token"}), frozenset({"NGN"}))
 COLLECT = CollectionVendor(
@@ -125,3 +127,15 @@ def test_an_attempt_that_expires_in_time_leaves_the_checkout_open() -> None:
     paying.receive_answer(BEGUN["ussd"])
     paying.receive_answer(IN_PROGRESS, minutes=11)
     assert (paying.row.code, checkout.row.state) == ("expired", "open")
+
+
+def test_an_erased_checkout_has_no_payer_and_its_page_asks_for_one() -> None:
+    user = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
+    row = InMemoryCheckout(user=user, meta={"basket": 7}).row
+    before = read_checkout_detail(row, VAULT.unseal)
+    assert (before.fullname, before.email, before.is_payer_given) == ("Ada Obi", "ada@example.com", True)
+    erased = erase_checkout_payer(row)
+    left = msgspec.structs.replace(before, fullname="", email="", meta="", is_payer_given=False)
+    assert read_checkout_detail(erased, VAULT.unseal) == left
+    assert msgspec.structs.replace(erased, detail=row.detail, payer_sealed=row.payer_sealed) == row
+    assert erase_checkout_payer(erased) == erased

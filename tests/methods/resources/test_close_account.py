@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Refusal, Row
+from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.core.inbound_accounts import PersonalizedAccountRow, personalized_key
 from kasuwa.core.references import job_key
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, CLOSE_ACCOUNT
@@ -15,6 +16,7 @@ from kasuwa.methods.resources.rules.close_account import (
     decide_close,
     decide_close_answer,
 )
+from kasuwa.methods.resources.rules.erase import erase_owner
 from kasuwa.methods.resources.wire import CloseAccountRequest
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -124,3 +126,22 @@ def test_an_account_that_the_rail_does_not_close_is_open_again() -> None:
     assert (kept.state, decision.jobs_done, decision.events) == ("open", (job,), ())
     assert decision.reply == Refusal(204, "The account could not be closed and stays open: not now")
     assert [notice.message for notice in decision.notices] == ["monnify does not close account 9912345678"]
+
+
+# --- erasure --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["open", "closed", "failed"])
+def test_an_erased_account_keeps_its_number_without_its_owner(state: str) -> None:
+    facts = '{"rail_id":"17","account_name":"Ada Obi"}'
+    row = msgspec.structs.replace(OPEN, state=state, facts=facts, bvn_sealed=b"bvn", person_sealed=b"owner")
+    erased = erase_owner(row)
+    assert isinstance(erased, PersonalizedAccountRow)
+    nobody: dict[str, Any] = {"account_name": "", "email": "", "bvn_sealed": None, "person_sealed": None}
+    assert erased == msgspec.structs.replace(row, facts='{"rail_id":"17"}', **nobody)
+    assert erase_owner(erased) == erased
+
+
+@pytest.mark.parametrize("state", ["opening", "closing"])
+def test_an_account_that_the_rail_is_asked_about_is_not_erased(state: str) -> None:
+    assert erase_owner(msgspec.structs.replace(OPEN, state=state)) == TRANSACTION_IN_PROGRESS

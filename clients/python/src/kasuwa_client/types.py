@@ -400,7 +400,7 @@ class AccountLine(Result):
     `closing`: its bank has not confirmed yet that it is closed. `closed`: nobody can pay into it any more.
     """
     account_name: str
-    """Name of the account."""
+    """Name of the account. Empty if the person was erased."""
     date_created: dt.datetime
     """Time at which the account was requested, in UTC."""
     account_number: str | None = None
@@ -3576,7 +3576,7 @@ class PersonalizedAccount(Result):
     account_number: str
     """The number that payers transfer to."""
     account_name: str
-    """Name of the account, as it was first requested."""
+    """Name of the account, as it was first requested. Empty if the person was erased."""
     bank_name: str
     """Bank of the account."""
     reference: str

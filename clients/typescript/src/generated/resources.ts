@@ -81,7 +81,7 @@ export interface AccountLine {
   readonly state: "closed" | "closing" | "failed" | "open" | "opening";
   /** The number that payers transfer to. Absent until the account was opened. */
   readonly accountNumber?: string;
-  /** Name of the account. */
+  /** Name of the account. Empty if the person was erased. */
   readonly accountName: string;
   /** Bank of the account. Absent until the account was opened. */
   readonly bankName?: string;
@@ -265,7 +265,7 @@ export interface EventPage {
 export interface PersonalizedAccount {
   /** The number that payers transfer to. */
   readonly accountNumber: string;
-  /** Name of the account, as it was first requested. */
+  /** Name of the account, as it was first requested. Empty if the person was erased. */
   readonly accountName: string;
   /** Bank of the account. */
   readonly bankName: string;

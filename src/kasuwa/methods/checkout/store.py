@@ -1,5 +1,7 @@
 """Reads of checkouts and payment links. Never writes; every WHERE has the merchant_id."""
 
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import msgspec
@@ -24,8 +26,15 @@ from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, payment_key, save
 from kasuwa.methods.payment.payer_model import open_detail
 
 MAX_PAYMENTS_SHOWN = 50
+PAGE_SIZE = 1_000
 
 CHECKOUT_COLUMNS = ", ".join(Checkout.__struct_fields__)
+# Page of the checkouts that are open, in the order of the index checkout_merchant.
+OPEN_CHECKOUTS = f"""
+    select seq, {CHECKOUT_COLUMNS} from checkout
+    where merchant_id = $1 and state = 'open' and (created_at, seq) > ($2::timestamptz, $3::bigint)
+    order by created_at, seq limit $4
+"""
 ONE_CHECKOUT = f"select {CHECKOUT_COLUMNS} from checkout where merchant_id = $1 and key = $2"
 LINK_COLUMNS = ", ".join(PayLink.__struct_fields__)
 ONE_LINK = f"select {LINK_COLUMNS} from pay_link where merchant_id = $1 and key = $2"
@@ -53,6 +62,18 @@ PAYMENTS = f"""
 async def read_checkout(merchant_id: int, txn_ref: str, reader: Reader) -> Checkout | None:
     row = await reader.fetchrow(ONE_CHECKOUT, merchant_id, checkout_key(merchant_id, txn_ref))
     return None if row is None else Checkout(*row)
+
+
+async def iterate_open_checkouts(
+    merchant_id: int, reader: Reader, page_size: int = PAGE_SIZE
+) -> AsyncIterator[Checkout]:
+    """Yields every open checkout of a merchant, oldest first, for exports and erasure."""
+    after = (datetime.min.replace(tzinfo=UTC), 0)
+    while rows := await reader.fetch(OPEN_CHECKOUTS, merchant_id, *after, page_size):
+        for seq, *columns in rows:
+            checkout = Checkout(*columns)
+            after = (checkout.created_at, seq)
+            yield checkout
 
 
 async def read_link(merchant_id: int, link_id: str, reader: Reader) -> PayLink | None:

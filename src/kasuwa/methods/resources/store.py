@@ -1,6 +1,7 @@
 """Reads balances, personalized accounts and events of a merchant. Never writes; every WHERE has the merchant_id."""
 
-from datetime import datetime
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -56,6 +57,12 @@ ACCOUNTS = f"""
     select {", ".join(PersonalizedAccountRow.__struct_fields__)}
     from personalized_account where {MATCHING_ACCOUNTS} order by created_at desc, key desc offset $4 limit $5
 """
+# Page of all accounts, in the order of the index personalized_account_list.
+ALL_ACCOUNTS = f"""
+    select {", ".join(PersonalizedAccountRow.__struct_fields__)} from personalized_account
+    where merchant_id = $1 and (created_at, key) > ($2::timestamptz, $3::bytea) order by created_at, key limit $4
+"""
+PAGE_SIZE = 1_000
 COUNT_ACCOUNTS = f"select count(*) from personalized_account where {MATCHING_ACCOUNTS}"
 
 
@@ -67,6 +74,18 @@ async def list_accounts(request: AccountsRequest, merchant: Merchant, reader: Ac
         [[total]] = await snapshot.fetch(COUNT_ACCOUNTS, *filters)
     lines = await reader.make_lines(lambda row: show_account(PersonalizedAccountRow(*row), reader.unseal), rows)
     return AccountsReply(data=lines, total=total, offset=offset, limit=limit)
+
+
+async def iterate_accounts(
+    merchant_id: int, reader: Reader, page_size: int = PAGE_SIZE
+) -> AsyncIterator[PersonalizedAccountRow]:
+    """Yields every personalized account of a merchant, oldest first, for exports and erasure."""
+    after = (datetime.min.replace(tzinfo=UTC), b"")
+    while rows := await reader.fetch(ALL_ACCOUNTS, merchant_id, *after, page_size):
+        for row in rows:
+            account = PersonalizedAccountRow(*row)
+            after = (account.created_at, bytes(account.key))
+            yield account
 
 
 # --- the event log --------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ class PersonalizedAccount(msgspec.Struct, kw_only=True):
     account_number: str = field(name="accountNumber")
     "The number that payers transfer to."
     account_name: str = field(name="accountName")
-    "Name of the account, as it was first requested."
+    "Name of the account, as it was first requested. Empty if the person was erased."
     bank_name: str = field(name="bankName")
     "Bank of the account."
     reference: str
@@ -194,7 +194,7 @@ class AccountLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     account_number: str | UnsetType = field(name="accountNumber", default=UNSET)
     "The number that payers transfer to. Absent until the account was opened."
     account_name: str = field(name="accountName")
-    "Name of the account."
+    "Name of the account. Empty if the person was erased."
     bank_name: str | UnsetType = field(name="bankName", default=UNSET)
     "Bank of the account. Absent until the account was opened."
     date_created: str = field(name="dateCreated")
