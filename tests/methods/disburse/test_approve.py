@@ -10,10 +10,11 @@ from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, NeedsMore, Refusal, Row
 from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.references import hold_key
-from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, Transaction
+from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
+from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
 from kasuwa.ledger.chart import PENDING as HELD
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.disburse.model import JOB_DATA_DECODER, SEND, WALLET
+from kasuwa.methods.disburse.model import BATCH_PREFIX, JOB_DATA_DECODER, SEND, WALLET
 from kasuwa.methods.disburse.payout_model import (
     APPROVED,
     EXPIRE,
@@ -26,12 +27,14 @@ from kasuwa.methods.disburse.payout_model import (
 )
 from kasuwa.methods.disburse.rules.approve import (
     DECIDED,
+    NOTHING_WAITS,
     OWN_TRANSFER,
     UNKNOWN_REFERENCE,
     decide_expiry,
     decide_verdict,
     need_verdict,
 )
+from kasuwa.methods.disburse.rules.bulk_transfer import make_batch, reply_order
 from kasuwa.methods.disburse.wire import VerdictRequest
 from kasuwa.rails.ports import Answer
 from tests.methods.disburse.orders import decided, order
@@ -43,16 +46,16 @@ LATER = NOW + timedelta(hours=1)
 NO_ANSWER = Answer("", None, "")
 
 
-def by(caller: Caller, now: Any = LATER) -> Context:
+def by(caller: Caller, now: Any = LATER, number: int = 1) -> Context:
     of = merchant(payouts=PayoutPolicy(approve_above="0.00"))
-    return context(now, merchant=msgspec.structs.replace(of, caller=caller), has_webhook=True)
+    return context(now, merchant=msgspec.structs.replace(of, caller=caller), has_webhook=True, number=number)
 
 
 class Waiting:
     """A transfer that waits, with all rows that its decision wrote."""
 
-    def __init__(self) -> None:
-        self.decision = decided(order(), by(PAYER, NOW))
+    def __init__(self, number: int = 1) -> None:
+        self.decision = decided(order(orderRef=f"order-{number}"), by(PAYER, NOW, number))
         self.rows: dict[bytes, Row | None] = {row.key: row for row in self.decision.rows}
         self.row = next(row for row in self.decision.rows if isinstance(row, Transaction))
         self.approval = next(row for row in self.decision.rows if isinstance(row, TransferApproval))
@@ -141,6 +144,98 @@ def test_a_rejected_transfer_releases_its_hold_and_is_not_counted(waiting: Waiti
     assert [(event.kind, event.object_seq) for event in decision.events] == [("transfer_approval", 2), ("transfer", 3)]
     counters = [row for row in decision.rows if isinstance(row, PayoutCounter)]
     assert [(row.hour_count, row.day_count, row.day_amount) for row in counters] == [(0, 0, 0)] * 2
+
+
+# --- a bulk ---------------------------------------------------------------------------------------------------------
+
+
+BATCH_REF = f"{BATCH_PREFIX}000001000|20260105A"
+
+
+class WaitingBulk:
+    """A bulk whose orders were decided one by one, or wait."""
+
+    def __init__(self, *states: str) -> None:
+        self.rows: dict[bytes, Row | None] = {}
+        self.transfers = [Waiting(number) for number in range(1, len(states) + 1)]
+        for waiting, state in zip(self.transfers, states, strict=True):
+            is_open = state == WAITING
+            approval = msgspec.structs.replace(waiting.approval, batch_ref=BATCH_REF, state=state)
+            expiry = {} if is_open else {waiting.expiry.key: None}
+            self.rows |= {**waiting.rows, approval.key: approval, **expiry}
+        lines = [reply_order(waiting.decision.reply) for waiting in self.transfers]
+        batch = make_batch(BATCH_REF, lines, by(PAYER, NOW))
+        self.rows[batch.key] = batch
+
+    def decide(self, verdict: str) -> Decision | Refusal:
+        """Decides the bulk as the writer does: a rule sees only what it has asked for, in so many rounds."""
+        request, given = VerdictRequest(txn_ref=BATCH_REF), by(APPROVER)
+        needs, shown = need_verdict(request, given.merchant), dict[bytes, Row | None]()
+        for _ in range(1 + MAX_DECIDE_ROUNDS):
+            shown |= {key: self.rows.get(key) for _, key in needs.rows}
+            outcome = decide_verdict(verdict, request, given, LoadedRows(shown))
+            if not isinstance(outcome, NeedsMore):
+                return outcome
+            needs = outcome.needs
+        raise AssertionError("the rule asks too often")
+
+
+@pytest.mark.parametrize("verdict", [APPROVED, REJECTED])
+def test_the_same_verdict_on_a_bulk_again_is_answered_with_the_state(verdict: str) -> None:
+    bulk = WaitingBulk(verdict, verdict, verdict)
+    again = bulk.decide(verdict)
+    assert isinstance(again, Decision)
+    assert not again.changes_anything
+    assert (again.reply.status, again.reply.batch_ref) == (200, BATCH_REF)
+    assert again.reply.message == f"{verdict.capitalize()} 3 orders"
+    assert [line.txn_ref for line in again.reply.data] == [waiting.row.txn_ref for waiting in bulk.transfers]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "shown"),
+    [
+        ((PROCESSING, PROCESSING), PROCESSING),
+        ((SUCCESSFUL, SUCCESSFUL), SUCCESSFUL),
+        ((SUCCESSFUL, PROCESSING), PROCESSING),
+        ((SUCCESSFUL, FAILED), PROCESSING),
+    ],
+)
+def test_a_repeated_verdict_shows_how_far_the_orders_are(statuses: tuple[str, str], shown: str) -> None:
+    bulk = WaitingBulk(APPROVED, APPROVED)
+    for waiting, status in zip(bulk.transfers, statuses, strict=True):
+        bulk.rows[waiting.row.key] = msgspec.structs.replace(waiting.row, status=status)
+    again = bulk.decide(APPROVED)
+    assert isinstance(again, Decision)
+    assert (again.reply.txn_status, tuple(line.txn_status for line in again.reply.data)) == (shown, statuses)
+
+
+def test_of_a_bulk_decided_one_by_one_the_orders_with_this_verdict_are_answered() -> None:
+    bulk = WaitingBulk(APPROVED, REJECTED, EXPIRED, APPROVED)
+    for verdict, places in ((APPROVED, (0, 3)), (REJECTED, (1,))):
+        again = bulk.decide(verdict)
+        assert isinstance(again, Decision)
+        assert [line.txn_ref for line in again.reply.data] == [bulk.transfers[n].row.txn_ref for n in places]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "states"),
+    [(REJECTED, (APPROVED, APPROVED)), (APPROVED, (REJECTED, EXPIRED)), (REJECTED, (EXPIRED, EXPIRED))],
+)
+def test_another_verdict_on_a_decided_bulk_is_refused(verdict: str, states: tuple[str, str]) -> None:
+    assert WaitingBulk(*states).decide(verdict) is NOTHING_WAITS
+
+
+def test_orders_that_still_wait_are_decided_and_the_others_left_out() -> None:
+    bulk = WaitingBulk(APPROVED, WAITING)
+    decision = bulk.decide(APPROVED)
+    assert isinstance(decision, Decision)
+    results = list(decision.sub_decisions)
+    assert [result.reply.txn_ref for result in results if isinstance(result, Decision)] == [
+        bulk.transfers[1].row.txn_ref
+    ]
+
+
+# --- the end of the wait --------------------------------------------------------------------------------------------
 
 
 def expire(waiting: Waiting, now: Any, rows: dict[bytes, Row | None]) -> Any:

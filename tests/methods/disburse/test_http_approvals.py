@@ -189,13 +189,66 @@ def test_a_bulk_is_approved_as_a_whole_or_order_by_order(team: Team) -> None:
     assert team.decide("reject", second)["txnStatus"] == "failed"
     whole = team.decide("approve", bulk["batchRef"])
     assert (whole["batchRef"], len(whole["data"])) == (bulk["batchRef"], 2)
-    assert "No order of this bulk waits" in team.decide("approve", bulk["batchRef"])["message"]
     team.shop.put("sandbox", action="advance", minutes=1)
     states = [line["txnStatus"] for line in team.shop.verify(bulk["batchRef"])["data"]]
     assert states == ["successful", "failed", "successful", "successful"]
     again = team.shop.bulk([order, order])
     assert "cannot approve" in team.decide("approve", again["batchRef"], team.shop)["message"]
     assert team.decide("reject", again["batchRef"])["txnStatus"] == "failed"
+    assert team.shop.wallet().held == 0
+
+
+ORDER = {"amount": "100.00", "bankcode": "058", "accountnumber": "0000000000"}
+
+
+@pytest.mark.parametrize(("verdict", "other"), [("approve", "reject"), ("reject", "approve")])
+def test_the_same_verdict_on_a_bulk_again_is_answered_with_the_state(team: Team, verdict: str, other: str) -> None:
+    team.set_policy(approve_new_beneficiary=True)
+    batch_ref = team.payer.bulk([{**ORDER, "orderRef": f"again-{n}"} for n in range(3)])["batchRef"]
+    first = team.decide(verdict, batch_ref)
+    assert (first["status"], len(first["data"])) == (200, 3)
+    team.shop.put("sandbox", action="advance", minutes=1)
+    again = team.decide(verdict, batch_ref)
+    assert {name: again[name] for name in ("status", "batchRef", "message")} == {
+        name: first[name] for name in ("status", "batchRef", "message")
+    }
+    assert again["txnStatus"] == {"approve": "successful", "reject": "failed"}[verdict]
+    verified = team.shop.verify(batch_ref)["data"]
+    assert [(line["txnRef"], line["txnStatus"]) for line in again["data"]] == [
+        (line["txnRef"], line["txnStatus"]) for line in verified
+    ]
+    refused = team.decide(other, batch_ref)
+    assert (refused["status"], "No order of this bulk waits" in refused["message"]) == (104, True)
+
+
+def test_a_bulk_decided_one_by_one_is_answered_with_the_orders_of_the_verdict(team: Team) -> None:
+    team.set_policy(approve_bulk=True)
+    bulk = team.payer.bulk([{**ORDER, "orderRef": f"each-{n}"} for n in range(3)])
+    refs = [line["txnRef"] for line in bulk["data"]]
+    for verdict, reference in zip(("approve", "reject", "approve"), refs, strict=True):
+        assert team.decide(verdict, reference)["status"] == 200
+    approved, rejected = (team.decide(verdict, bulk["batchRef"]) for verdict in ("approve", "reject"))
+    assert [line["txnRef"] for line in approved["data"]] == [refs[0], refs[2]]
+    assert [line["txnRef"] for line in rejected["data"]] == [refs[1]]
+    assert (approved["txnStatus"], rejected["txnStatus"]) == ("successful", "failed")
+
+
+def test_approvals_of_a_bulk_at_the_same_time_take_effect_once(team: Team, deployment: Deployment) -> None:
+    team.set_policy(approve_bulk=True)
+    batch_ref = team.payer.bulk([{**ORDER, "orderRef": f"race-{n}"} for n in range(3)])["batchRef"]
+
+    def approve(_: int) -> Any:
+        with deployment.connect() as wire:
+            caller = MerchantClient(wire, team.shop.mid, team.approver.key)
+            return caller.put("disburse", action="approve", txnRef=batch_ref).body
+
+    with ThreadPoolExecutor(3) as pool:
+        replies = list(pool.map(approve, range(3)))
+    assert [(reply["status"], reply["message"]) for reply in replies] == [(200, "Approved 3 orders")] * 3
+    team.shop.put("sandbox", action="advance", minutes=1)
+    refs = [line["txnRef"] for line in replies[0]["data"]]
+    sent = deployment.fetch("select count(*) from posting where reference = any($1) and kind = 'transfer'", refs)
+    assert sent[0][0] == 3
     assert team.shop.wallet().held == 0
 
 

@@ -183,9 +183,10 @@ def decide_batch(
         return NeedsMore(Needs(tuple((TransferApproval, key) for key in keys)))
     found = [seen.get(TransferApproval, key) for key in keys]
     # An order that repeats one of an earlier bulk belongs to that bulk.
-    waiting = [a for a in found if a is not None and a.state == WAITING and a.batch_ref == request.txn_ref]
+    own = [approval for approval in found if approval is not None and approval.batch_ref == request.txn_ref]
+    waiting = [approval for approval in own if approval.state == WAITING]
     if not waiting:
-        return NOTHING_WAITS
+        return repeat_batch(verdict, request.txn_ref, own, seen)
     for approval in waiting:
         refusal = refuse_verdict(verdict, approval, context)
         if refusal is not None:
@@ -199,6 +200,20 @@ def decide_batch(
     )
 
 
+def repeat_batch(
+    verdict: str, batch_ref: str, approvals: list[TransferApproval], seen: LoadedRows
+) -> Decision[ApprovalReply] | Refusal | NeedsMore:
+    """Answers a verdict on a bulk of which nothing waits: with the state of the orders that were decided alike."""
+    alike = [approval for approval in approvals if approval.state == verdict]
+    if not alike:
+        return NOTHING_WAITS
+    loaded = load_transfers(alike, seen)
+    if isinstance(loaded, NeedsMore):
+        return loaded
+    lines = [reply_order(reply_transfer(transfer.row)) for transfer in loaded]
+    return Decision(reply=reply_verdicts(verdict, batch_ref, lines))
+
+
 def decide_each(verdict: str, loaded: list[WaitingTransfer], context: Context, seen: LoadedRows) -> Iterator[Decision]:
     for waiting in loaded:
         decision = apply_verdict(verdict, waiting, context, seen)
@@ -210,15 +225,19 @@ def decide_each(verdict: str, loaded: list[WaitingTransfer], context: Context, s
 
 def combine_verdicts(verdict: str, batch_ref: str, results: list[Decision | Refusal]) -> Decision:
     lines: list[OrderReply] = [result.reply for result in results if isinstance(result, Decision)]
-    status = "processing" if verdict == APPROVED else "failed"
-    reply = ApprovalReply(
+    return Decision(reply=reply_verdicts(verdict, batch_ref, lines))
+
+
+def reply_verdicts(verdict: str, batch_ref: str, lines: list[OrderReply]) -> ApprovalReply:
+    """Returns the reply of a bulk. Its status is that of its orders, or processing if these differ."""
+    statuses = {line.txn_status for line in lines}
+    return ApprovalReply(
         status=200,
-        txn_status=status,  # type: ignore[arg-type]
+        txn_status=statuses.pop() if len(statuses) == 1 else PROCESSING,  # type: ignore[arg-type]
         batch_ref=batch_ref,
         message=f"{verdict.capitalize()} {len(lines)} orders",
         data=lines,
     )
-    return Decision(reply=reply)
 
 
 def apply_verdict(verdict: str, waiting: WaitingTransfer, context: Context, seen: LoadedRows) -> Decision:
