@@ -4,7 +4,7 @@ As all payers' pages they are self-contained: inline style and script, allowed b
 script; with it, codes can be copied, the time left is counted down, and a page that waits sees the payment end.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
@@ -17,6 +17,7 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.page import Page
 from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PayLink
 from kasuwa.methods.payment.model import FACTS_DECODER
+from kasuwa.methods.payment.rules.installments import read_due_day
 from kasuwa.pages import hosted_forms, hosted_view
 from kasuwa.pages.hosted_forms import FormField
 from kasuwa.pages.hosted_view import HostedView
@@ -101,7 +102,7 @@ def shared_values(view: HostedView) -> dict[str, Any]:
     currency = view.checkout.currency
     return {
         "title": view.detail.title or f"Payment to {view.merchant_name}",
-        "amount": format_amount(view.checkout.amount, currency),
+        "amount": format_amount(view.amount_due, currency),
         "items": [
             (
                 item.name if item.quantity == 1 else f"{item.quantity} × {item.name}",
@@ -110,10 +111,34 @@ def shared_values(view: HostedView) -> dict[str, Any]:
             for item in view.detail.items
         ],
         "again": FREQUENCIES.get(view.detail.frequency, ""),
+        "later": mark_up_notes(later_notes(view)),
         "return_url": merchant_url(view),
         "logo": view.merchant.logo,
         "polls": view.step in (hosted_view.INSTRUCTIONS, hosted_view.WAITING, hosted_view.BANK_PAGE),
     }
+
+
+def later_notes(view: HostedView) -> list[str]:
+    """Returns what an installment plan charges later, a line for each date. Empty if there is nothing.
+
+    The fee of a later charge is not known yet: it is that of the tariff on its day."""
+    plan = view.installments
+    if plan is None or not plan.later_charges:
+        return []
+    fee = " and the fee" if view.bearer == "customer" else ""
+    currency = view.checkout.currency
+    lines = [
+        f"Further {format_amount(amount, currency)}{fee} on {read_due_day(due):%d %B %Y}"
+        for due, amount in plan.later_charges
+    ]
+    return ["Your card will be charged the rest in installments:", *lines]
+
+
+def mark_up_notes(notes: Sequence[str]) -> Markup:
+    """Returns notes as a paragraph with a line each, escaped. Empty if there are none.
+
+    In the templates it would take longer to compile them, which the first payer of a process waits for."""
+    return Markup('<p class="soft">{}</p>\n').format(Markup("<br>\n").join(notes)) if notes else Markup()
 
 
 def merchant_url(view: HostedView) -> str | None:
@@ -152,7 +177,7 @@ def render_step(view: HostedView, channel: str, form: PageForm = NO_FORM) -> Pag
 
 def render_choice(view: HostedView, channel: str, form: PageForm) -> Page:
     total = form.total or view.total_by(channel)
-    fee = total - view.checkout.amount
+    fee = total - view.amount_due
     values = shared_values(view) | {
         "channel": channel,
         "channels": [(name, CHANNEL_NAMES[name]) for name in view.channels],
@@ -238,14 +263,15 @@ def receipt_of(view: HostedView) -> Receipt:
     ]
     values = shared_values(view)
     items = values["items"] or ([(view.detail.title, "")] if view.detail.title else [])
-    again = FREQUENCIES.get(view.detail.frequency)
-    note = f"Your card will be charged {again}, until you or the merchant stop it." if again else ""
+    notes = later_notes(view)
+    if values["again"] and view.is_card_saved:
+        notes = [f"Your card will be charged {values['again']}, until you or the merchant stop it."]
     return Receipt(
         view.merchant_name,
         format_amount(payment.charged, currency),
         lines,
         items,
-        note,
+        notes,
         is_test=view.is_test,
         tickets=view.tickets,
     )
@@ -253,7 +279,8 @@ def receipt_of(view: HostedView) -> Receipt:
 
 def render_receipt(view: HostedView) -> Page:
     drawn = [(ticket, Markup(draw_qr_svg(ticket.code).decode())) for ticket in view.tickets]
-    values = shared_values(view) | {"receipt": receipt_of(view), "tickets": drawn}
+    receipt = receipt_of(view)
+    values = shared_values(view) | {"receipt": receipt, "notes": mark_up_notes(receipt.notes), "tickets": drawn}
     return render_hosted("hosted_receipt.html", values, view)
 
 

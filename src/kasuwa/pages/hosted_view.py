@@ -5,12 +5,13 @@ from hashlib import blake2b
 
 import msgspec
 
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
 from kasuwa.core.decision import Merchant
 from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
-from kasuwa.core.tariff import FeeClass
+from kasuwa.core.tariff import Bearer, FeeClass
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.checkout.rules.attempt import MAX_ATTEMPTS
+from kasuwa.methods.checkout.rules.attempt import MAX_ATTEMPTS, due_today
 from kasuwa.methods.payment.model import (
     ABANDONED,
     AWAITING_3DS,
@@ -18,6 +19,7 @@ from kasuwa.methods.payment.model import (
     AWAITING_PAYER,
     FACTS_DECODER,
     INITIATED,
+    InstallmentTerms,
     Payment,
     PaymentDetail,
 )
@@ -121,12 +123,33 @@ class HostedView(msgspec.Struct, frozen=True):
             return ""
         return self.attempt.row.message
 
+    @property
+    def amount_due(self) -> int:
+        """Returns what an attempt of today charges, without a fee that the payer bears."""
+        return due_today(self.checkout, self.detail, lagos_day(self.now))[0]
+
+    @property
+    def installments(self) -> InstallmentTerms | None:
+        """Returns the plan that an attempt of today starts, or that the payment has started. None if there is none."""
+        if self.checkout.state != PAID:
+            return due_today(self.checkout, self.detail, lagos_day(self.now))[1]
+        assert self.attempt is not None, "a checkout is paid by an attempt"
+        return self.attempt.detail.installments if self.is_card_saved else None
+
+    @property
+    def is_card_saved(self) -> bool:
+        """True if the newest attempt has a card that can be charged again. Without one no plan is started."""
+        return self.attempt is not None and self.attempt.payment.token is not None
+
+    @property
+    def bearer(self) -> Bearer:
+        return bearer_of(self.merchant.tariff, self.detail.bearer or None)
+
     def total_by(self, channel: str) -> int:
         """Returns what the payer pays by a channel, with the fee if the payer bears it."""
-        tariff = self.merchant.tariff
-        bearer = bearer_of(tariff, self.detail.bearer or None)
-        fee_class = fee_class_of(channel, self.checkout.currency)
-        return price_collection(tariff, fee_class, self.checkout.currency, self.checkout.amount, bearer).charged
+        tariff, currency = self.merchant.tariff, self.checkout.currency
+        fee_class = fee_class_of(channel, currency)
+        return price_collection(tariff, fee_class, currency, self.amount_due, self.bearer).charged
 
 
 def fee_class_of(channel: str, currency: str) -> FeeClass:

@@ -1,4 +1,4 @@
-"""The receipt of a payment as a PDF of one page."""
+"""The receipt of a payment as a PDF. Tickets and the dates of a long installment plan take further pages."""
 
 import io
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from kasuwa.pages.hosted_view import ShownTicket
 from kasuwa.pages.pdf_qr import draw_qr
 from kasuwa.pages.statement_files import BOLD, FONT, printable
 
-LEFT, RIGHT, TOP = 70, 525, 770
-LINE_HEIGHT = 20
+LEFT, RIGHT, TOP, BOTTOM = 70, 525, 770, 60
+LINE_HEIGHT, NOTE_HEIGHT = 20, 14
 TICKETS_PER_PAGE, TICKET_HEIGHT, QR_SIDE = 5, 145, 110
 
 
@@ -22,7 +22,7 @@ class Receipt(msgspec.Struct, frozen=True):
     total: str  # what was paid
     lines: Sequence[tuple[str, str]]  # label and value
     items: Sequence[tuple[str, str]] = ()  # what was paid for, and its amount
-    note: str = ""
+    notes: Sequence[str] = ()  # on later charges, a line each
     is_test: bool = False
     tickets: Sequence[ShownTicket] = ()
 
@@ -55,14 +55,23 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
             canvas.drawString(LEFT, y, printable(label, 60))
             canvas.drawRightString(RIGHT, y, printable(value, 60))
             y -= LINE_HEIGHT
-    if receipt.note:
-        canvas.setFont(FONT, 10)
-        canvas.drawString(LEFT, y - 10, printable(receipt.note, 90))
+    draw_notes(canvas, receipt.notes, y - 10)
     if receipt.tickets:
         draw_tickets(canvas, receipt.tickets)
     canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+def draw_notes(canvas: Any, notes: Sequence[str], y: int) -> None:
+    """Draws notes from a height on down, and on further pages if there are many."""
+    for note in notes:
+        if y < BOTTOM:
+            canvas.showPage()
+            y = TOP
+        canvas.setFont(FONT, 10)
+        canvas.drawString(LEFT, y, printable(note, 90))
+        y -= NOTE_HEIGHT
 
 
 def draw_tickets(canvas: Any, tickets: Sequence[ShownTicket]) -> None:

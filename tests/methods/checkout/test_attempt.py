@@ -1,5 +1,7 @@
 """Attempts to pay a checkout, as pure decisions: at most one succeeds. Contract: payment#checkout-attempts"""
 
+from datetime import date
+
 import msgspec
 import pytest
 
@@ -296,6 +298,34 @@ def test_an_installment_checkout_that_is_paid_a_day_later_takes_what_fell_due() 
     paying = checkout.pay()
     assert paying.payment.charged == 50_500
     assert checkout.payments.plan().kind == "instalment"
+
+
+@pytest.mark.parametrize(
+    ("today", "due", "later"),
+    [
+        (date(2026, 1, 5), 25_000, [("2026-01-06", 25_500), ("2026-02-05", 49_500)]),
+        (date(2026, 1, 6), 50_500, [("2026-02-05", 49_500)]),
+        (date(2026, 2, 4), 50_500, [("2026-02-05", 49_500)]),
+        (date(2026, 2, 6), 100_000, []),
+    ],
+)
+def test_what_is_due_today_counts_the_dates_that_have_passed(
+    today: date, due: int, later: list[tuple[str, int]]
+) -> None:
+    schedule = {"05-01-2026": "25", "06-01-2026": "25.5", "05-02-2026": "49.5"}
+    checkout = InMemoryCheckout(amount=None, installment={"total": "1000.00", "payment_schedule": schedule})
+    amount, plan = attempt.due_today(checkout.row, checkout.detail, today)
+    assert plan is not None
+    assert (amount, [(day[:10], part) for day, part in plan.later_charges]) == (due, later)
+
+
+def test_parts_that_round_to_nothing_when_they_fall_due_together_leave_the_amount() -> None:
+    days = ("05-01-2026", "06-01-2026", "07-01-2026", "08-01-2026", "05-02-2026")
+    parts = ("24.8333", "24.8333", "24.8333", "24.8333", "0.6668")
+    checkout = InMemoryCheckout()
+    detail = msgspec.structs.replace(checkout.detail, installment_total=6, schedule=dict(zip(days, parts, strict=True)))
+    first = attempt.due_today(checkout.row, detail, date(2026, 1, 5))[0]
+    assert (first, attempt.due_today(checkout.row, detail, date(2026, 1, 8))) == (1, (checkout.row.amount, None))
 
 
 # --- sources ------------------------------------------------------------------------------------------------------

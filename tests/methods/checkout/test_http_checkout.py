@@ -9,6 +9,7 @@ import pytest
 from kasuwa.core.merchant import read_logo
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import DECLINED_CARD, OK_CARD, Payer, open_checkout, verify
+from tests.pages.pdf_text import read_pdf_pages
 from tests.running import Deployment
 from tests.simulate.processes import wait_until
 
@@ -186,6 +187,32 @@ def test_a_card_with_a_higher_fee_is_charged_after_the_payer_has_seen_it(shop: M
     payer.send("otp", otp="123456")
     assert payer.heading == "Payment successful"
     assert verify(shop, begun["txnRef"])["chargedAmount"] == shown / 100
+
+
+def test_overdue_installments_are_no_fee_and_the_rest_is_named(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
+    shop = open_shop(now="2026-01-30T09:30:00+01:00")
+    schedule = {"30-01-2026": 20, "05-02-2026": 40, "20-02-2026": 40}
+    plan = {"payment_schedule": schedule, "total": "1500.00"}
+    begun = open_checkout(shop, amount=None, installment=plan, expires="2026-02-25T00:00:00Z")
+    shop.advance(days=13)
+    payer = Payer(shop, begun["checkoutURL"], deployment.port)
+    rest = "Further NGN\N{NO-BREAK SPACE}600.00 on 20 February 2026"
+    payer.open("/card")
+    assert "Pay NGN\N{NO-BREAK SPACE}900.00</button>" in payer.html
+    assert (rest in payer.html, "a fee of" in payer.html) == (True, False)
+    payer.send("pay", number=OK_CARD, expiry="12/30", cvv="000")
+    assert payer.heading == "Enter the code from your bank", "the total is the one that the page has shown"
+    payer.send("otp", otp="123456")
+    assert (payer.heading, rest in payer.html) == ("Payment successful", True)
+    [drawn] = read_pdf_pages(payer.open("/receipt.pdf").raw)
+    assert rest.replace("\N{NO-BREAK SPACE}", " ") in drawn
+    assert verify(shop, begun["txnRef"])["chargedAmount"] == 900.0
+    shop.advance(days=8)
+    [kept] = shop.put("resources", inquire="installments").body
+    assert (kept["paid"], kept["state"]) == ("1500.00", "finished")
+    payer.close()
 
 
 def test_a_payer_can_change_the_way_to_pay(shop: MerchantClient, visit: Visit) -> None:

@@ -69,6 +69,7 @@ from kasuwa.methods.payment.model import (
     KIND,
     QUERY,
     RAIL_CALL_STAGES,
+    InstallmentTerms,
     Payment,
     SavedCard,
     payment_key,
@@ -78,7 +79,7 @@ from kasuwa.methods.payment.model import OPEN as OPEN_SESSION
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.methods.payment.rules.channels import MOBILE_MONEY_PROVIDERS
 from kasuwa.methods.payment.rules.charge_card import decide_charge, need_payment, submit_code
-from kasuwa.methods.payment.rules.check_request import need_split
+from kasuwa.methods.payment.rules.check_request import need_split, read_installment_terms
 from kasuwa.methods.payment.rules.collect import PAYMENT_CHANNELS
 from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts
 from kasuwa.methods.payment.rules.on_rail_answer import ABANDONED_OUTCOME
@@ -311,6 +312,15 @@ def installment_of(detail: CheckoutDetail, today: date) -> Installment:
         name = today.strftime("%d-%m-%Y") if passed else day
         due[name] = PercentOrAmount(part) if name not in due else add_parts(due[name], part)
     return Installment(payment_schedule=due, total=Amount(detail.installment_total))
+
+
+def due_today(checkout: Checkout, detail: CheckoutDetail, today: date) -> tuple[int, InstallmentTerms | None]:
+    """Returns what an attempt of today charges, without a fee, and the plan that it starts, or None."""
+    if not detail.schedule:
+        return checkout.amount, None
+    planned = read_installment_terms(installment_of(detail, today), None, today)
+    # Parts of less than a naira may be rounded to nothing when they fall due together: the attempt names the reason.
+    return (checkout.amount, None) if isinstance(planned, list) else planned
 
 
 def add_parts(first: str, second: str) -> PercentOrAmount:

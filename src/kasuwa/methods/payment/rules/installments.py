@@ -5,7 +5,7 @@ at once, one after the other. A date whose retries have all failed is not charge
 Contract: payment#installment
 """
 
-from datetime import datetime
+from datetime import date, datetime
 
 import msgspec
 
@@ -97,14 +97,15 @@ def reply_installment_plan(plan: Plan, unseal: Unsealer) -> InstallmentReply:
     missed = missed_cycles(plan)
     lines = [
         InstallmentLine(
-            date=day_text(datetime.fromisoformat(due)),
+            date=day_text(read_due_day(due)),
             amount=format_minor(amount),
             paid=n < done and n + 1 not in missed,
         )
         for n, (due, amount) in enumerate(terms.later_charges)
     ]
     if first:
-        lines.insert(0, InstallmentLine(date=day_text(plan.created_at), amount=format_minor(first), paid=True))
+        began = day_text(lagos_day(plan.created_at))
+        lines.insert(0, InstallmentLine(date=began, amount=format_minor(first), paid=True))
     return InstallmentReply(
         id=plan.plan_id,
         state=plan.state,
@@ -120,5 +121,10 @@ def reply_installment_plan(plan: Plan, unseal: Unsealer) -> InstallmentReply:
     )
 
 
-def day_text(time: datetime) -> str:
-    return f"{lagos_day(time):%d-%m-%Y}"
+def read_due_day(due: str) -> date:
+    """Returns the day of a due time as the terms of a plan have it."""
+    return lagos_day(datetime.fromisoformat(due))
+
+
+def day_text(day: date) -> str:
+    return f"{day:%d-%m-%Y}"
