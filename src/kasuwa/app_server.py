@@ -16,6 +16,7 @@ from kasuwa.observe import log
 from kasuwa.pages.checkout import CheckoutPayments, PageReads
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
 from kasuwa.pages.invoice_pages import InvoicePages
+from kasuwa.pages.render import compile_templates
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.pages.statements import StatementPages
 from kasuwa.pages.ticket_pages import TicketPages
@@ -115,7 +116,8 @@ def make_server(
         vendors=services.deployment.vendors,
         take=make_page_throttle(services.settings, limits),
     )
-    pages = CheckoutPages(checkout, InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
+    kinds = (InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
+    pages = CheckoutPages(checkout, *kinds, prepare=BuiltOnce(compile_templates).read)
     proxies = trusted_proxies_of(services.settings)
     parts = ServerServices(
         routes=make_routes(services.methods),

@@ -8,6 +8,7 @@ import pytest
 from kasuwa.core.page import Page
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.pages.checkout_view import CheckoutView
+from kasuwa.pages.render import TEMPLATES, compile_templates
 from kasuwa.pages.router import MAX_FORM_FIELDS, OTP_REQUIRED, CheckoutPages, read_form
 from tests.pages.fake_checkout import ADDRESS, RIGHT_CODE, InMemoryCheckout, make_view
 
@@ -18,6 +19,20 @@ def visit(checkout: InMemoryCheckout, verb: str = "GET", path: str = ADDRESS, fo
 
 def send(checkout: InMemoryCheckout, **fields: str) -> Page:
     return visit(checkout, "POST", ADDRESS, urlencode(fields).encode())
+
+
+def test_templates_are_compiled_before_a_page_is_made() -> None:
+    checkout, cache, compiled = InMemoryCheckout(make_view()), TEMPLATES.cache, []
+    assert cache is not None
+
+    async def prepare() -> None:
+        cache.clear()
+        await asyncio.to_thread(compile_templates)
+        compiled.append({name for _, name in cache})
+
+    pages = CheckoutPages(checkout, prepare=prepare)
+    assert asyncio.run(pages.serve("GET", ADDRESS, b"")).http == 200
+    assert compiled == [set(TEMPLATES.list_templates(extensions=["html"]))]
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,7 @@ def later_notes(view: HostedView) -> list[str]:
 
 
 def mark_up_notes(notes: Sequence[str]) -> Markup:
-    """Returns notes as a paragraph with a line each, escaped. Empty if there are none.
-
-    In the templates it would take longer to compile them, which the first payer of a process waits for."""
+    """Returns notes as a paragraph with a line each, escaped. Empty if there are none."""
     return Markup('<p class="soft">{}</p>\n').format(Markup("<br>\n").join(notes)) if notes else Markup()
 
 

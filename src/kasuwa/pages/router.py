@@ -10,7 +10,7 @@ The token is the only credential. There are no cookies and no session, so that a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 from urllib.parse import parse_qs
 
@@ -73,15 +73,22 @@ class HostedPages(Protocol):
 
 
 class CheckoutPages:
-    """Routes requests below /pay/. Never raises: errors become pages. `hosted` are asked first, in order."""
+    """Routes requests below /pay/. Never raises: errors become pages. `hosted` are asked first, in order.
 
-    def __init__(self, checkout: Checkout, *hosted: HostedPages) -> None:
+    `prepare` is awaited before each page: it has the templates compiled once, off the event loop."""
+
+    def __init__(
+        self, checkout: Checkout, *hosted: HostedPages, prepare: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._checkout = checkout
         self._hosted = hosted
+        self._prepare = prepare
 
     async def serve(self, method: str, path: str, form: bytes, address: str = "") -> Page:
         progress = RequestProgress()
         try:
+            if self._prepare is not None:
+                await self._prepare()
             for pages in self._hosted:
                 page = await pages.serve(method, path, read_form(form), address, progress)
                 if page is not None:
