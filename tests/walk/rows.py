@@ -137,6 +137,7 @@ SETS_ENDPOINT = frozenset({"resources-resend", "sandbox-webhook"})
 
 # Rows that decide a transfer which waits for approval.
 NEEDS_WAITING = frozenset({"disburse-approve", "disburse-reject"})
+POLICY_TRIES = 30
 
 # Nothing is due on the day of creation: the saved card is only confirmed.
 LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030": "500.00"}, "total": "1500.00"}
@@ -226,6 +227,12 @@ def make_waiting_transfer(shop: MerchantClient) -> RawReply:
     payer = MerchantClient(shop.connection, shop.mid, made["key"])
     order = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
     waiting = payer.send_fields("disburse", order)
+    # The process that answers may be another than the one that set the policy, and knows it within a second.
+    for _ in range(POLICY_TRIES):
+        if waiting.body["txnStatus"] == "pending":
+            break
+        time.sleep(0.1)
+        waiting = payer.send_fields("disburse", order)
     shop.put("sandbox", action="payout_policy")
     return waiting
 
