@@ -112,13 +112,13 @@ def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
         new.fees.vat,
         new.fees.duty,
         new.status,
-        None,
+        None,  # code
         new.message,
         new.digest,
         NO_DETAIL if new.detail is None else encode_text(new.detail),
         begin_trail(context.now, "requested"),
         context.now,
-        None,
+        None,  # final_at
         new.rail,
         context.find_rail_account(new.rail) if new.rail_account is None else new.rail_account,
     )

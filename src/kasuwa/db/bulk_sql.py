@@ -177,6 +177,6 @@ def take_key(row: Row) -> tuple[bytes]:
     return (row.key,)
 
 
-def encode_rows(columns: Columns, rows: list[tuple[Any, ...]]) -> str:
+def encode_rows(rows: list[tuple[Any, ...]]) -> str:
     """Encodes the rows of a part for `Columns.rows_sql`: as one array, each row as an array of its values."""
     return msgspec.json.encode(rows).decode()

@@ -161,6 +161,7 @@ class CustomerRows:
     """The rows that belong to a customer: JSON texts to export, and keys to erase, by kind."""
 
     def __init__(self) -> None:
+        self.disputes = DisputeRows()
         self.records: dict[str, list[str]] = {
             "transaction": [],
             "payment": [],
@@ -172,9 +173,8 @@ class CustomerRows:
             "payment": [],
             "plan": [],
             "saved_card": [],
-            **DisputeRows().keys,
+            **self.disputes.keys,
         }
-        self.disputes = DisputeRows()
         self.payment_refs: list[str] = []
 
 

@@ -47,7 +47,7 @@ class WriteStatements:
 
     def encode_rows(self, columns: Columns, rows: list[tuple[Any, ...]]) -> str:
         """Encodes the rows of a part."""
-        return encode_rows(columns, rows)
+        return encode_rows(rows)
 
     def write_values(self, merchant_id: int) -> tuple[Any, ...]:
         """Returns the parameters of `write` that name the merchant of the batch."""
