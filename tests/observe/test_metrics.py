@@ -1,6 +1,11 @@
 """What a process counts, in memory and on its board; and how it reads once it is scraped."""
 
+import asyncio
 import os
+import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from prometheus_client.exposition import generate_latest
@@ -18,7 +23,7 @@ from kasuwa.observe.metrics import (
     SharedCounters,
     sum_counters,
 )
-from kasuwa.web.scrape import ScrapeCollector, buckets
+from kasuwa.web.scrape import MetricsEndpoint, ScrapeCollector, buckets
 
 SPREAD = MetricSpec("spread", "", (), (1.0, 5.0))
 
@@ -121,3 +126,30 @@ def test_an_unreachable_database_is_shown_with_the_other_metrics() -> None:
     assert "kasuwa_database_up 0.0" in output
     assert 'kasuwa_part_starts_total{part="worker"} 2.0' in output
     assert not any(line.startswith("kasuwa_jobs") for line in output)
+
+
+class ThreadRecorder:
+    """Counters that record which thread reads them."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+
+    def __iter__(self) -> Iterator[SharedCounters]:
+        self.threads.append(threading.get_ident())
+        return iter((SharedCounters("api-1"),))
+
+
+def test_a_scrape_is_encoded_off_the_event_loop() -> None:
+    counters, replies = ThreadRecorder(), []
+
+    async def look() -> Backlog:
+        return Backlog({}, 0, 0, 0)
+
+    def respond(status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        replies.append((status, b"kasuwa_database_up 1.0" in body))
+
+    scope: Any = SimpleNamespace(path="/metrics", method="GET", headers={})
+    asyncio.run(MetricsEndpoint(counters, look).__rsgi__(scope, SimpleNamespace(response_bytes=respond)))
+    assert replies == [(200, True)]
+    assert counters.threads
+    assert threading.get_ident() not in counters.threads
