@@ -1,10 +1,12 @@
 """The row cache of a writer changes how much it reads, and nothing else.
 
 The toy writer below works like the real one: it decides a batch on cached rows while the one before is not yet
-committed, commits only if no merchant's version has changed, and otherwise decides again on rows from the database.
+committed, commits only if no merchant's version has changed, and otherwise decides again on rows from the database. It
+takes rows that a request is to create to be absent, and decides again if one exists.
 Another process may write at any moment. The commits must be the same as without a cache.
 """
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -14,9 +16,9 @@ from hypothesis import strategies as st
 
 from kasuwa.core.decision import Needs, Row
 from kasuwa.db.batch import BatchState, Submission
-from kasuwa.db.row_cache import RowCache
+from kasuwa.db.row_cache import REPEATING_BATCHES, RowCache
 from tests.db.invariants import anything, check_invariants, funded, submissions
-from tests.db.memory_database import MemoryDatabase, visible_result
+from tests.db.memory_database import MemoryDatabase, visible_result, wallet_of
 from tests.db.toy import WALL, WORLD, ToyRequest, submission
 from tests.hypothesis_settings import without_deadline
 
@@ -31,10 +33,13 @@ class Remembering(MemoryDatabase):
         super().__init__()
         self.memory = memory
         self.reads = 0
+        self.are_rows_new = False
 
     def fetch(self, state: BatchState, made: Submission, needs: Needs) -> None:
         unknown: dict[type[Row], dict[bytes, None]] = {}
         self.memory.load_rows(state, state.request_rows(made, needs), unknown)
+        if self.are_rows_new and self.memory.expects_new_rows(made.merchant.merchant_id):
+            state.assume_absent(needs, unknown)
         for key in (key for keys in unknown.values() for key in keys):
             self.reads += 1
             state.add_fetched_rows([key], [self.rows[key]] if key in self.rows else [])
@@ -49,6 +54,7 @@ class Writer:
         self.pending: tuple[BatchState, list[Submission], Answers] | None = None
         self.log: list[tuple[list[Submission], Answers]] = []
         self.on_memory = 0
+        self.repeats = 0
 
     def take(self, batch: list[Submission]) -> None:
         merchants = {made.merchant.merchant_id for made in batch}
@@ -56,16 +62,26 @@ class Writer:
         if self.memory.can_decide(merchants):
             state = BatchState(WORLD, WALL)
             self.memory.load_states(state, merchants)
+            self.database.are_rows_new = True
             self.database.fill(state, batch)
             answers = [visible_result(result) for result in self.database.decide(state, batch)]
+            self.database.are_rows_new = False
+            unproven = [key for keys in state.take_unproven_rows().values() for key in keys]
+            if any(key in self.database.rows for key in unproven):
+                self.expect_repeats(merchants)
+                state = None
         if not self.settle() or state is None:
             self.take_locked(batch)
             return
         self.memory.remember_batch(state)
         self.pending = (state, batch, answers)
 
+    def expect_repeats(self, merchants: Iterable[int]) -> None:
+        self.repeats += 1
+        self.memory.expect_repeats(merchants)
+
     def settle(self) -> bool:
-        """Commits the batch before, if no merchant's version has changed."""
+        """Commits the batch before, if no merchant's version has changed and its new rows do not exist."""
         if self.pending is None:
             return True
         (state, batch, answers), self.pending = self.pending, None
@@ -73,12 +89,15 @@ class Writer:
             self.database.book(merchant_id).version == state.expected_versions[merchant_id]
             for merchant_id in state.merchant_states
         ):
-            self.database.commit(state)
-            self.memory.forget_closed(state)
-            self.log.append((batch, answers))
-            self.on_memory += 1
-            return True
-        self.memory.mark_contended(state.merchant_states)
+            if not any(key in self.database.rows for key in state.inserted_rows):
+                self.database.commit(state)
+                self.memory.forget_closed(state)
+                self.log.append((batch, answers))
+                self.on_memory += 1
+                return True
+            self.expect_repeats(state.merchant_states)
+        else:
+            self.memory.mark_contended(state.merchant_states)
         self.memory.forget_all()
         self.take_locked(batch)
         return False
@@ -195,3 +214,51 @@ def test_a_cache_stops_deciding_for_a_while_after_another_process_wrote() -> Non
     for _ in range(40):
         writer.take([submission(ToyRequest("fund"))])
     assert writer.memory.can_decide([1])
+
+
+def test_new_rows_are_not_read() -> None:
+    writer = opened()
+    for verb in ("fund", "spend"):  # opens all accounts
+        writer.take([submission(ToyRequest(verb))])
+    before = writer.database.reads
+    for ref in "abc":
+        writer.take([submission(ToyRequest("start", ref=ref))])
+    writer.settle()
+    assert writer.database.reads == before
+    assert [answers[0][0] for _, answers in writer.log] == ["done"] * 5
+    assert writer.repeats == 0
+
+
+@pytest.mark.parametrize(
+    ("again", "amount", "answer"),
+    [("start", 100, "done"), ("start", 7, "refused"), ("refuse", 100, "refused"), ("crash", 100, "broken")],
+)
+def test_a_row_that_exists_is_found_whatever_the_rule_makes_of_its_absence(
+    again: str, amount: int, answer: str
+) -> None:
+    """The ticket has ended, so the cache does not have it. It was started before: the wallet is empty now."""
+    writer = opened()
+    for verb in ("start", "finish"):
+        writer.take([submission(ToyRequest(verb))])
+    writer.settle()
+    balance = wallet_of(writer.database).posted
+    writer.take([submission(ToyRequest("spend", amount=balance))])
+    writer.settle()
+    writer.take([submission(ToyRequest(again, amount=amount))])
+    writer.settle()
+    assert [answers[0][0] for _, answers in writer.log] == ["done", "done", "done", answer]
+    assert writer.repeats == 1
+    assert not writer.memory.expects_new_rows(1)
+    check_invariants(writer.database)
+
+
+def test_after_a_repeat_new_rows_are_read_first_for_a_while() -> None:
+    memory = RowCache()
+    memory.expect_repeats([1])
+    state = BatchState(WORLD, WALL)
+    state.add_merchant_state(funded().book(1))
+    for _ in range(REPEATING_BATCHES):
+        assert not memory.expects_new_rows(1)
+        assert memory.expects_new_rows(2)
+        memory.remember_batch(state)
+    assert memory.expects_new_rows(1)

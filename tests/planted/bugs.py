@@ -2,12 +2,13 @@
 
 A bug replaces one text that occurs once in a file below src/kasuwa. `python -m tests.planted` plants each in a copy of
 the sources and runs its test, which must fail there (`make planted`). When the code changes, tests/planted/test_bugs.py
-says which bugs no longer fit. Further bugs are in bugs_of_proofs.py and bugs_of_office.py.
+says which bugs no longer fit. Further bugs are in the files bugs_of_*.py.
 """
 
 from tests.planted.bug import Bug
 from tests.planted.bugs_of_office import OFFICE
 from tests.planted.bugs_of_proofs import KEYS, PROOFS, RECONCILIATION
+from tests.planted.bugs_of_secrets import SECRETS
 
 MONEY = (
     Bug(
@@ -125,6 +126,13 @@ WRITER = (
         "            fail_all(batch, DatabaseUnreachable(is_outcome_unknown=False))",
         "db/test_writer_faults.py"
         "::test_a_commit_lost_in_an_outage_beyond_the_timeout_has_an_unknown_outcome[on memory]",
+    ),
+    Bug(
+        "a repeat is refused as if the first request had never come",
+        "db/locked_batch.py",
+        "    if existing:\n        raise",
+        "    if len(existing) > len(results):\n        raise",
+        "db/test_new_rows.py::test_a_repeat_is_not_refused_because_the_wallet_is_empty_now",
     ),
     Bug(
         "a transaction goes on upon a new connection",
@@ -413,79 +421,6 @@ PAYMENTS = (
         "voided = tuple(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=key) for key in held)",
         "voided = tuple(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=key) for key in held[:1])",
         "methods/disburse/test_payouts.py::test_a_failure_releases_both_holds_and_posts_the_extra_group",
-    ),
-)
-
-SECRETS = (
-    Bug(
-        "the list of transactions has those of other merchants",
-        "methods/transactions/store.py",
-        'OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id = u.merchant"',
-        'OF_MERCHANT = f"select {COLUMNS} from transaction t where t.merchant_id > 0"',
-        "walk/test_tenancy.py::test_a_list_shows_nothing_of_another_merchant",
-    ),
-    Bug(
-        "verify finds another merchant's transfer",
-        "methods/disburse/store.py",
-        "where t.merchant_id = $2 and t.txn_ref = $3 and t.kind = any($4)",
-        "where t.txn_ref = $3 and t.kind = any($4)",
-        "test_tidy.py::test_stores_only_read_and_only_their_own_merchants_rows",
-    ),
-    Bug(
-        "the text of an error is logged",
-        "observe/log.py",
-        'found: dict[str, object] = {"error": type(error).__name__, "places": places}',
-        'found: dict[str, object] = {"error": repr(error), "places": places}',
-        "observe/test_error_texts.py::test_a_rule_that_raises_in_a_request",
-    ),
-    Bug(
-        "a saved card's ciphertext is not bound to its token",
-        "methods/payment/model.py",
-        'return f"saved_card.sealed {token}"',
-        'return "saved_card.sealed"',
-        "methods/payment/test_sealed_cards.py::test_a_plan_charge_does_not_decrypt_a_swapped_card",
-    ),
-    Bug(
-        "a BVN is not bound to its client",
-        "methods/clients/rules/manage_client.py",
-        'return f"client.bvn_sealed {client_id}"',
-        'return "client.bvn_sealed"',
-        "walk/test_sealed_columns.py::test_what_is_sealed_in_one_row_does_not_open_in_another",
-    ),
-    Bug(
-        "card numbers with spaces are not masked",
-        "core/masking.py",
-        r"(?:[ .\-]?[0-9]){12,18}",
-        r"(?:[0-9]){12,18}",
-        "core/test_masking.py::test_a_card_number_is_masked_wherever_it_stands",
-    ),
-    Bug(
-        "the session that waited for the code stays valid after it",
-        "console/signing_in.py",
-        "        if visit.session is not None:\n            await console_sessions.end(",
-        "        if visit.session is None:\n            await console_sessions.end(",
-        "console/test_signing_in.py::test_with_a_second_factor_the_password_alone_opens_nothing",
-    ),
-    Bug(
-        "a form of the console needs no CSRF token",
-        "console/server.py",
-        "is_valid = isinstance(token, str) and is_equal_constant_time(token.encode(), visit.csrf_token.encode())",
-        "is_valid = isinstance(token, str)",
-        "console/test_signing_in.py::test_forms_of_a_signed_in_user_need_their_csrf_token",
-    ),
-    Bug(
-        "a merchant's rate limit is shared by all",
-        "web/rate_limit.py",
-        "bucket = self._buckets.get(merchant_id)",
-        "bucket = next(iter(self._buckets.values()), None)",
-        "web/test_settings.py::test_a_rate_is_one_merchants_own",
-    ),
-    Bug(
-        "an event that was to be signed badly is signed well",
-        "core/events.py",
-        'signing_keys = [b"not " + key for key in keys] if has_bad_signature else keys',
-        "signing_keys = keys",
-        "work/test_delivery.py::test_a_badly_signed_event_fails_both_of_its_signatures",
     ),
 )
 

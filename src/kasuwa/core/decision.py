@@ -136,10 +136,14 @@ class Context(msgspec.Struct):
 
 
 class Needs(msgspec.Struct):
-    """The rows (by table and key) and accounts (by name) that are loaded and locked before a rule runs."""
+    """The rows (by table and key) and accounts (by name) that are loaded and locked before a rule runs.
+
+    `new_keys` are keys among `rows` under which the rule creates a row unless there is one. It is a hint: the writer
+    need not read them first, because creating a row that exists fails (docs/decisions/0072)."""
 
     rows: tuple[tuple[type[Row], bytes], ...] = ()
     accounts: tuple[str, ...] = ()
+    new_keys: tuple[bytes, ...] = ()
 
 
 class LoadedRows:

@@ -132,6 +132,8 @@ class BatchState:
         self.expected_versions: dict[int, int] = {}
         self.entropy_slots = EntropySlots()
         self.requested_keys: dict[Submission, dict[bytes, type[Row]]] = {}
+        # Row types by key: rows that were not read because they are to be created.
+        self.assumed_absent: dict[bytes, type[Row]] = {}
 
     # --- rows to decide on ---------------------------------------------------------------------------------
 
@@ -144,6 +146,25 @@ class BatchState:
         for name in needs.accounts:
             requested[account_key(merchant_id, name)] = Account
         return requested
+
+    def assume_absent(self, needs: Needs, missing_keys: dict[type[Row], dict[bytes, None]]) -> None:
+        """Takes the new rows of a submission to be absent, and removes their keys from those to be read."""
+        for kind, key in needs.rows:
+            if key in needs.new_keys and key in missing_keys.get(kind, ()):
+                del missing_keys[kind][key]
+                self.rows[key] = None
+                self.assumed_absent[key] = kind
+
+    def take_unproven_rows(self) -> dict[type[Row], dict[bytes, None]]:
+        """Returns the keys of rows that were taken to be absent and that no decision creates, by table.
+
+        A row that is created need not be read: the write fails if it exists."""
+        unproven: dict[type[Row], dict[bytes, None]] = {}
+        for key, kind in self.assumed_absent.items():
+            if key not in self.inserted_rows:
+                unproven.setdefault(kind, {})[key] = None
+        self.assumed_absent.clear()
+        return unproven
 
     def add_fetched_rows(self, requested_keys: Iterable[bytes], rows: list[Row]) -> None:
         """Adds rows read from the database. A requested key without a row is stored as None."""

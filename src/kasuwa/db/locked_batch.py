@@ -49,6 +49,14 @@ PendingBatch = list[PendingSubmission]
 GetConnection = Callable[[], Awaitable[Connection]]
 
 
+class NewRowExists(Exception):
+    """A row that was taken to be absent exists. The batch must be decided again with what is in the database."""
+
+    def __init__(self, merchants: set[int]) -> None:
+        super().__init__("a row that was taken to be absent exists")
+        self.merchants = merchants
+
+
 class LockedBatchRunner:
     """Runs batches on one session.
 
@@ -187,12 +195,18 @@ async def fetch_and_decide(
     get_connection: GetConnection,
     submissions: list[Submission],
     statements: WriteStatements = ON_ONE_SERVER,
+    *,
+    are_rows_new: bool = False,
 ) -> list[Result]:
     """Fetches what the submissions need and decides them in order. Those that return NeedsMore are decided again.
 
+    With `are_rows_new`, the rows that submissions are to create (`Needs.new_keys`) are taken to be absent: most are,
+    and reading them costs a round trip. If one exists, either the write fails, or no decision creates it: then it is
+    read afterwards, and NewRowExists is raised (docs/decisions/0072).
+
     A long batch is decided in time slices. That is safe: no other task uses the state, and the rows are locked or
     their versions are checked by the write."""
-    fetch = partial(fetch_needed_rows, state, cache, get_connection, statements)
+    fetch = partial(fetch_needed_rows, state, cache, get_connection, statements, are_rows_new=are_rows_new)
     await fetch((submission, submission.needs) for submission in submissions)
     results = await run_in_slices(decide_batch(state, submissions))
     for _ in range(MAX_DECIDE_ROUNDS):
@@ -205,7 +219,13 @@ async def fetch_and_decide(
             results[n] = await run_in_slices(state.decide(submissions[n]))
     else:
         failure = RuleFailure(RuntimeError("a rule returned NeedsMore too often"))
-        return [failure if isinstance(result, NeedsMore) else result for result in results]
+        results = [failure if isinstance(result, NeedsMore) else result for result in results]
+    unproven = state.take_unproven_rows()
+    existing = [
+        row for kind, keys in unproven.items() for row in await read_rows(state, get_connection, statements, kind, keys)
+    ]
+    if existing:
+        raise NewRowExists({row.merchant_id for row in existing})
     return results
 
 
@@ -215,15 +235,29 @@ async def fetch_needed_rows(
     get_connection: GetConnection,
     statements: WriteStatements,
     wanted: Iterable[tuple[Submission, Needs]],
+    *,
+    are_rows_new: bool,
 ) -> None:
     """Adds the needed rows to the state: from the cache, and the others with one query per table."""
     unknown: dict[type[Row], dict[bytes, None]] = {}
     for submission, needs in wanted:
         cache.load_rows(state, state.request_rows(submission, needs), unknown)
+        if are_rows_new and needs.new_keys and cache.expects_new_rows(submission.merchant.merchant_id):
+            state.assume_absent(needs, unknown)
     for kind, keys in unknown.items():
-        values = (concat_keys(keys), *statements.select_values(kind, min(state.merchant_states)))
-        records = await (await get_connection()).fetch(statements.select(kind), *values)
-        state.add_fetched_rows(keys, [kind(*record) for record in records])
+        if keys:
+            state.add_fetched_rows(keys, await read_rows(state, get_connection, statements, kind, keys))
+
+
+async def read_rows(
+    state: BatchState,
+    get_connection: GetConnection,
+    statements: WriteStatements,
+    kind: type[Row],
+    keys: Iterable[bytes],
+) -> list[Row]:
+    values = (concat_keys(keys), *statements.select_values(kind, min(state.merchant_states)))
+    return [kind(*record) for record in await (await get_connection()).fetch(statements.select(kind), *values)]
 
 
 # --- answering ------------------------------------------------------------------------------------------------------

@@ -20,6 +20,9 @@ MAX_ROWS = 20_000
 # When another session wrote a merchant it will likely do so again. For this many batches the merchant is locked and
 # read before deciding, instead of deciding from the cache in vain.
 CONTENDED_BATCHES = 16
+# A merchant that repeated a request will likely repeat others. For this many batches the rows that its requests would
+# create are read before deciding, instead of deciding in vain.
+REPEATING_BATCHES = 1_000
 
 
 class RowCache:
@@ -27,6 +30,7 @@ class RowCache:
         self._merchant_states: dict[int, MerchantState] = {}
         self._rows: dict[bytes, Row | None] = {}
         self._contended: dict[int, int] = {}
+        self._repeating: dict[int, int] = {}
 
     def can_decide(self, merchants: Iterable[int]) -> bool:
         """Returns whether all these merchants can be decided from the cache, without locking first."""
@@ -65,9 +69,7 @@ class RowCache:
             self._contended[merchant_state.merchant_id] = CONTENDED_BATCHES
             self.forget_merchants([merchant_state.merchant_id])
         elif merchant_state.merchant_id in self._contended:
-            self._contended[merchant_state.merchant_id] -= 1
-            if not self._contended[merchant_state.merchant_id]:
-                del self._contended[merchant_state.merchant_id]
+            self._count_down(self._contended, merchant_state.merchant_id)
 
     def remember_batch(self, state: BatchState) -> None:
         """Caches what a batch decided, before its commit: the next batch is decided on top of it."""
@@ -75,6 +77,8 @@ class RowCache:
             self.forget_all()
         for merchant_id, merchant_state in state.merchant_states.items():
             self._merchant_states[merchant_id] = merchant_state
+            if merchant_id in self._repeating:
+                self._count_down(self._repeating, merchant_id)
         for row in state.rows.values():
             if isinstance(row, Account):
                 self._rows[row.key] = row
@@ -105,6 +109,20 @@ class RowCache:
         wanted = set(merchants)
         self._contended.update(dict.fromkeys(wanted, CONTENDED_BATCHES))
         self.forget_merchants(wanted)
+
+    def expects_new_rows(self, merchant_id: int) -> bool:
+        """Returns whether the rows that this merchant's requests would create are taken to be absent."""
+        return merchant_id not in self._repeating
+
+    def expect_repeats(self, merchants: Iterable[int]) -> None:
+        """Has the rows that requests of these merchants would create be read first for the next batches."""
+        self._repeating.update(dict.fromkeys(merchants, REPEATING_BATCHES))
+
+    @staticmethod
+    def _count_down(batches_left: dict[int, int], merchant_id: int) -> None:
+        batches_left[merchant_id] -= 1
+        if not batches_left[merchant_id]:
+            del batches_left[merchant_id]
 
     def forget_all(self) -> None:
         self._merchant_states.clear()

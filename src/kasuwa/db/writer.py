@@ -28,6 +28,8 @@ transaction.
 
 Failures:
     a version has changed                  the batch is run again, locked
+    a row expected to be new exists        the batch is run again, locked, which reads it; for the next batches of the
+                                           merchant such rows are read first
     another session holds a merchant       the batch goes on without it; the merchant's submissions get a queue of
                                            their own (blocked_merchants.py)
     a rule raises                          that submission gets status 204 (error), the others go on
@@ -56,6 +58,7 @@ from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import (
     LockedBatchRunner,
+    NewRowExists,
     PendingBatch,
     PendingSubmission,
     drop_overdue,
@@ -149,7 +152,8 @@ class Writer:
         """Queues a submission. The future has its result once that is durable, or raises DatabaseUnreachable."""
         if submission.idempotency_claim is not None:
             record: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
-            submission.needs = Needs((*submission.needs.rows, record), submission.needs.accounts)
+            needs = submission.needs
+            submission.needs = Needs((*needs.rows, record), needs.accounts, needs.new_keys)
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         deadline = time.monotonic() + self.timeout_seconds
         self._queue.append(PendingSubmission(submission, submission.merchant.merchant_id, future, deadline))
@@ -313,8 +317,11 @@ class Writer:
         self._cache.load_states(state, merchants - state.merchant_states.keys())
         try:
             decided.results += await fetch_and_decide(
-                state, self._cache, self._session.read_connection, submissions, self._statements
+                state, self._cache, self._session.read_connection, submissions, self._statements, are_rows_new=True
             )
+        except NewRowExists as repeated:
+            self._cache.expect_repeats(repeated.merchants)
+            return False
         except Exception:
             return False
         return True
@@ -367,6 +374,10 @@ class Writer:
             is_committed = True
         except VersionConflict:
             self._cache.mark_contended(decided.state.merchant_states)
+            await self._session.rollback()
+        except asyncpg.UniqueViolationError:
+            # A row that was expected to be new exists.
+            self._cache.expect_repeats(decided.state.merchant_states)
             await self._session.rollback()
         except asyncpg.LockNotAvailableError:
             await self._session.rollback()

@@ -145,6 +145,16 @@ def test_insufficient_funds_are_status_301_and_nothing_is_stored(shop: MerchantC
     assert shop.wallet() == Wallet(0, 0, 0)
 
 
+def test_an_order_again_is_answered_the_same_when_the_wallet_is_empty(shop: MerchantClient) -> None:
+    """A refusal would deny that the money has left."""
+    first = shop.transfer(amount="9999946.25", orderRef="all of it")
+    assert shop.wallet() == Wallet(0, 0, 0)
+    for _ in range(2):
+        assert shop.transfer(amount="9999946.25", orderRef="all of it") == first
+        assert shop.transfer(amount="1.00", orderRef="one more")["status"] == 301
+    assert shop.verify("one more") == UNKNOWN
+
+
 def test_a_hold_counts_against_the_next_transfer(shop: MerchantClient) -> None:
     shop.transfer(amount="9999000.00", accountnumber=PENDING)
     assert shop.transfer(amount="1000.00")["status"] == 301

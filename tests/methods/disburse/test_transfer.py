@@ -83,7 +83,8 @@ def test_the_live_environment_has_no_magic_and_no_sample_accounts(account: str) 
 
 
 def test_a_transfer_needs_the_wallet_and_the_first_of_its_reference() -> None:
-    assert need_transfer(order(), MERCHANT) == Needs(((Transaction, key_of("order-1042")),), (WALLET,))
+    key = key_of("order-1042")
+    assert need_transfer(order(), MERCHANT) == Needs(((Transaction, key),), (WALLET,), (key,))
     assert need_transfer(order(orderRef=None), MERCHANT) == Needs((), (WALLET,))
 
 

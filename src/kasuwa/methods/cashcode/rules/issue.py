@@ -99,8 +99,8 @@ def check_lifetime(merchant: Merchant, minutes: int | None) -> str | None:
 
 def need_generate(request: GenerateRequest, merchant: Merchant) -> Needs:
     merchant_id, order_ref = merchant.merchant_id, request.order_ref
-    first = (Transaction, transaction_key(merchant_id, KIND, order_ref))
-    return Needs((first, (Cashcode, cashcode_key(merchant_id, order_ref))), (WALLET,))
+    first, code = transaction_key(merchant_id, KIND, order_ref), cashcode_key(merchant_id, order_ref)
+    return Needs(((Transaction, first), (Cashcode, code)), (WALLET,), (first, code))
 
 
 def decide_generate(

@@ -87,7 +87,8 @@ def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:
     counters = need_counters(merchant, request.bank_code, request.account_number)
     if request.order_ref is None:
         return Needs(counters, (WALLET,))
-    return Needs(((Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref)), *counters), (WALLET,))
+    key = transaction_key(merchant.merchant_id, KIND, request.order_ref)
+    return Needs(((Transaction, key), *counters), (WALLET,), (key,))
 
 
 def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision[TransferReply] | Refusal:
