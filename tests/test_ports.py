@@ -35,8 +35,9 @@ def listen(port: int, *options: int, host: str = "127.0.0.1") -> socket.socket:
 
 
 def listen_as_a_process(port: int) -> socket.socket:
-    """Binds as granian does in an API process."""
-    return listen(port, socket.SO_REUSEADDR, socket.SO_REUSEPORT)
+    listener = ports.open_listener("127.0.0.1", port)
+    listener.listen(16)
+    return listener
 
 
 def settings(**changes: object) -> Settings:

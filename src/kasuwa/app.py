@@ -8,7 +8,7 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as Granian
 
+from kasuwa import ports
 from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES, methods_of, steps_of
 from kasuwa.app_owners import SharedResources, start_links, start_owner
 from kasuwa.app_rails import start_rail_tasks
@@ -39,6 +40,9 @@ from kasuwa.settings import (
 )
 from kasuwa.supervisor_watch import make_stop_event
 from kasuwa.web.forwarding import RequestForwarder
+from kasuwa.web.http_connection import HttpLimits
+from kasuwa.web.http_exchange import HttpApplication
+from kasuwa.web.http_server import BACKLOG, HttpServer, connections_within, open_files_limit
 from kasuwa.work.billers import CatalogueRefresher
 from kasuwa.work.daily_totals import DailyTotals
 from kasuwa.work.dispute_answers import DisputeAnswers
@@ -56,6 +60,8 @@ from kasuwa.work.worker import Worker
 HEADER_MILLISECONDS = 5_000
 # Memory of a connection before its body is read. The headers of thousands of connections must fit.
 CONNECTION_BYTES = 64 * 1024
+# Further connections wait until one of these ends.
+MAX_CONNECTIONS = 4096
 
 
 # --- the API process ----------------------------------------------------------------------------------------
@@ -82,9 +88,13 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
         recording = Polling().repeat(recorder.flush, FLUSH_SECONDS, "the request log could not be written")
         background.append(asyncio.create_task(recording))
     server = make_server(services, dispatch, make_callbacks(services, operators), forwarder, shared.limits, recorder)
-    goodbye = None if owner is None else owner.say_goodbye
-    await serve_until_stopped(server, Interfaces.RSGI, settings.host, settings.port, goodbye)
+    http = await start_http_server(server, settings.host, settings.port)
+    await make_stop_event().wait()
+    if owner is not None:
+        owner.say_goodbye()
+    http.stop()
     await asyncio.gather(operations.close(), server.drain(), *([] if owner is None else [owner.drain()]))
+    await http.close()
     if owner is not None:
         owner.links.close()
     cancel_all(background)
@@ -97,30 +107,15 @@ def cancel_all(tasks: Iterable["asyncio.Task[None]"]) -> None:
         task.cancel()
 
 
-async def serve_until_stopped(
-    application: Any, interface: Interfaces, host: str, port: int, on_stop: Callable[[], None] | None = None
-) -> None:
-    """Serves until a stop signal. `on_stop` is called right then, before requests in flight end."""
-    granian = Granian(
-        application,
-        address=host,
-        port=port,
-        interface=interface,
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=CONNECTION_BYTES),
-        websockets=False,
-        runtime_threads=2,  # one reads requests while the other is at a large reply
-        backlog=2048,
-        backpressure=4096,
-        log_enabled=False,
+async def start_http_server(application: HttpApplication, host: str, port: int) -> HttpServer:
+    limits = HttpLimits(
+        header_seconds=HEADER_MILLISECONDS / 1000,
+        header_bytes=CONNECTION_BYTES,
+        connections=connections_within(open_files_limit(), MAX_CONNECTIONS),
     )
-    stopping = make_stop_event()
-    serving = asyncio.create_task(granian.serve())
-    await asyncio.wait([serving, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
-    if on_stop is not None:
-        on_stop()
-    granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
-    await serving
+    server = HttpServer(application, ports.open_listener(host, port), limits)
+    await server.start()
+    return server
 
 
 # --- the worker process -------------------------------------------------------------------------------------
@@ -184,6 +179,27 @@ def make_inbox_services(
 # --- the console process --------------------------------------------------------------------------------------
 
 
+async def serve_console_until_stopped(application: Any, host: str, port: int) -> None:
+    granian = Granian(
+        application,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_MILLISECONDS, max_buffer_size=CONNECTION_BYTES),
+        websockets=False,
+        runtime_threads=2,  # one reads requests while the other is at a large reply
+        backlog=BACKLOG,
+        backpressure=MAX_CONNECTIONS,
+        log_enabled=False,
+    )
+    stopping = make_stop_event()
+    serving = asyncio.create_task(granian.serve())
+    await asyncio.wait([serving, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
+    granian.signal_handler_interrupt()  # type: ignore[no-untyped-call]
+    await serving
+
+
 async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     # The console takes half a second to import, so other processes and commands do not import it.
     from kasuwa.app_console import make_console_services
@@ -207,7 +223,7 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
     announcing = asyncio.create_task(
         presence.announce_when_listening(settings.console_host, settings.console_port, dsn)
     )
-    await serve_until_stopped(application, Interfaces.ASGI, settings.console_host, settings.console_port)
+    await serve_console_until_stopped(application, settings.console_host, settings.console_port)
     request_log.flush()
     if owners is not None:
         await owners.close()
@@ -234,9 +250,11 @@ async def run_metrics(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
         except Exception:
             return None
 
-    await serve_until_stopped(
-        MetricsEndpoint(shared.counters, read_backlog), Interfaces.RSGI, settings.metrics_host, settings.metrics_port
-    )
+    endpoint = MetricsEndpoint(shared.counters, read_backlog)
+    http = await start_http_server(endpoint, settings.metrics_host, settings.metrics_port)
+    await make_stop_event().wait()
+    http.stop()
+    await http.close()
     await readers.close()
 
 

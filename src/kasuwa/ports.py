@@ -137,6 +137,16 @@ def try_claim(host: str, port: int) -> socket.socket | None:
         return holder
 
 
+def open_listener(host: str, port: int) -> socket.socket:
+    """Returns the socket of a process, bound to a port that further processes may share. It does not listen yet."""
+    listener = new_socket(host)
+    if hasattr(socket, "SO_REUSEPORT"):  # not on Windows, where SO_REUSEADDR would let other programs take the port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind((host, port))
+    return listener
+
+
 def new_socket(host: str) -> socket.socket:
     return socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
 

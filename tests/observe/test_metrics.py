@@ -148,8 +148,9 @@ def test_a_scrape_is_encoded_off_the_event_loop() -> None:
     def respond(status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         replies.append((status, b"kasuwa_database_up 1.0" in body))
 
-    scope: Any = SimpleNamespace(path="/metrics", method="GET", headers={})
-    asyncio.run(MetricsEndpoint(counters, look).__rsgi__(scope, SimpleNamespace(response_bytes=respond)))
+    request: Any = SimpleNamespace(path="/metrics", method="GET", headers={})
+    exchange: Any = SimpleNamespace(reply=respond)
+    asyncio.run(MetricsEndpoint(counters, look).answer(request, exchange))
     assert replies == [(200, True)]
     assert counters.threads
     assert threading.get_ident() not in counters.threads

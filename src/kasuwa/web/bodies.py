@@ -2,21 +2,16 @@
 
 import asyncio
 from collections import deque
-from typing import Any
 
 import msgspec
 
 from kasuwa.db.deadlines import Deadlines
-from kasuwa.web.headers import Headers
+from kasuwa.web.http_exchange import DISCARD_SECONDS, MAX_DISCARDED_BYTES, Exchange, IncompleteBody
 
 BODY_SECONDS = 10.0
-# Limits for the body of a request that is refused for its headers. It is read and dropped so that the client finishes
-# sending and reads the reply.
-DISCARD_SECONDS = 2.0
-MAX_DISCARDED_BYTES = 64 * 1024
 
-# Bodies up to this size are not counted: the number of connections limits them (backpressure in app.py). Most requests
-# are this small, so clients that send large bodies cannot keep them waiting.
+# Bodies up to this size are not counted: the number of connections limits them (HttpLimits). Most requests are this
+# small, so clients that send large bodies cannot keep them waiting.
 SMALL_BODY = 4 * 1024
 # Memory for all larger bodies of this process, and the share of one merchant.
 TOTAL_BODY_BYTES = 64 * 1024 * 1024
@@ -36,10 +31,6 @@ class BodyTimeout(Exception):
 
 class BodyMemoryTimeout(Exception):
     """Raised if no memory for the body became free in time."""
-
-
-class IncompleteBody(Exception):
-    """Raised if the client closed the connection before the end of the body, or sent a malformed chunk."""
 
 
 class MemoryWaiter(msgspec.Struct, eq=False):
@@ -123,14 +114,16 @@ class BodyResources:
         self.memory = BodyMemory()
         self.files_memory = BodyMemory(FILES_BODY_BYTES, MERCHANT_BODY_BYTES)
 
-    async def discard(self, protocol: Any, headers: Headers) -> bool:
+    async def discard(self, exchange: Exchange) -> bool:
         """Reads and drops a body. Returns False if it is not complete: the connection must be closed."""
-        if "expect" in headers:
+        if exchange.is_complete:
+            return True
+        if not exchange.can_discard:
             return False
         try:
             with self.deadlines.within(DISCARD_SECONDS):
-                return await discard_chunks(protocol)
-        except TimeoutError:
+                return await discard_chunks(exchange)
+        except (TimeoutError, IncompleteBody):
             return False
 
 
@@ -141,26 +134,25 @@ class RequestBody:
     check that its action accepts so much.
     """
 
-    __slots__ = ("_bodies", "_is_waiting", "_memory", "_most", "_most_with_files", "_owner", "_protocol", "_taken")
+    __slots__ = ("_bodies", "_exchange", "_is_waiting", "_memory", "_most", "_most_with_files", "_owner", "_taken")
 
     def __init__(
-        self, bodies: BodyResources, protocol: Any, most: int, owner: int, most_with_files: int | None = None
+        self, bodies: BodyResources, exchange: Exchange, most: int, owner: int, most_with_files: int | None = None
     ) -> None:
         self._bodies = bodies
         self._memory = bodies.memory
-        self._protocol = protocol
+        self._exchange = exchange
         self._most = most
         self._most_with_files = most if most_with_files is None else most_with_files
         self._owner = owner
         self._taken = 0
         self._is_waiting = False
 
-    async def read(self, headers: Headers) -> bytes:
+    async def read(self) -> bytes:
         """Returns the whole body. Raises BodyTooLarge, BodyTimeout, BodyMemoryTimeout or IncompleteBody.
 
         A declared length is trusted, because HTTP enforces it. Without one, the bytes are counted as they arrive."""
-        length = headers.get("content-length")
-        declared = int(length) if length is not None and length.isdecimal() else None
+        declared = self._exchange.length
         if declared is not None and declared > self._most_with_files:
             raise BodyTooLarge
         seconds = BODY_SECONDS
@@ -172,11 +164,7 @@ class RequestBody:
                     return await self._read_chunks()
                 if declared > SMALL_BODY:
                     await self._take(declared)
-                try:
-                    return bytes(await self._protocol())
-                except Exception:
-                    # Granian raises its own error if the connection closes before the declared length has arrived.
-                    raise IncompleteBody from None
+                return await self._exchange.read_all()
         except TimeoutError:
             raise (BodyMemoryTimeout if self._is_waiting else BodyTimeout) from None
 
@@ -193,29 +181,22 @@ class RequestBody:
 
     async def _read_chunks(self) -> bytes:
         """Reads a body of undeclared length. Once it is not small, memory for its maximum is taken, so that it never
-        waits for memory while it holds some.
-
-        Granian's stream ends a complete body with one empty chunk. If the connection broke or a chunk was malformed, it
-        does not raise but adds a second empty chunk. Trailer fields look the same and are refused too.
-        """
+        waits for memory while it holds some."""
         chunks: list[bytes] = []
-        size = ends = 0
-        async for chunk in self._protocol:
+        size = 0
+        async for chunk in self._exchange.chunks():
             size += len(chunk)
-            ends += not chunk
             if size > self._most:
                 raise BodyTooLarge
             if size > SMALL_BODY and not self._taken:
                 await self._take(self._most)
-            chunks.append(bytes(chunk))
-        if ends != 1:
-            raise IncompleteBody
+            chunks.append(chunk)
         return b"".join(chunks)
 
 
-async def discard_chunks(protocol: Any) -> bool:
+async def discard_chunks(exchange: Exchange) -> bool:
     size = 0
-    async for chunk in protocol:
+    async for chunk in exchange.chunks():
         size += len(chunk)
         if size > MAX_DISCARDED_BYTES:
             return False

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
@@ -10,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from kasuwa.db.backlog import Backlog
 from kasuwa.observe.metrics import ALL_METRICS, MetricSpec, Series, SharedCounters, sum_counters
+from kasuwa.web.http_exchange import Exchange, Request
 
 PATH = "/metrics"
 TEXT = [("content-type", "text/plain; charset=utf-8")]
@@ -71,12 +71,12 @@ class MetricsEndpoint:
         self._counters = all_counters
         self._look = look
 
-    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        if scope.path != PATH or scope.method not in ("GET", "HEAD"):
-            protocol.response_bytes(404, TEXT, f"GET {PATH} is all there is here\n".encode())
+    async def answer(self, request: Request, exchange: Exchange) -> None:
+        if request.path != PATH or request.method not in ("GET", "HEAD"):
+            exchange.reply(404, TEXT, f"GET {PATH} is all there is here\n".encode())
             return
-        encode, content_type = choose_encoder(scope.headers.get("accept", ""))
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
         backlog = await self._look()
         # In a thread: a process that has served every action has thousands of lines, which take 50 ms to encode.
         body = await asyncio.to_thread(lambda: encode(ScrapeCollector(sum_counters(self._counters), backlog)))
-        protocol.response_bytes(200, [("content-type", content_type)], body)
+        exchange.reply(200, [("content-type", content_type)], body)

@@ -1,11 +1,10 @@
-"""The RSGI application of the API that Granian calls: routing, limits of bodies, and shutdown."""
+"""The application of the API that the HTTP server calls: routing, limits of bodies, and shutdown."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -23,12 +22,13 @@ from kasuwa.web.bodies import (
     BodyResources,
     BodyTimeout,
     BodyTooLarge,
-    IncompleteBody,
     RequestBody,
 )
 from kasuwa.web.dispatch import Dispatch
 from kasuwa.web.documentation import DOCS, DocumentationPages
 from kasuwa.web.forwarding import RequestForwarder
+from kasuwa.web.headers import RequestHeaders
+from kasuwa.web.http_exchange import Exchange, IncompleteBody, Request
 from kasuwa.web.openapi_documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
 from kasuwa.web.replies import API_VERSION, HttpReply, refusal_reply
 from kasuwa.web.routes import Route
@@ -85,15 +85,6 @@ def reply_headers(answered: HttpReply, request_id: str) -> list[tuple[str, str]]
     return out
 
 
-async def send_pieces(
-    protocol: Any, http_status: int, headers: list[tuple[str, str]], pieces: AsyncIterator[bytes]
-) -> None:
-    """Sends a body piece by piece. If a piece cannot be made, the body breaks off, which the client notices."""
-    transport = protocol.response_stream(http_status, headers)
-    async for piece in pieces:
-        await transport.send_bytes(piece)
-
-
 class ServerServices(msgspec.Struct, frozen=True):
     """The services that the server uses."""
 
@@ -134,20 +125,21 @@ class Server:
         self._in_flight = 0
         self._bodies = BodyResources()
 
-    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+    async def answer(self, request: Request, exchange: Exchange) -> None:
+        """Answers a request and logs it."""
         started = time.perf_counter()
-        headers, path = scope.headers, scope.path
+        path = request.path
         if path not in self._routes and path != PAGES:
             path = canonical(path)
-        request_id = self._ids.choose(headers.get("x-request-id"))
+        request_id = self._ids.choose(request.headers.get("x-request-id"))
         self._in_flight += 1
         try:
-            answered = await self._answer(scope, path, protocol, headers)
+            answered = await self._make_reply(request, path, exchange)
             out = reply_headers(answered, request_id)
             if answered.pieces is None:
-                protocol.response_bytes(answered.http_status, out, answered.body)
+                exchange.reply(answered.http_status, out, answered.body)
             else:
-                await send_pieces(protocol, answered.http_status, out, answered.pieces)
+                await exchange.reply_in_pieces(answered.http_status, out, answered.pieces)
         finally:
             self._in_flight -= 1
         seconds, shown = time.perf_counter() - started, self._loggable(path)
@@ -157,10 +149,10 @@ class Server:
             parts = (request_id, shown, answered.action, answered.http_status, answered.status, seconds * 1000)
             self._record_request(answered.mid, RequestRecord(datetime.now(UTC), *parts))
         if self._log.is_open:
-            method = scope.method if scope.method in ("PUT", "POST", "GET") else "other"
+            method = request.method if request.method in ("PUT", "POST", "GET") else "other"
             line = RequestLine(
                 request_id=request_id,
-                address=self._address(scope),
+                address=self._address(request),
                 method=method,
                 path=shown,
                 action=answered.action,
@@ -171,9 +163,9 @@ class Server:
             )
             self._log.write(line)
 
-    def _address(self, scope: Any) -> str:
+    def _address(self, request: Request) -> str:
         """Returns the client's address, also behind a trusted proxy."""
-        return client_address(scope.client, ",".join(scope.headers.get_all("x-forwarded-for")), self._proxies)
+        return client_address(request.client, ",".join(request.headers.get_all("x-forwarded-for")), self._proxies)
 
     def _loggable(self, path: str) -> str:
         """Returns the path to log. That of a page or file holds a token, that of a call-back a secret, and an unknown
@@ -183,28 +175,28 @@ class Server:
                 return prefix
         return path if path in self._routes else "other"
 
-    async def _answer(self, scope: Any, path: str, protocol: Any, headers: Any) -> HttpReply:
-        asked = self._routes.get(path)
+    async def _make_reply(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
+        headers, asked = request.headers, self._routes.get(path)
         if asked is None:
             if path.startswith(PAGES):
-                return await self._answer_page(scope, path, protocol)
+                return await self._answer_page(request, path, exchange)
             if path.startswith(RAILS):
-                return await self._answer_callback(scope, path, protocol)
+                return await self._answer_callback(request, path, exchange)
             if path.startswith(FILES):
-                return await self._answer_file(scope.method, path)
+                return await self._answer_file(request.method, path)
             if path == DOCS or path.startswith(f"{DOCS}/"):
-                return await self._documentation.serve(scope.method, path, headers)
-            return await self._answer_plain(scope.method, path, headers)
-        if scope.method not in ("PUT", "POST"):
+                return await self._documentation.serve(request.method, path, headers)
+            return await self._answer_plain(request.method, path, headers)
+        if request.method not in ("PUT", "POST"):
             return USE_PUT_REPLY
-        merchant = await self._dispatch.authenticate(asked, headers, partial(self._address, scope))
+        merchant = await self._dispatch.authenticate(asked, headers, partial(self._address, request))
         if isinstance(merchant, HttpReply):
-            merchant.must_close = not await self._bodies.discard(protocol, headers)
+            merchant.must_close = not await self._bodies.discard(exchange)
             return merchant
         most = asked.method.max_body_bytes
-        body = RequestBody(self._bodies, protocol, most, merchant.merchant_id, asked.largest_body)
+        body = RequestBody(self._bodies, exchange, most, merchant.merchant_id, asked.largest_body)
         try:
-            content = await body.read(headers)
+            content = await body.read()
             if len(content) > most and len(content) > asked.body_limit(content):
                 raise BodyTooLarge
             return await self._answer_request(asked, headers, content, merchant)
@@ -213,13 +205,13 @@ class Server:
         finally:
             body.release()
 
-    async def _answer_page(self, scope: Any, path: str, protocol: Any) -> HttpReply:
-        method, headers = scope.method, scope.headers
+    async def _answer_page(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
+        method = request.method
         try:
-            form = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers) if method == "POST" else b""
+            form = await RequestBody(self._bodies, exchange, SMALL_BODY, 0).read() if method == "POST" else b""
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
             return body_error_reply(error, SMALL_BODY)
-        page = await self._pages.serve(method, path, form, self._address(scope))
+        page = await self._pages.serve(method, path, form, self._address(request))
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
 
     async def _answer_file(self, method: str, path: str) -> HttpReply:
@@ -228,18 +220,17 @@ class Server:
             return HttpReply(file.http, b"", file.http, action="file", headers=file.headers, pieces=file.pieces)
         return HttpReply(file.http, file.body, file.http, action="file", headers=file.headers)
 
-    async def _answer_callback(self, scope: Any, path: str, protocol: Any) -> HttpReply:
-        headers = scope.headers
-        if scope.method != "POST":
+    async def _answer_callback(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
+        if request.method != "POST":
             return ONLY_POST
         try:
-            body = await RequestBody(self._bodies, protocol, SMALL_BODY, 0).read(headers)
+            body = await RequestBody(self._bodies, exchange, SMALL_BODY, 0).read()
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
             return body_error_reply(error, SMALL_BODY)
-        reply = await self._callbacks.receive(path, headers.get, body, self._address(scope))
+        reply = await self._callbacks.receive(path, request.headers.get, body, self._address(request))
         return HttpReply(reply.http, reply.body, reply.http, action="callback")
 
-    async def _answer_plain(self, method: str, path: str, headers: Any) -> HttpReply:
+    async def _answer_plain(self, method: str, path: str, headers: RequestHeaders) -> HttpReply:
         if path not in ("/healthz", "/readyz") and path not in DOCUMENT_PATHS:
             return NO_PATH
         if method not in ("GET", "HEAD"):
