@@ -148,7 +148,9 @@ def open_listener(host: str, port: int) -> socket.socket:
 
 
 def new_socket(host: str) -> socket.socket:
-    return socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio sends small replies without delay (TCP_NODELAY) only if the protocol is named.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
 def refusal(listener: Listener, port: int, error: OSError) -> PortError:

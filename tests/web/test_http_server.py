@@ -1,0 +1,573 @@
+"""The HTTP server on raw sockets, on both event loops: framing, limits, deadlines, refusals and shutdown."""
+
+import socket
+import struct
+import time
+from collections.abc import Callable
+
+import pytest
+from structlog.testing import capture_logs
+
+from kasuwa.web.headers import RequestHeaders
+from kasuwa.web.http_connection import path_of
+from kasuwa.web.http_server import connections_within
+from tests.web.http_application import LOOPS, PIECE, Client, RunningServer, running
+
+CHUNKED = "transfer-encoding: chunked"
+
+
+@pytest.fixture(params=LOOPS)
+def loop_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def head(path: str, *headers: str, verb: str = "GET", version: str = "1.1") -> bytes:
+    return "\r\n".join([f"{verb} {path} HTTP/{version}", "host: x", *headers, "", ""]).encode()
+
+
+def put(path: str, body: bytes, *headers: str) -> bytes:
+    return head(path, f"content-length: {len(body)}", *headers, verb="PUT") + body
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def is_closed(client: Client) -> bool:
+    try:
+        return client.socket.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def assert_still_serves(server: RunningServer) -> None:
+    with server.connect() as client:
+        assert client.send(put("/echo", b"{}")).reply()[2] == b"{}"
+
+
+# --- connections -----------------------------------------------------------------------------------------------------
+
+
+def test_a_connection_serves_many_requests(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        for body in (b"{}", b"", b"x" * 3000):
+            status, headers, echoed = client.send(put("/echo", body)).reply()
+            assert (status, echoed) == (200, body)
+            assert headers["content-type"] == "text/plain"
+            assert headers["content-length"] == str(len(body))
+            assert headers["date"].endswith("GMT")
+            assert "connection" not in headers
+
+
+def test_a_request_in_pieces_of_one_byte_is_read(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        for byte in put("/echo/a%20b?c=d", b'{"a":1}', "X-Some: y", "x-SOME: z"):
+            client.send(bytes([byte]))
+            time.sleep(0.001)
+        assert client.reply()[2] == b'{"a":1}'
+        request = server.application.requests[0]
+        assert (request.method, request.path) == ("PUT", "/echo/a b")
+        assert (request.headers.get("x-some"), request.headers.get_all("x-some")) == ("y", ["y", "z"])
+        assert request.client == f"127.0.0.1:{client.socket.getsockname()[1]}"
+
+
+def test_pipelined_requests_are_answered_in_order_one_at_a_time(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(put("/slow", b"{}") + b"".join(put("/echo", b"%d" % n) for n in range(300)) + head("/last"))
+        wait_until(lambda: server.application.requests)
+        time.sleep(0.1)
+        assert len(server.application.requests) == 1
+        server.application.go_on.set()
+        assert client.reply()[2] == b"slow"
+        assert [client.reply()[2] for _ in range(301)] == [*(b"%d" % n for n in range(300)), b"/last"]
+
+
+def test_pipelined_requests_with_large_bodies_are_answered_in_order(loop_name: str) -> None:
+    bodies = [bytes([65 + n]) * (n * 40_000) for n in range(6)]
+    with running(loop_name) as server, server.connect() as client:
+        server.application.go_on.set()
+        client.send(head("/slow") + b"".join(put("/echo", body) + put("/chunks", body) for body in bodies))
+        assert client.reply()[2] == b"slow"
+        for body in bodies:
+            assert client.reply()[2] == body
+            assert client.reply()[2] == body
+
+
+def test_what_arrives_during_a_request_is_left_in_the_systems_buffer(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/slow"))
+        client.socket.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            client.send(head("/next") * 1_000_000)
+        assert [request.path for request in server.application.requests] == ["/slow"]
+
+
+@pytest.mark.parametrize(
+    ("request_head", "closes"),
+    [
+        (head("/a", "connection: close"), True),
+        (head("/a", version="1.0"), True),
+        (head("/a", "connection: keep-alive", version="1.0"), False),
+        (head("/a", "connection: keep-alive"), False),
+    ],
+)
+def test_the_client_chooses_whether_the_connection_stays_open(
+    loop_name: str, request_head: bytes, closes: bool
+) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        status, headers, body = client.send(request_head).reply()
+        assert (status, body) == (200, b"/a")
+        if closes:
+            assert (headers["connection"], client.rest()) == ("close", b"")
+        else:
+            assert headers.get("connection", "keep-alive") == "keep-alive"
+            assert client.send(request_head).reply()[0] == 200
+
+
+def test_a_client_that_has_stopped_sending_is_answered(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(put("/echo", b"1") + put("/echo", b"2")).socket.shutdown(socket.SHUT_WR)
+        assert [client.reply()[2], client.reply()[2], client.rest()] == [b"1", b"2", b""]
+
+
+def test_a_request_of_a_client_that_goes_away_runs_to_its_end(loop_name: str) -> None:
+    with running(loop_name) as server, capture_logs() as logs:
+        closing, resetting = (server.connect().send(put("/slow", b"{}")) for _ in range(2))
+        wait_until(lambda: len(server.application.requests) == 2)
+        resetting.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        for client in (closing, resetting):
+            client.socket.close()
+        time.sleep(0.2)
+        assert server.application.finished == []
+        server.application.go_on.set()
+        wait_until(lambda: server.application.finished == ["/slow", "/slow"])
+        wait_until(lambda: not server.server._connections)
+    assert logs == []
+
+
+def test_further_connections_wait_until_one_ends(loop_name: str) -> None:
+    with running(loop_name, connections=3) as server:
+        first = [server.connect() for _ in range(3)]
+        for client in first:
+            assert client.send(head("/a")).reply()[0] == 200
+        with server.connect() as fourth:
+            fourth.send(head("/b")).socket.settimeout(0.3)
+            with pytest.raises(TimeoutError):
+                fourth.reply()
+            fourth.socket.settimeout(10)
+            first[0].socket.close()
+            assert fourth.reply()[2] == b"/b"
+        for client in first:
+            client.socket.close()
+        assert_still_serves(server)
+
+
+def test_connections_leave_files_for_the_rest_of_the_process() -> None:
+    assert [connections_within(files, 4096) for files in (None, 100_000, 1024, 10)] == [4096, 4096, 768, 1]
+
+
+def test_replies_are_sent_without_delay(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/a")).reply()
+        (connection,) = server.server._connections
+        assert connection._transport is not None
+        accepted = connection._transport.get_extra_info("socket")
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+# --- headers ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_of_repeated_headers_counts() -> None:
+    headers = RequestHeaders()
+    for name, value in ((b"Mid", b" a \t"), (b"mid", b"b"), (b"key", b"\xc3\xa9"), (b"key", b"c"), (b"empty", b"")):
+        headers.add(name, value)
+    assert (headers.get("mid"), headers.get_all("mid")) == ("a", ["a", "b"])
+    assert (headers.get("key"), "key" in headers, headers.get_all("key")) == (None, True, ["c"])
+    assert (headers.get("empty"), headers.get("none", "x"), "none" in headers) == ("", "x", False)
+    assert headers.field_count == 5
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        (b"/a/b?c#d", "/a/b"),
+        (b"/a#b?c", "/a"),
+        (b"/%2e%2e/%C3%A9%20/%ff%zz", "/../é /\ufffd%zz"),
+        (b"http://host/a?b", "/a"),
+        (b"http://host?b", "/"),
+        (b"*", "*"),
+        (b"host:80", ""),
+    ],
+)
+def test_the_path_is_decoded_and_without_the_query(url: bytes, path: str) -> None:
+    assert path_of(url) == path
+
+
+@pytest.mark.parametrize("is_idle", [True, False])
+def test_a_connection_without_complete_headers_is_closed_in_time(loop_name: str, is_idle: bool) -> None:
+    with running(loop_name, header_seconds=0.3) as server, server.connect() as client, server.connect() as silent:
+        started = time.monotonic()
+        client.send(head("/a")).reply()
+        if not is_idle:
+            for part in (b"GET /", b"a", b"b"):
+                client.send(part)
+                time.sleep(0.05)
+        assert client.rest() == b""
+        assert silent.rest() == b""
+        assert 0.25 < time.monotonic() - started < 3
+
+
+def test_a_request_may_take_longer_than_its_headers(loop_name: str) -> None:
+    with running(loop_name, header_seconds=0.2) as server, server.connect() as client:
+        client.send(head("/slow"))
+        time.sleep(0.6)
+        server.application.go_on.set()
+        assert client.reply()[2] == b"slow"
+        client.send(put("/echo", b"12345")[:-2])
+        time.sleep(0.6)
+        assert client.send(b"45").reply()[2] == b"12345"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [["a: " + "b" * 70_000], ["a" * 70_000], [f"a{n}: b" for n in range(101)], [f"a{n}: b" for n in range(9000)]],
+)
+def test_headers_that_are_too_large_are_refused(loop_name: str, lines: list[str]) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        status, headers, body = client.send(head("/a", *lines)).reply()
+        assert (status, headers["connection"], body) == (431, "close", b"")
+        assert client.rest() == b""
+        assert server.application.requests == []
+        assert_still_serves(server)
+
+
+def test_large_headers_within_the_limit_are_read(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        for _ in range(2):
+            assert client.send(head("/a", "b: " + "c" * 60_000)).reply()[0] == 200
+            assert len(server.application.requests[-1].headers["b"]) == 60_000
+
+
+MALFORMED = {
+    "no version": b"GET /\r\n\r\n",
+    "no request": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "an unknown method": b"FLY / HTTP/1.1\r\n\r\n",
+    "HTTP/2 with prior knowledge": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "HTTP/2": head("/", version="2.0"),
+    "HTTP/1.2": head("/", version="1.2"),
+    "a bare LF": b"GET / HTTP/1.1\nhost: x\n\n",
+    "a bare CR": head("/", "a: b\rc: d"),
+    "a NUL character": head("/", "a: b\0c"),
+    "a space before the colon": head("/", "a : b"),
+    "a folded line": head("/", "a: b", " c"),
+    "length and chunks": head("/echo", "content-length: 5", CHUNKED, verb="PUT") + b"0\r\n\r\n",
+    "chunks and length": head("/echo", CHUNKED, "content-length: 5", verb="PUT") + b"0\r\n\r\n",
+    "two lengths": head("/echo", "content-length: 1", "content-length: 1", verb="PUT") + b"x",
+    "a list of lengths": head("/echo", "content-length: 1, 1", verb="PUT") + b"x",
+    "a negative length": head("/echo", "content-length: -1", verb="PUT"),
+    "a length with a sign": head("/echo", "content-length: +1", verb="PUT") + b"x",
+    "a hexadecimal length": head("/echo", "content-length: 0x1", verb="PUT") + b"x",
+    "an empty length": head("/echo", "content-length:", verb="PUT"),
+    "an endless length": head("/echo", "content-length: 99999999999999999999", verb="PUT"),
+    "chunks in HTTP/1.0": head("/chunks", CHUNKED, verb="PUT", version="1.0") + b"0\r\n\r\n",
+    "chunked twice": head("/chunks", CHUNKED, CHUNKED, verb="PUT") + b"0\r\n\r\n",
+    "chunked, but not at last": head("/chunks", f"{CHUNKED}, gzip", verb="PUT") + b"0\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_http_is_refused_and_the_connection_closed(loop_name: str, name: str) -> None:
+    with running(loop_name) as server, capture_logs() as logs, server.connect() as client:
+        client.send(put("/echo", b"before") + MALFORMED[name])
+        assert client.reply()[2] == b"before"
+        status, headers, body = client.reply()
+        assert (status, headers["connection"], body) == (400, "close", b"")
+        assert client.rest() == b""
+        assert [request.path for request in server.application.requests] == ["/echo"]
+        assert_still_serves(server)
+    assert logs == []
+
+
+@pytest.mark.parametrize("coding", ["identity", "xchunked", "gzip"])
+def test_another_transfer_coding_than_chunked_is_refused(loop_name: str, coding: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/chunks", f"transfer-encoding: {coding}", verb="PUT") + put("/echo", b"smuggled"))
+        assert client.reply()[0] == 400
+        assert client.rest() == b""
+        assert len(server.application.requests) == 1
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+def test_a_request_for_another_protocol_is_an_ordinary_one(loop_name: str, is_chunked: bool) -> None:
+    upgrade = ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__")
+    with running(loop_name) as server:
+        with server.connect() as client:
+            status, headers, body = client.send(head("/a", *upgrade)).reply()
+            assert (status, headers["connection"], body) == (200, "close", b"/a")
+            assert client.rest() == b""
+        with server.connect() as client:
+            body = b"x" * 9000
+            chunks = head("/chunks", CHUNKED, *upgrade, verb="PUT") + chunk(body) + b"0\r\n\r\n"
+            client.send((chunks if is_chunked else put("/echo", body, *upgrade)) + put("/echo", b"after"))
+            assert client.reply()[2] == body
+            assert client.rest() == b""
+        with server.connect() as client:
+            status, headers, body = client.send(head("host:80", verb="CONNECT") + b"\x16\x03\x01").reply()
+            assert (status, headers["connection"], client.rest()) == (200, "close", b"")
+        assert [request.path for request in server.application.requests][-1] == ""
+
+
+# --- bodies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/echo", "/chunks"])
+@pytest.mark.parametrize("size", [0, 1, 5000, 70_000, 3_000_000])
+def test_a_body_is_read_however_it_is_delimited(loop_name: str, path: str, size: int) -> None:
+    body = bytes(range(256)) * (size // 256) + b"y" * (size % 256)
+    with running(loop_name) as server, server.connect() as client:
+        assert client.send(put(path, body)).reply()[2] == body
+        pieces = b"".join(chunk(body[at : at + 999]) for at in range(0, size, 999))
+        client.send(head(path, CHUNKED, verb="PUT") + pieces + b"0\r\n\r\n")
+        assert client.reply()[2] == body
+        assert client.send(head("/a")).reply()[2] == b"/a"
+
+
+def test_the_application_is_called_before_the_body(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/echo", "content-length: 4", verb="PUT"))
+        wait_until(lambda: server.application.requests)
+        assert client.send(b"body").reply()[2] == b"body"
+
+
+BROKEN_BODIES = {
+    "short of its length": head("/echo", "content-length: 9", verb="PUT") + b"{}",
+    "no last chunk": head("/chunks", CHUNKED, verb="PUT") + chunk(b"{}"),
+    "half of the last chunk": head("/chunks", CHUNKED, verb="PUT") + chunk(b"{}") + b"0\r\n",
+    "a malformed size": head("/chunks", CHUNKED, verb="PUT") + chunk(b"{}") + b"zz\r\n",
+    "a negative size": head("/chunks", CHUNKED, verb="PUT") + chunk(b"{}") + b"-1\r\n",
+    "an endless size": head("/chunks", CHUNKED, verb="PUT") + b"f" * 17 + b"\r\n{}",
+    "a bare LF": head("/chunks", CHUNKED, verb="PUT") + b"2\n{}\n0\n\n",
+    "a longer chunk than it says": head("/chunks", CHUNKED, verb="PUT") + b"2\r\n{}}\r\n0\r\n\r\n",
+    "trailer fields": head("/chunks", CHUNKED, verb="PUT") + chunk(b"{}") + b"0\r\nmid: x\r\n\r\n",
+    "endless trailer fields": head("/chunks", CHUNKED, verb="PUT") + chunk(b"{}") + b"0\r\nx: " + b"y" * 90_000,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_BODIES)
+def test_a_body_that_breaks_off_raises(loop_name: str, name: str) -> None:
+    with running(loop_name) as server, capture_logs() as logs, server.connect() as client:
+        client.send(BROKEN_BODIES[name])
+        if name in ("short of its length", "no last chunk", "half of the last chunk"):
+            client.socket.shutdown(socket.SHUT_WR)
+        status, headers, body = client.reply()
+        assert (status, headers["connection"], body) == (400, "close", b"incomplete")
+        assert client.rest() == b""
+        assert_still_serves(server)
+    assert logs == []
+
+
+def test_a_reset_connection_breaks_off_the_body(loop_name: str) -> None:
+    with running(loop_name) as server, capture_logs() as logs:
+        client = server.connect().send(BROKEN_BODIES["no last chunk"])
+        wait_until(lambda: server.application.requests)
+        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.socket.close()
+        wait_until(lambda: server.application.errors)
+        wait_until(lambda: not server.server._connections)
+    assert logs == []
+
+
+def test_a_body_that_nobody_reads_is_not_taken_into_memory(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.socket.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            client.send(put("/slow", b"x" * 20_000_000))
+        (connection,) = server.server._connections
+        assert connection._current is not None
+        assert 64 * 1024 <= connection._current._buffered < 128 * 1024
+        server.application.go_on.set()
+        status, headers, body = client.reply()
+        assert (status, headers["connection"], body) == (200, "close", b"slow")
+
+
+@pytest.mark.parametrize("body", [put("/a", b"x" * 50_000), head("/a", CHUNKED) + chunk(b"x" * 50_000) + b"0\r\n\r\n"])
+def test_a_small_body_that_was_not_read_is_dropped_and_the_connection_kept(loop_name: str, body: bytes) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        for _ in range(3):
+            # The reply comes before the body has arrived.
+            assert client.send(body[:-20_000]).reply()[2] == b"/a"
+            assert client.send(body[-20_000:] + put("/echo", b"next")).reply()[2] == b"next"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        head("/a", "content-length: 900000", verb="PUT") + b"x" * 900_000,
+        head("/a", CHUNKED, verb="PUT") + chunk(b"x" * 60_000) * 9,
+    ],
+)
+def test_the_connection_ends_after_a_large_body_that_was_not_read(loop_name: str, sent: bytes) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(sent[:200])
+        assert client.reply()[2] == b"/a"
+        client.send(sent[200:] + put("/echo", b"smuggled"))
+        assert client.rest() == b""
+        assert [request.path for request in server.application.requests] == ["/a"]
+
+
+def test_a_body_that_is_dropped_may_not_take_long(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        assert client.send(head("/a", "content-length: 10", verb="PUT")).reply()[0] == 200
+        started = time.monotonic()
+        assert is_closed(client)
+        assert 1 < time.monotonic() - started < 5
+
+
+def test_a_client_that_expects_it_is_told_to_continue_when_the_body_is_read(loop_name: str) -> None:
+    expecting = head("/echo", "content-length: 4", "Expect: 100-Continue", verb="PUT")
+    with running(loop_name) as server, server.connect() as client:
+        assert client.send(expecting).reply()[0] == 100
+        assert client.send(b"body").reply()[2] == b"body"
+        assert client.send(expecting + b"body").reply()[2] == b"body"
+
+
+def test_a_client_that_waits_to_continue_is_hung_up_on_if_refused(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/a", "content-length: 4", "expect: 100-continue", verb="PUT"))
+        status, headers, _ = client.reply()
+        assert (status, headers["connection"], client.rest()) == (200, "close", b"")
+
+
+def test_other_expectations_are_ignored(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/echo", "content-length: 4", "expect: 200-ok", verb="PUT"))
+        time.sleep(0.1)
+        assert client.send(b"body").reply()[::2] == (200, b"body")
+
+
+# --- replies ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_reply_to_head_has_no_body(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/abc", verb="HEAD") + head("/pieces/3", verb="HEAD") + head("/abc"))
+        assert client.reply(is_head=True)[1]["content-length"] == "4"
+        assert client.reply(is_head=True)[1]["transfer-encoding"] == "chunked"
+        assert client.reply()[2] == b"/abc"
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_a_status_without_a_body_has_no_length(loop_name: str, status: int) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        answered, headers, _ = client.send(head(f"/empty/{status}") + head("/next")).reply()
+        assert (answered, headers.keys() & {"content-length", "transfer-encoding"}) == (status, set())
+        assert client.reply()[2] == b"/next"
+
+
+def test_a_reply_in_pieces_is_chunked(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        _, headers, _ = client.send(head("/pieces/2", "connection: close")).reply()
+        assert (headers["transfer-encoding"], "content-length" in headers) == ("chunked", False)
+        assert client.rest() == chunk(PIECE) * 2 + b"0\r\n\r\n"
+
+
+def test_a_reply_in_pieces_to_an_older_client_ends_with_the_connection(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        _, headers, _ = client.send(head("/pieces/3", "connection: keep-alive", version="1.0")).reply()
+        assert (headers["connection"], "transfer-encoding" in headers) == ("close", False)
+        assert client.rest() == PIECE * 3
+
+
+def test_pieces_are_made_as_the_client_takes_them(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client, capture_logs() as logs:
+        client.send(head("/pieces/400")).reply()
+        time.sleep(0.2)
+        (connection,) = server.server._connections
+        assert connection._transport is not None
+        assert 0 < connection._transport.get_write_buffer_size() < 300_000
+        client.socket.close()
+        wait_until(lambda: server.application.errors)
+    assert logs == []
+
+
+@pytest.mark.parametrize("path", ["/large", "/pieces/400"])
+def test_a_client_that_does_not_read_is_hung_up_on(loop_name: str, path: str) -> None:
+    with running(loop_name, write_seconds=0.3) as server, server.connect() as client:
+        client.send(head(path))
+        wait_until(lambda: server.server._connections)
+        wait_until(lambda: not server.server._connections)
+
+
+def test_a_client_that_reads_slowly_gets_all_and_the_next_reply_waits(loop_name: str) -> None:
+    with running(loop_name, write_seconds=0.5, header_seconds=0.3) as server, server.connect() as client:
+        client.send(head("/large") + head("/next"))
+        wait_until(lambda: server.application.requests)
+        time.sleep(0.2)
+        assert [request.path for request in server.application.requests] == ["/large"]
+        for megabytes in range(1, 16):
+            client.receive(megabytes * 1_000_000)
+            time.sleep(0.1)
+        assert len(client.reply()[2]) == 20_000_000
+        assert client.reply()[2] == b"/next"
+
+
+@pytest.mark.parametrize("path", ["/raise", "/silence", "/broken"])
+def test_an_error_of_the_application_is_logged_and_answered_500(loop_name: str, path: str) -> None:
+    with running(loop_name) as server, capture_logs() as logs, server.connect() as client:
+        status, headers, body = client.send(head(path) + head("/next")).reply()
+        assert (status, headers["connection"], headers["content-length"], body) == (500, "close", "0", b"")
+        assert client.rest() == b""
+        assert_still_serves(server)
+    assert [entry["event"] for entry in logs] == ["a request could not be answered"]
+    assert "secret" not in str(logs)
+
+
+def test_an_error_within_a_reply_breaks_it_off(loop_name: str) -> None:
+    with running(loop_name) as server, capture_logs() as logs, server.connect() as client:
+        client.send(head("/torn")).reply()
+        received = b""
+        try:
+            while data := client.socket.recv(65536):
+                received += data
+        except ConnectionError:
+            pass
+        assert not received.endswith(b"0\r\n\r\n")
+    assert len(logs) == 1
+
+
+# --- shutdown --------------------------------------------------------------------------------------------------------
+
+
+def test_at_shutdown_requests_in_progress_are_answered_and_idle_connections_closed(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as idle, server.connect() as busy, server.connect() as sending:
+        idle.send(head("/a")).reply()
+        busy.send(head("/slow"))
+        sending.send(head("/echo", "content-length: 4", verb="PUT"))
+        wait_until(lambda: len(server.application.requests) == 3)
+        server.call(server.server.stop)
+        assert idle.rest() == b""
+        with pytest.raises(ConnectionRefusedError):
+            server.connect()
+        server.application.go_on.set()
+        for client, body in ((busy, b"slow"), (sending.send(b"body"), b"body")):
+            status, headers, replied = client.reply()
+            assert (status, headers["connection"], replied) == (200, "close", body)
+            assert client.rest() == b""
+
+
+def test_the_last_replies_are_sent_before_the_server_ends(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        server.application.go_on.set()
+        client.send(head("/slow"))
+        wait_until(lambda: server.application.finished)
+        server.call(server.server.stop)
+        server.run(server.server.close())
+        assert client.reply()[2] == b"slow"
