@@ -24,7 +24,7 @@ IMPURE_MODULES = {
     *("asyncio", "asyncpg", "concurrent", "multiprocessing", "select", "signal", "socket", "ssl", "subprocess"),
     *("glob", "http", "io", "os", "pathlib", "shutil", "sqlite3", "sys", "tempfile", "threading", "urllib"),
     *("random", "secrets", "time", "uuid"),
-    *("aiohttp", "granian", "httpx", "logging", "psycopg", "requests", "structlog"),
+    *("aiohttp", "granian", "httptools", "httpx", "logging", "psycopg", "requests", "structlog"),
 }
 CLOCK_FUNCTIONS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
 IMPURE_BUILTINS = {"open", "print", "input", "exec", "eval", "__import__"}

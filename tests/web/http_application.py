@@ -4,6 +4,7 @@ import asyncio
 import re
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -200,3 +201,39 @@ class Client:
         assert data or may_end, f"the connection ended after {self._received!r}"
         self._received += data
         return data
+
+
+# --- what tests send and wait for ---
+
+CHUNKED = "transfer-encoding: chunked"
+
+
+def head(path: str, *headers: str, verb: str = "GET", version: str = "1.1") -> bytes:
+    return "\r\n".join([f"{verb} {path} HTTP/{version}", "host: x", *headers, "", ""]).encode()
+
+
+def put(path: str, body: bytes, *headers: str) -> bytes:
+    return head(path, f"content-length: {len(body)}", *headers, verb="PUT") + body
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def is_closed(client: Client) -> bool:
+    try:
+        return client.socket.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def assert_still_serves(server: RunningServer) -> None:
+    with server.connect() as client:
+        assert client.send(put("/echo", b"{}")).reply()[2] == b"{}"

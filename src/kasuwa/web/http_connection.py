@@ -186,7 +186,9 @@ class Connection(asyncio.BufferedProtocol):
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._feed_body_after_upgrade(data[upgrade.args[0] :])
-        except httptools.HttpParserError:
+        except httptools.HttpParserError as error:
+            if isinstance(error, httptools.HttpParserCallbackError):  # a bug in one of the methods below
+                log.error("a request could not be parsed", **describe_error(error.__context__ or error))
             self._refuse(BAD_REQUEST)
         if not self._is_deaf and (self._headers is not None or self._receiving is not None):
             if self._headers is not None and not self._head_bytes and not self._is_occupied():
@@ -318,8 +320,8 @@ class Connection(asyncio.BufferedProtocol):
         """Answers HTTP 500. If a part of the reply was sent, the connection breaks off instead."""
         if not exchange.has_begun:
             exchange.reply(500, [("connection", "close")])
-        elif self._transport is not None:
-            self._transport.abort()
+        else:
+            self.abort()
 
     def _end(self, exchange: Exchange) -> None:
         if exchange.closes or exchange.is_broken:
@@ -377,8 +379,7 @@ class Connection(asyncio.BufferedProtocol):
         if unsent and unsent != self._unsent:
             self._unsent, self._deadline = unsent, now + self._server.limits.write_seconds
         else:
-            self._is_closing = self._is_deaf = True
-            self._transport.abort()
+            self.abort()
 
     def stop(self) -> None:
         """Closes the connection if it is idle. Otherwise the next reply announces that it will be closed."""
@@ -402,6 +403,8 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.close()
 
     def abort(self) -> None:
+        """Ends the connection at once. What was not sent is dropped."""
+        self._is_closing = self._is_deaf = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -424,10 +427,12 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(data)
 
     async def drain(self) -> None:
-        if self._transport is not None and self._is_full:
+        if self._is_full and not self._is_closing:
             self._drained = self._server.loop.create_future()
             await self._drained
-        if self._transport is None:
+        else:
+            await asyncio.sleep(0)  # a client that takes everything at once must not keep others waiting
+        if self._is_closing:
             raise ClientDisconnected
 
     def _wake_writer(self) -> None:

@@ -45,7 +45,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Framing(msgspec.Struct, frozen=True):
-    """How a request is delimited on its connection."""
+    """The delimiting of a request on its connection."""
 
     length: int | None  # of the body; None if it is chunked
     keeps_alive: bool  # whether the client wants to use the connection again
