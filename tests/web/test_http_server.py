@@ -262,6 +262,21 @@ def test_malformed_http_is_refused_and_the_connection_closed(loop_name: str, nam
     assert logs == []
 
 
+def test_a_client_that_goes_on_sending_after_malformed_http_can_read_the_refusal(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        client.send(head("/slow"))
+        wait_until(lambda: server.application.requests)
+        client.send(b"FLY / HTTP/1.1\r\n\r\n" + b"z" * 30_000)
+        time.sleep(0.1)
+        server.application.go_on.set()
+        assert client.reply()[2] == b"slow"
+        for _ in range(5):
+            client.send(b"z" * 100_000)
+            time.sleep(0.02)
+        assert client.reply()[0] == 400
+        assert client.rest() == b""
+
+
 @pytest.mark.parametrize("coding", ["identity", "xchunked", "gzip"])
 def test_another_transfer_coding_than_chunked_is_refused(loop_name: str, coding: str) -> None:
     with running(loop_name) as server, server.connect() as client:

@@ -146,7 +146,9 @@ class Connection(asyncio.BufferedProtocol):
         self._has_ended = True
         self._break_off_body()
         is_discarding = self._current is not None and self._current.is_answered
-        if self._is_closing or is_discarding or not self._is_occupied():
+        if self._is_closing and self._transport is not None:
+            self._transport.close()
+        elif is_discarding or not self._is_occupied():
             self._close()
         return True
 
@@ -388,15 +390,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _close(self) -> None:
         """Closes the connection after what was written is sent, and after the client has stopped sending."""
-        if self._transport is None:
+        if self._transport is None or self._is_closing:
             return
         is_sending = self._receiving is not None or self._is_deaf or self._unparsed
-        may_linger = not self._is_closing and not self._has_ended and self._transport.can_write_eof()
         self._is_closing = self._is_deaf = True
         self._unparsed = b""
         self._waiting.clear()
         self._deadline = self._server.loop.time() + LINGER_SECONDS
-        if is_sending and may_linger:
+        if is_sending and not self._has_ended and self._transport.can_write_eof():
             self._transport.write_eof()
             self.resume_reading()
         else:
