@@ -108,7 +108,9 @@ class RunningServer:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, limits: HttpLimits) -> None:
         self.application = Application()
+        self.unhandled: list[dict[str, Any]] = []  # errors that nobody awaited
         self._loop = loop
+        loop.set_exception_handler(lambda _, details: self.unhandled.append(details))
         self._thread = threading.Thread(target=loop.run_forever)
         self._thread.start()
         listener = open_listener("127.0.0.1", 0)
@@ -148,6 +150,7 @@ def running(loop_name: str, **limits: Any) -> Iterator[RunningServer]:
         yield server
     finally:
         server.close()
+    assert server.unhandled == []
 
 
 class Client:

@@ -118,6 +118,19 @@ def test_a_request_of_a_client_that_goes_away_runs_to_its_end(loop_name: str) ->
     assert logs == []
 
 
+@pytest.mark.parametrize("resets", [True, False])
+def test_an_end_that_is_noticed_only_with_the_reply_is_no_error(loop_name: str, resets: bool) -> None:
+    with running(loop_name) as server, capture_logs() as logs:
+        client = server.connect().send(head("/slow", "content-length: 900000", verb="PUT") + b"x" * 70_000)
+        wait_until(lambda: any(not connection._is_reading for connection in server.server._connections))
+        if resets:
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.socket.close()
+        server.application.go_on.set()
+        wait_until(lambda: not server.server._connections)
+    assert logs == []
+
+
 def test_further_connections_wait_until_one_ends(loop_name: str) -> None:
     with running(loop_name, connections=3) as server:
         first = [server.connect() for _ in range(3)]

@@ -398,8 +398,12 @@ class Connection(asyncio.BufferedProtocol):
         self._waiting.clear()
         self._deadline = self._server.loop.time() + LINGER_SECONDS
         if is_sending and not self._has_ended and self._transport.can_write_eof():
-            self._transport.write_eof()
-            self.resume_reading()
+            try:
+                self._transport.write_eof()
+            except OSError:  # asyncio's own transport raises if the client has gone away
+                self._transport.abort()
+            else:
+                self.resume_reading()
         else:
             self._transport.close()
 
