@@ -15,13 +15,16 @@ import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from time import perf_counter
+from time import perf_counter, sleep
 
 from bench.request_templates import RequestTemplate
 from bench.results import LatencyResult, MeasurementFailed
 
 # More than are ever busy at half load, so that requests do not queue in the client.
 CONNECTIONS = 128
+
+# How long the server has to accept the connections before the first request.
+SETTLE_SECONDS = 0.5
 
 # How long to wait for outstanding replies.
 DRAIN_TIMEOUT_SECONDS = 10.0
@@ -119,6 +122,7 @@ def measure_paced(port: int, orders: Sequence[RequestTemplate], seconds: int, ra
     """Sends a fixed number of requests a second, evenly spaced."""
     with without_gc():
         client = PacedClient(port, orders, CONNECTIONS)
+        sleep(SETTLE_SECONDS)
         begin, total, sent = perf_counter(), int(seconds * rate), 0
         while sent < total:
             due = begin + sent / rate
