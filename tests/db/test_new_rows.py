@@ -64,6 +64,13 @@ def forget(writer: Writer, merchant: Merchant, name: str) -> None:
     assert writer._cache._rows.pop(hold_key(merchant, name)) is not None
 
 
+async def fund_wallets(writer: Writer, *merchants: Merchant) -> None:
+    """Funds wallets with 1,000. The next write of these merchants is decided from the cache."""
+    for merchant in merchants:
+        await outcome_of(writer.submit(fund(merchant, 1_000)))
+        await make_ready(writer, merchant, "on memory")
+
+
 class Commits:
     """Records of each commit whether it was locked."""
 
@@ -74,7 +81,7 @@ class Commits:
         self.locked.append(locked)
 
 
-async def count_reads(writer: Writer) -> list[Any]:
+def count_reads(writer: Writer) -> list[Any]:
     """Returns a list that has an entry for each query for rows of a batch that is decided from the cache."""
     reads: list[Any] = []
     read_connection = writer._session.read_connection
@@ -91,9 +98,8 @@ def test_a_row_to_be_created_is_not_read(ground: Ground) -> None:
     async def work() -> None:
         merchant = await new_merchant(ground)
         async with writing(ground, ground.cluster.dsn) as writer:
-            await outcome_of(writer.submit(fund(merchant, 1_000)))
-            await make_ready(writer, merchant, "on memory")
-            reads = await count_reads(writer)
+            await fund_wallets(writer, merchant)
+            reads = count_reads(writer)
             for name in "abc":
                 assert await outcome_of(writer.submit(reserve_once(merchant, 10, name))) == ("new", 10)
             assert reads == []
@@ -112,9 +118,7 @@ def test_a_row_that_exists_is_answered_as_such_and_written_once(ground: Ground, 
         merchant, other = await new_merchant(ground), await new_merchant(ground)
         commits = Commits()
         async with writing(ground, ground.cluster.dsn, on_commit=commits) as writer:
-            for one in (merchant, other):
-                await outcome_of(writer.submit(fund(one, 1_000)))
-                await make_ready(writer, one, "on memory")
+            await fund_wallets(writer, merchant, other)
             assert await outcome_of(writer.submit(reserve_once(merchant, 10, "a"))) == ("new", 10)
             forget(writer, merchant, "a")
             connection = writer._session._write_connection
@@ -140,8 +144,7 @@ def test_a_repeat_is_not_refused_because_the_wallet_is_empty_now(ground: Ground)
     async def work() -> None:
         merchant, commits = await new_merchant(ground), Commits()
         async with writing(ground, ground.cluster.dsn, on_commit=commits) as writer:
-            await outcome_of(writer.submit(fund(merchant, 100)))
-            await make_ready(writer, merchant, "on memory")
+            await fund_wallets(writer, merchant)
             assert await outcome_of(writer.submit(reserve_once(merchant, 60, "a"))) == ("new", 60)
             [[left]] = await rows_of(
                 ground,
@@ -162,15 +165,13 @@ def test_who_repeats_is_read_first_from_then_on(ground: Ground) -> None:
         merchant, other = await new_merchant(ground), await new_merchant(ground)
         commits = Commits()
         async with writing(ground, ground.cluster.dsn, on_commit=commits) as writer:
-            for one in (merchant, other):
-                await outcome_of(writer.submit(fund(one, 1_000)))
-                await make_ready(writer, one, "on memory")
+            await fund_wallets(writer, merchant, other)
             for name in "ab":
                 await outcome_of(writer.submit(reserve_once(merchant, 10, name)))
                 forget(writer, merchant, name)
             assert await outcome_of(writer.submit(reserve_once(merchant, 10, "a"))) == ("again", 10)
             await make_ready(writer, merchant, "on memory")
-            reads = await count_reads(writer)
+            reads = count_reads(writer)
             commits.locked.clear()
             assert await outcome_of(writer.submit(reserve_once(merchant, 10, "b"))) == ("again", 10)
             assert (len(reads), commits.locked) == (1, [False])
@@ -186,8 +187,7 @@ def test_a_row_that_another_process_created_is_found(ground: Ground) -> None:
     async def work() -> None:
         merchant = await new_merchant(ground)
         async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
-            await outcome_of(one.submit(fund(merchant, 1_000)))
-            await make_ready(one, merchant, "on memory")
+            await fund_wallets(one, merchant)
             assert await outcome_of(other.submit(reserve_once(merchant, 10, "a"))) == ("new", 10)
             assert await outcome_of(one.submit(reserve_once(merchant, 10, "a"))) == ("again", 10)
 

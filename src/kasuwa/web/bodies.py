@@ -6,7 +6,7 @@ from collections import deque
 import msgspec
 
 from kasuwa.db.deadlines import Deadlines
-from kasuwa.web.http_exchange import DISCARD_SECONDS, MAX_DISCARDED_BYTES, Exchange, IncompleteBody
+from kasuwa.web.http_exchange import Exchange
 
 BODY_SECONDS = 10.0
 
@@ -114,18 +114,6 @@ class BodyResources:
         self.memory = BodyMemory()
         self.files_memory = BodyMemory(FILES_BODY_BYTES, MERCHANT_BODY_BYTES)
 
-    async def discard(self, exchange: Exchange) -> bool:
-        """Reads and drops a body. Returns False if it is not complete: the connection must be closed."""
-        if exchange.is_complete:
-            return True
-        if not exchange.can_discard:
-            return False
-        try:
-            with self.deadlines.within(DISCARD_SECONDS):
-                return await discard_chunks(exchange)
-        except (TimeoutError, IncompleteBody):
-            return False
-
 
 class RequestBody:
     """The body of one request. Read it once, then call `release`. `owner` is the merchant_id, or 0 for a payer.
@@ -192,12 +180,3 @@ class RequestBody:
                 await self._take(self._most)
             chunks.append(chunk)
         return b"".join(chunks)
-
-
-async def discard_chunks(exchange: Exchange) -> bool:
-    size = 0
-    async for chunk in exchange.chunks():
-        size += len(chunk)
-        if size > MAX_DISCARDED_BYTES:
-            return False
-    return True

@@ -36,7 +36,6 @@ class HttpReply(msgspec.Struct):
     retry_after: int | None = None  # seconds
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
     pieces: AsyncIterator[bytes] | None = None  # a body that is made while it is sent, instead of `body`
-    must_close: bool = False  # the request body was not read to its end: the connection cannot be used again
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):

@@ -80,7 +80,7 @@ def reply_headers(answered: HttpReply, request_id: str) -> list[tuple[str, str]]
     out = [*answered.headers, ("x-request-id", request_id), ("x-api-version", API_VERSION)]
     if answered.retry_after is not None:
         out.append(("retry-after", str(answered.retry_after)))
-    if answered.http_status in CLOSING_STATUSES or answered.must_close:
+    if answered.http_status in CLOSING_STATUSES:
         out.append(("connection", "close"))
     return out
 
@@ -191,7 +191,6 @@ class Server:
             return USE_PUT_REPLY
         merchant = await self._dispatch.authenticate(asked, headers, partial(self._address, request))
         if isinstance(merchant, HttpReply):
-            merchant.must_close = not await self._bodies.discard(exchange)
             return merchant
         most = asked.method.max_body_bytes
         body = RequestBody(self._bodies, exchange, most, merchant.merchant_id, asked.largest_body)
