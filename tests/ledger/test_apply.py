@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kasuwa.core.decision import NewHold, Posting, PostingGroup, Refusal
+from kasuwa.core.decision import HeldAmount, NewHold, Posting, PostingGroup, Refusal
 from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, LedgerError, Shortfall, TooLarge, apply_group
 from kasuwa.ledger.chart import (
@@ -34,8 +34,14 @@ def books(wallet: int = 0, held: int = 0) -> dict[str, Account]:
     return accounts
 
 
-def group(*posts: Posting, reserves: tuple[NewHold, ...] = (), ends: bytes | None = None) -> PostingGroup:
-    return PostingGroup("GP|FD|1", SHORT, posts, reserves, ends)
+def group(
+    *posts: Posting,
+    reserves: tuple[NewHold, ...] = (),
+    ends: bytes | None = None,
+    holds: HeldAmount | None = None,
+    releases: HeldAmount | None = None,
+) -> PostingGroup:
+    return PostingGroup("GP|FD|1", SHORT, posts, reserves, ends, holds, releases)
 
 
 def pay(amount: int, debit: str = WALLET, credit: str = RAIL) -> Posting:
@@ -162,8 +168,9 @@ def test_a_hold_above_the_available_balance_is_refused() -> None:
 
 @pytest.mark.parametrize("amount", [0, -1])
 def test_a_hold_that_is_not_above_zero_raises(amount: int) -> None:
-    with pytest.raises(LedgerError, match="not above zero"):
-        apply_group(books(1000), {}, group(reserves=(NewHold(HOLD, WALLET, amount),)), MERCHANT)
+    for wanted in (group(reserves=(NewHold(HOLD, WALLET, amount),)), group(holds=HeldAmount(WALLET, amount))):
+        with pytest.raises(LedgerError, match="not above zero"):
+            apply_group(books(1000), {}, wanted, MERCHANT)
 
 
 @pytest.mark.parametrize("state", [PENDING, POSTED, VOIDED])
@@ -194,6 +201,41 @@ def test_a_hold_is_posted_in_part_and_the_rest_is_free_again() -> None:
     done = applied(books(1000, held=700), pending(700), group(pay(100), ends=HOLD))
     assert (done.accounts[WALLET].posted, done.accounts[WALLET].available) == (900, 900)
     assert (done.holds[HOLD].state, done.holds[HOLD].taken) == (POSTED, 100)
+
+
+# --- amounts held by rows of other tables -------------------------------------------------------------------------
+
+
+def test_a_row_sets_money_aside_without_a_hold_of_its_own() -> None:
+    done = applied(books(1000), {}, group(holds=HeldAmount(WALLET, 1000)))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].held) == (1000, 1000)
+    assert (done.holds, done.journal_lines) == ({}, [])
+    assert apply_group(books(1000), {}, group(holds=HeldAmount(WALLET, 1001)), MERCHANT) == Shortfall(WALLET)
+
+
+def test_what_a_row_holds_is_posted_in_whole_or_in_part_or_voided() -> None:
+    held = HeldAmount(WALLET, 700)
+    done = applied(books(1000, held=700), {}, group(pay(600), pay(100, WALLET, FEES), releases=held))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].held, done.holds) == (300, 0, {})
+    done = applied(books(1000, held=700), {}, group(pay(100), releases=held))
+    assert (done.accounts[WALLET].posted, done.accounts[WALLET].available) == (900, 900)
+    done = applied(books(1000, held=700), {}, group(releases=held))
+    assert (done.accounts[WALLET].available, done.journal_lines) == (1000, [])
+
+
+def test_a_row_releases_neither_more_than_is_held_nor_less_than_it_takes() -> None:
+    with pytest.raises(LedgerError, match="not held"):
+        apply_group(books(1000, held=699), {}, group(pay(1), releases=HeldAmount(WALLET, 700)), MERCHANT)
+    with pytest.raises(LedgerError, match="takes 701 under a hold of 700"):
+        apply_group(books(1000, held=700), {}, group(pay(701), releases=HeldAmount(WALLET, 700)), MERCHANT)
+
+
+def test_a_hold_and_what_a_row_holds_are_released_together() -> None:
+    wanted = group(pay(700), ends=HOLD, releases=HeldAmount(FEES, 5))
+    accounts = books(1000, held=700)
+    accounts[FEES].held = 5
+    done = applied(accounts, pending(700), wanted)
+    assert (done.accounts[WALLET].held, done.accounts[FEES].held, done.holds[HOLD].taken) == (0, 0, 700)
 
 
 def test_a_hold_is_voided_by_a_group_without_postings() -> None:

@@ -418,8 +418,8 @@ PAYMENTS = (
     Bug(
         "the fee of a failed transfer is kept",
         "methods/disburse/rules/on_bank_answer.py",
-        "voided = tuple(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=key) for key in held)",
-        "voided = tuple(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=key) for key in held[:1])",
+        "voided = (end_hold(row, ()), *((end_fee_hold(row, ()),) if has_fee_hold else ()))",
+        "voided = (end_hold(row, ()),)",
         "methods/disburse/test_payouts.py::test_a_failure_releases_both_holds_and_posts_the_extra_group",
     ),
 )

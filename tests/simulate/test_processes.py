@@ -34,6 +34,7 @@ from tests.simulate.load import (
     transfer_body,
 )
 from tests.simulate.processes import Service, fault_count, get, is_alive, running_service, wait_until
+from tests.simulate.waiting import wait_for_all_to_end
 
 pytestmark = pytest.mark.chaos
 
@@ -126,7 +127,7 @@ def test_a_stop_under_load_and_a_start_on_the_same_data_keep_everything(tmp_path
                 service.start()
             answers = load.stop()
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204), (0, 0)}
-        wait_until("every hold ends", lambda: not service.query("select 1 from hold where state = 'pending'"), 120.0)
+        wait_for_all_to_end(service)
         assert find_mismatches(answers, service.query(LOAD_TRANSFERS)) == []
         kept = contents(service)
         service.stop()

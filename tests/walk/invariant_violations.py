@@ -75,6 +75,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "what an account holds is the sum of its pending holds": (
         "update account set held = held + 1 where merchant_id = $1 and name = 'wallet:main:NGN'",
         "update hold set state = 'voided' where merchant_id = $1 and state = 'pending'",
+        "update transaction set held = 1, held_on = 'card:x:NGN' where merchant_id = $1 and status = 'pending'",
     ),
     "no hold is pending without a live job": (
         "delete from scheduled_job where merchant_id = $1 and lane <> 'webhook'",
@@ -109,6 +110,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     ),
     "what a hold gave was posted under its reference": (
         "update hold set taken = taken - 1 where merchant_id = $1 and taken > 0",
+        "update transaction set held = held + 1 where merchant_id = $1 and held > 0 and status = 'successful'",
         "update posting set reference = 'GP|other' where merchant_id = $1 and debit = 'wallet:main:NGN'",
     ),
     # --- checkouts
@@ -159,6 +161,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     # --- transfers and bills
     "a successful transfer or bill took its amount": (
         "update transaction set fee = fee + 1 where merchant_id = $1 and kind = 'transfer'",
+        "update transaction set held = held - 1 where merchant_id = $1 and held > 0 and status = 'successful'",
         "update transaction set status = 'failed' where merchant_id = $1 and kind = 'bill'",
     ),
     "every order of a bulk that was not in conflict": (

@@ -223,6 +223,14 @@ class NewHold(msgspec.Struct, frozen=True):
     amount: int
 
 
+class HeldAmount(msgspec.Struct, frozen=True):
+    """An amount that a row of another table reserves on one account, as that of a transfer does as long as it is open.
+    It has no row of table `hold` (docs/decisions/0073)."""
+
+    account: str
+    amount: int
+
+
 class PostingGroup(msgspec.Struct, frozen=True):
     """Postings and holds that are applied all or not at all."""
 
@@ -231,6 +239,8 @@ class PostingGroup(msgspec.Struct, frozen=True):
     postings: tuple[Posting, ...] = ()
     new_holds: tuple[NewHold, ...] = ()
     closes_hold: bytes | None = None  # released first: captured in whole or in part by `postings`, voided without any
+    holds: HeldAmount | None = None  # by a row that the same decision inserts
+    releases: HeldAmount | None = None  # of a row that the same decision ends; otherwise as `closes_hold`
 
 
 class Job(Row):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, get_args
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.decision import Context, Decision, Event, Job, OperatorNotice, Row
+from kasuwa.core.decision import Context, Decision, Event, HeldAmount, Job, OperatorNotice, Row
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
@@ -61,6 +61,9 @@ class Transaction(Row):
     final_at: datetime | None
     rail: str = ""  # the rail that it goes to; "" if it needs none, or was written before rails were
     rail_account: str = ""  # our account with the rail that it is sent with (core/routing.py)
+    # What it reserves as long as it is open; zero if it reserves nothing, or has a row of table `hold`.
+    held: int = 0
+    held_on: str = ""  # the account
 
     @property
     def is_final(self) -> bool:
@@ -90,6 +93,7 @@ class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     digest: bytes = b""  # of the request, to recognize a repeated order reference with other content
     detail: Any = None  # stored as JSON
+    held: HeldAmount | None = None  # what it reserves itself
     rail: str = ""  # of Context.choose_rail
     rail_account: str | None = None  # None: the one that the settings have now
 
@@ -121,6 +125,8 @@ def begin_transaction(context: Context, new: NewTransaction) -> Transaction:
         None,  # final_at
         new.rail,
         context.find_rail_account(new.rail) if new.rail_account is None else new.rail_account,
+        0 if new.held is None else new.held.amount,
+        "" if new.held is None else new.held.account,
     )
 
 
@@ -179,7 +185,9 @@ def extend_trail(trail: str, at: datetime, step: str, message: str = "") -> str:
     return trail[:-1] + "," + trail_entry(at, step, message) + "]"
 
 
+@lru_cache(maxsize=64)
 def trail_entry(at: datetime, step: str, message: str) -> str:
+    """Returns an entry as JSON. Cached, because all decisions of a batch are made at one moment."""
     return f'{{"at":"{utc_text(at)}","step":"{step}","said":{msgspec.json.encode(message).decode()}}}'
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kasuwa.core.decision import Posting, PostingGroup, Row
+from kasuwa.core.decision import HeldAmount, NewHold, Posting, PostingGroup, Row
 from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
 
@@ -57,18 +57,25 @@ def apply_group(
     Modifies none of its arguments. Raises LedgerError for an invalid group.
     """
     changes = LedgerChanges({}, {}, [])
-    released = release_hold(accounts, holds, group, changes) if group.closes_hold is not None else None
+    closed = None if group.closes_hold is None else find_pending_hold(holds, group.closes_hold, group)
+    for released in (closed, group.releases):
+        if released is not None:
+            release(accounts, released, group, changes)
     for posting in group.postings:
         apply_posting(accounts, posting, group.reference, changes)
-    if released is not None:
-        capture_hold(released, group, changes)
+    if closed is not None:
+        capture_hold(closed, group, changes)
+    if group.releases is not None:
+        sum_taken(group.releases, group)
     for new_hold in group.new_holds:
-        if new_hold.amount <= 0 or holds.get(new_hold.hold_key) is not None or new_hold.hold_key in changes.holds:
-            raise LedgerError(f"{group.reference}: a hold of {new_hold.amount} that is not new or not above zero")
-        copy_account(accounts, new_hold.account, changes).held += new_hold.amount
+        if holds.get(new_hold.hold_key) is not None or new_hold.hold_key in changes.holds:
+            raise LedgerError(f"{group.reference}: a hold that is not new")
+        reserve(accounts, new_hold, group, changes)
         changes.holds[new_hold.hold_key] = Hold(
             new_hold.hold_key, merchant_id, new_hold.account, new_hold.amount, group.reference, PENDING, 0
         )
+    if group.holds is not None:
+        reserve(accounts, group.holds, group, changes)
     return find_shortfall(accounts, changes) or find_too_large(changes) or changes
 
 
@@ -76,9 +83,7 @@ def copy_account(accounts: Mapping[str, Account], name: str, changes: LedgerChan
     """Returns the group's own copy of an account. The given accounts are never modified."""
     account = changes.accounts.get(name)
     if account is None:
-        found = accounts[name]
-        account = Account(found.key, found.merchant_id, name, found.currency, found.posted, found.held, found.floor)
-        changes.accounts[name] = account
+        account = changes.accounts[name] = msgspec.structs.replace(accounts[name])
     return account
 
 
@@ -95,23 +100,44 @@ def apply_posting(accounts: Mapping[str, Account], posting: Posting, reference: 
     )
 
 
-def release_hold(
-    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, changes: LedgerChanges
-) -> Hold:
-    """Releases the hold that the group closes. Raises LedgerError if it is not pending."""
-    hold = holds.get(group.closes_hold or b"")
+def reserve(
+    accounts: Mapping[str, Account], held: NewHold | HeldAmount, group: PostingGroup, changes: LedgerChanges
+) -> None:
+    """Reserves an amount on its account. Raises LedgerError if it is not above zero."""
+    if held.amount <= 0:
+        raise LedgerError(f"{group.reference}: a hold of {held.amount}, which is not above zero")
+    copy_account(accounts, held.account, changes).held += held.amount
+
+
+def release(
+    accounts: Mapping[str, Account], held: Hold | HeldAmount, group: PostingGroup, changes: LedgerChanges
+) -> None:
+    """Releases what is reserved on an account. Raises LedgerError if the account has not reserved so much."""
+    account = copy_account(accounts, held.account, changes)
+    account.held -= held.amount
+    if account.held < 0:
+        raise LedgerError(f"{group.reference}: releases {held.amount} that are not held")
+
+
+def find_pending_hold(holds: Mapping[bytes, Row | None], key: bytes, group: PostingGroup) -> Hold:
+    """Returns the hold that the group closes. Raises LedgerError if it is not pending."""
+    hold = holds.get(key)
     if not isinstance(hold, Hold) or hold.state != PENDING:
         raise LedgerError(f"{group.reference}: ends a hold that is not pending")
-    copy_account(accounts, hold.account, changes).held -= hold.amount
     return hold
+
+
+def sum_taken(held: Hold | HeldAmount, group: PostingGroup) -> int:
+    """Returns how much of what was released the group captures. Raises LedgerError if it is more than was held."""
+    taken = sum([posting.amount for posting in group.postings if posting.debit == held.account])
+    if taken > held.amount:
+        raise LedgerError(f"{group.reference}: takes {taken} under a hold of {held.amount}")
+    return taken
 
 
 def capture_hold(hold: Hold, group: PostingGroup, changes: LedgerChanges) -> None:
     """Records how much of a released hold was captured. Raises LedgerError if it is more than was held."""
-    taken = sum(posting.amount for posting in group.postings if posting.debit == hold.account)
-    if taken > hold.amount:
-        raise LedgerError(f"{group.reference}: takes {taken} under a hold of {hold.amount}")
-    state = POSTED if group.postings else VOIDED
+    taken, state = sum_taken(hold, group), POSTED if group.postings else VOIDED
     changes.holds[hold.key] = Hold(hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken)
 
 
@@ -129,11 +155,11 @@ def find_shortfall(accounts: Mapping[str, Account], changes: LedgerChanges) -> S
 def find_too_large(changes: LedgerChanges) -> TooLarge | None:
     """Returns the first account with a posting, balance or hold above LARGEST_BALANCE, or None."""
     for line in changes.journal_lines:
-        if max(line.amount, abs(line.debit_after)) > LARGEST_BALANCE:
+        if line.amount > LARGEST_BALANCE or not -LARGEST_BALANCE <= line.debit_after <= LARGEST_BALANCE:
             return TooLarge(line.debit)
-        if abs(line.credit_after) > LARGEST_BALANCE:
+        if not -LARGEST_BALANCE <= line.credit_after <= LARGEST_BALANCE:
             return TooLarge(line.credit)
-    for hold in changes.holds.values():
-        if changes.accounts[hold.account].held > LARGEST_BALANCE:
-            return TooLarge(hold.account)
+    for name, account in changes.accounts.items():
+        if account.held > LARGEST_BALANCE:
+            return TooLarge(name)
     return None

@@ -13,6 +13,13 @@ from kasuwa.ledger.sale_invariants import SALE_INVARIANTS
 from kasuwa.ledger.suspense_invariants import SUSPENSE_INVARIANTS
 from kasuwa.ledger.total_invariants import TOTAL_INVARIANTS
 
+# Every hold `h`: the rows of table `hold`, and what transfers hold themselves (docs/decisions/0073).
+HOLDS = f"""(select merchant_id, reference, account, amount, state, taken from hold where {merchant_filter()}
+    union all select merchant_id, txn_ref, held_on, held,
+        case status when 'successful' then 'posted' when 'failed' then 'voided' else 'pending' end,
+        case status when 'successful' then held else 0 end
+    from transaction where {merchant_filter()} and held > 0) h"""
+
 INVARIANTS = (
     Invariant(
         "a posting moves money between two accounts of one currency",
@@ -62,15 +69,15 @@ INVARIANTS = (
     Invariant(
         "what an account holds is the sum of its pending holds",
         f"""with pending as (
-                select merchant_id, account as name, sum(amount) as held from hold
-                where {merchant_filter()} and state = 'pending' group by 1, 2),
+                select merchant_id, account as name, sum(amount) as held from {HOLDS}
+                where state = 'pending' group by 1, 2),
             mine as (select merchant_id, name, held from account where {merchant_filter()})
             select merchant_id, name as place from mine a full join pending p using (merchant_id, name)
             where coalesce(a.held, 0) <> coalesce(p.held, 0)""",
     ),
     Invariant(
         "no hold is pending without a live job",
-        f"""select h.merchant_id, h.reference as place from hold h where {merchant_filter("h")} and h.state = 'pending'
+        f"""select h.merchant_id, h.reference as place from {HOLDS} where h.state = 'pending'
             and not exists (select 1 from scheduled_job j where j.merchant_id = h.merchant_id
                 and j.reference = h.reference and j.lane <> 'webhook')""",
     ),
@@ -78,7 +85,8 @@ INVARIANTS = (
         "a final transaction has no pending hold and no job but its delivery; an open one has both",
         f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")}
             and (t.status in ('successful', 'failed')) = (
-                exists (select 1 from hold h where h.merchant_id = t.merchant_id and h.reference = t.txn_ref
+                t.status not in ('successful', 'failed') and t.held > 0
+                or exists (select 1 from hold h where h.merchant_id = t.merchant_id and h.reference = t.txn_ref
                     and h.state = 'pending')
                 or exists (select 1 from scheduled_job j where j.merchant_id = t.merchant_id and j.subject = t.key
                     and j.lane <> 'webhook'))""",
@@ -103,7 +111,7 @@ INVARIANTS = (
     Invariant(
         "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",
         f"""select t.merchant_id, t.txn_ref as place
-            from transaction t join hold h on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
+            from transaction t join {HOLDS} on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
             where {merchant_filter("t")} and t.kind in ('transfer', 'bill')
             group by t.merchant_id, t.txn_ref, t.status, t.amount, t.fee, t.vat, t.duty
             having sum(h.taken)
@@ -310,9 +318,9 @@ INVARIANTS = (
                 select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p
                 where {merchant_filter("p")} group by 1, 2, 3)
             select h.merchant_id, h.reference as place
-            from hold h left join given g
+            from {HOLDS} left join given g
                 on g.merchant_id = h.merchant_id and g.reference = h.reference and g.debit = h.account
-            where {merchant_filter("h")} and h.taken <> coalesce(g.amount, 0)""",
+            where h.taken <> coalesce(g.amount, 0)""",
     ),
     Invariant(
         "a loan's accounts hold what its schedule says is outstanding; of one written off, nothing",

@@ -14,10 +14,11 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import device_in, read_subject, subject_device
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.sealed_payers import device_of, payment_payer_aad, unseal_payer
-from kasuwa.core.transactions import Transaction
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.core.vault import Unsealer
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
+from kasuwa.ledger.chart import PENDING, POSTED, VOIDED
 
 # Disputes of a payment, oldest first.
 DISPUTES = """
@@ -170,7 +171,7 @@ async def transaction_entries(connection: Connection, row: Transaction, unseal: 
     payer = await find_payer(connection, row, unseal)
     if entries and payer:
         entries[0].details = {**entries[0].details, **payer}
-    for account, amount, state, taken in await connection.fetch(HOLDS, row.merchant_id, holds):
+    for account, amount, state, taken in (*own_hold(row), *await connection.fetch(HOLDS, row.merchant_id, holds)):
         more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
         entries.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
     entries += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
@@ -180,6 +181,14 @@ async def transaction_entries(connection: Connection, row: Transaction, unseal: 
     if row.kind == "payment":
         entries += [entry for record in await connection.fetch(DISPUTES, *whose) for entry in dispute_entries(*record)]
     return entries
+
+
+def own_hold(row: Transaction) -> list[tuple[str, int, str, int]]:
+    """Returns what a transaction holds itself, as a row of HOLDS: account, amount, state and what was taken of it."""
+    if not row.held:
+        return []
+    state = {SUCCESSFUL: POSTED, FAILED: VOIDED}.get(row.status, PENDING)
+    return [(row.held_on, row.held, state, row.held if state == POSTED else 0)]
 
 
 def dispute_entries(dispute_id: str, amount: int, trail: str) -> list[TimelineEntry]:

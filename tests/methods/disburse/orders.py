@@ -5,13 +5,11 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Row
+from kasuwa.core.decision import Context, Decision, HeldAmount, Job, LoadedRows, Merchant, Row
 from kasuwa.core.decoding import decode
-from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import Transaction, transaction_key
-from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
-from kasuwa.methods.disburse.model import KIND, WALLET
+from kasuwa.methods.disburse.model import KIND
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
 from kasuwa.methods.disburse.rules.transfer import decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferRequest
@@ -54,11 +52,10 @@ def decided(request: TransferRequest, given: Context | None = None, *rows: Row) 
 
 
 class SentTransfer(msgspec.Struct):
-    """A transfer that is on its way: its row, its job and its hold."""
+    """A transfer that is on its way: its row and its job."""
 
     row: Transaction
     job: Job
-    hold: Hold
     merchant: Merchant
     has_webhook: bool
 
@@ -68,13 +65,15 @@ class SentTransfer(msgspec.Struct):
         decision = decided(order(**changes), given)
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        reserve = decision.groups[0].new_holds[0]
-        hold = Hold(reserve.hold_key, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
-        return cls(row, job, hold, given.merchant, given.has_webhook)
+        return cls(row, job, given.merchant, given.has_webhook)
+
+    @property
+    def held(self) -> HeldAmount:
+        return HeldAmount(self.row.held_on, self.row.held)
 
     def receive_answer(self, answer: Answer, age: float = 1.0, *, job_is_gone: bool = False) -> Decision:
         """Returns the decision on an answer that comes so many seconds after the transfer was first sent."""
-        rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold, self.job.key: self.job}
+        rows: dict[bytes, Row | None] = {self.row.key: self.row, self.job.key: self.job}
         if job_is_gone:
             rows[self.job.key] = None
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
@@ -88,12 +87,8 @@ class SentTransfer(msgspec.Struct):
         """Returns the transfer as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return SentTransfer(row, job, self.hold, self.merchant, self.has_webhook)
+        return SentTransfer(row, job, self.merchant, self.has_webhook)
 
 
 def key_of(order_ref: str, of: Merchant = MERCHANT) -> bytes:
     return transaction_key(of.merchant_id, KIND, order_ref)
-
-
-def hold_of(order_ref: str) -> bytes:
-    return hold_key(key_of(order_ref))

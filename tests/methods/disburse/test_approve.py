@@ -7,13 +7,11 @@ import msgspec
 import pytest
 
 from kasuwa.core.callers import Caller
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, NeedsMore, Refusal, Row
+from kasuwa.core.decision import Context, Decision, HeldAmount, Job, LoadedRows, NeedsMore, Refusal, Row
 from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.references import hold_key
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
-from kasuwa.ledger.chart import PENDING as HELD
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import BATCH_PREFIX, JOB_DATA_DECODER, SEND, WALLET
 from kasuwa.methods.disburse.payout_model import (
     APPROVED,
@@ -60,10 +58,7 @@ class Waiting:
         self.row = next(row for row in self.decision.rows if isinstance(row, Transaction))
         self.approval = next(row for row in self.decision.rows if isinstance(row, TransferApproval))
         self.expiry = next(job for job in self.decision.jobs if job.kind == EXPIRE)
-        [group] = self.decision.groups
-        [new] = group.new_holds
-        hold = Hold(new.hold_key, self.row.merchant_id, WALLET, new.amount, self.row.txn_ref, HELD, 0)
-        self.rows |= {self.expiry.key: self.expiry, hold.key: hold}
+        self.rows |= {self.expiry.key: self.expiry, hold_key(self.row.key): None}
 
     def decide(self, verdict: str, given: Context, **changes: Any) -> Decision | Refusal | NeedsMore:
         approval = msgspec.structs.replace(self.approval, **changes)
@@ -140,7 +135,7 @@ def test_a_rejected_transfer_releases_its_hold_and_is_not_counted(waiting: Waiti
     row = decision.rows[0]
     assert isinstance(row, Transaction)
     assert (row.status, row.message) == (FAILED, "Rejected by key 3 (finance)")
-    assert [group.closes_hold for group in decision.groups] == [hold_key(row.key)]
+    assert [group.releases for group in decision.groups] == [HeldAmount(WALLET, row.held)]
     assert [(event.kind, event.object_seq) for event in decision.events] == [("transfer_approval", 2), ("transfer", 3)]
     counters = [row for row in decision.rows if isinstance(row, PayoutCounter)]
     assert [(row.hour_count, row.day_count, row.day_amount) for row in counters] == [(0, 0, 0)] * 2

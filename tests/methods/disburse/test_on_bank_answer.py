@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import LoadedRows, Posting, PostingGroup, Row
+from kasuwa.core.decision import Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup, Row
 from kasuwa.core.payouts import PayoutPolicy
+from kasuwa.core.references import hold_key
 from kasuwa.core.requery import MAX_TRAIL_LENGTH, next_requery_at
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
+from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET, decode_job_data
-from kasuwa.methods.disburse.rules.on_bank_answer import need_answer
+from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
 from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, settle_counters
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.rails import ports
@@ -48,14 +50,14 @@ def test_a_success_posts_amount_fee_and_vat_under_the_hold() -> None:
         Posting(WALLET, INCOME, 1_000, "transfer fee"),
         Posting(WALLET, VAT, 75, "VAT on fee"),
     )
-    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, posts, closes_hold=sent.hold.key),)
-    assert sum(post.amount for post in posts) == sent.hold.amount
+    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, posts, releases=sent.held),)
+    assert sum(post.amount for post in posts) == sent.held.amount
 
 
 def test_stamp_duty_is_posted_if_enabled_and_a_free_transfer_posts_no_fees() -> None:
     taxed = SentTransfer.new(context(merchant=merchant(tariff=DUTY_ON)), amount="10000.00")
     assert taxed.receive_answer(APPROVED).groups[0].postings[-1] == Posting(WALLET, STAMP_DUTY, 5_000, "stamp duty")
-    assert sum(post.amount for post in taxed.receive_answer(APPROVED).groups[0].postings) == taxed.hold.amount
+    assert sum(post.amount for post in taxed.receive_answer(APPROVED).groups[0].postings) == taxed.held.amount
     free = SentTransfer.new(context(merchant=merchant(tariff=FREE)))
     assert free.receive_answer(APPROVED).groups[0].postings == (Posting(WALLET, RAIL, 500_000, "transfer"),)
 
@@ -63,11 +65,27 @@ def test_stamp_duty_is_posted_if_enabled_and_a_free_transfer_posts_no_fees() -> 
 def test_a_failure_voids_the_hold_and_reports_the_message_of_the_bank() -> None:
     sent = SentTransfer.new()
     decision = sent.receive_answer(DECLINED)
-    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, closes_hold=sent.hold.key),)
+    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, releases=sent.held),)
     assert (decision.reply.txn_status, decision.reply.message) == (
         FAILED,
         "The beneficiary's bank: No sufficient funds",
     )
+
+
+@pytest.mark.parametrize(("answer", "posted"), [(APPROVED, [500_000, 1_000, 75]), (DECLINED, [])])
+def test_a_transfer_of_an_earlier_version_closes_its_row_of_table_hold(answer: Answer, posted: list[int]) -> None:
+    sent = SentTransfer.new()
+    row = msgspec.structs.replace(sent.row, held=0, held_on="")
+    rows: dict[bytes, Row | None] = {row.key: row, sent.job.key: sent.job}
+    given = context(NOW + timedelta(seconds=1), merchant=sent.merchant)
+    asked = decide_answer(sent.job, answer, given, LoadedRows(rows))
+    assert asked == NeedsMore(Needs(((Hold, hold_key(row.key)),)))
+    rows[hold_key(row.key)] = Hold(hold_key(row.key), row.merchant_id, WALLET, 501_075, row.txn_ref, "pending", 0)
+    decision = decide_answer(sent.job, answer, given, LoadedRows(rows))
+    assert isinstance(decision, Decision)
+    [group] = decision.groups
+    assert (group.closes_hold, group.releases) == (hold_key(row.key), None)
+    assert [posting.amount for posting in group.postings] == posted
 
 
 @pytest.mark.parametrize(
@@ -229,7 +247,7 @@ def test_a_contradiction_of_a_final_status_becomes_an_operator_notice(
     sent = SentTransfer.new()
     (row,) = sent.receive_answer(first).rows
     assert isinstance(row, Transaction)
-    ended = SentTransfer(row, sent.job, sent.hold, sent.merchant, sent.has_webhook)
+    ended = SentTransfer(row, sent.job, sent.merchant, sent.has_webhook)
     decision = ended.receive_answer(answer, age=2.0 * DAY, job_is_gone=job_is_gone)
     contradicts = answer.status in (SUCCESSFUL, FAILED) and answer.status != first.status
     assert (decision.rows, decision.groups, decision.events, decision.jobs) == ((), (), (), ())

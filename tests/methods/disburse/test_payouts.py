@@ -5,7 +5,18 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup, Refusal, Row
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    HeldAmount,
+    LoadedRows,
+    Needs,
+    NeedsMore,
+    Posting,
+    PostingGroup,
+    Refusal,
+    Row,
+)
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
@@ -59,9 +70,10 @@ def hold_of(reserve: Any) -> Hold:
 
 def test_the_amount_is_held_on_its_source_and_the_fee_on_the_wallet() -> None:
     decision = sent()
-    (amount,), (fee,) = (group.new_holds for group in decision.groups)
-    assert (amount.account, amount.amount) == (SOURCE, 500_000)
-    assert (fee.account, fee.amount) == (WALLET, 1_075)
+    amount, fees = decision.groups
+    assert (amount.holds, amount.new_holds) == (HeldAmount(SOURCE, 500_000), ())
+    [fee] = fees.new_holds
+    assert (fee.account, fee.amount, fees.holds) == (WALLET, 1_075, None)
     assert [group.shortfall_refusal for group in decision.groups] == [EMPTY, FEE_INSUFFICIENT]
     assert decision.reply.txn_ref.startswith("GP|CO|")
 
@@ -81,7 +93,8 @@ def test_a_success_posts_both_holds_and_what_the_purpose_adds_in_the_amounts_gro
         (WALLET, INCOME, 1_000),
         (WALLET, VAT, 75),
     ]
-    assert {amount.closes_hold, fee.closes_hold} == {one.new_holds[0].hold_key for one in sent().groups}
+    assert (amount.releases, amount.closes_hold) == (HeldAmount(SOURCE, 500_000), None)
+    assert (fee.releases, fee.closes_hold) == (None, sent().groups[1].new_holds[0].hold_key)
     assert asked == [(SUCCESSFUL, "SV1")]
     assert decision.reply == {"status": SUCCESSFUL}
 
@@ -91,6 +104,7 @@ def test_a_failure_releases_both_holds_and_posts_the_extra_group() -> None:
     decision = hear(sent(), DECLINED)
     first, second, added = decision.groups
     assert first.postings == second.postings == ()
+    assert (first.releases, second.closes_hold) == (HeldAmount(SOURCE, 500_000), sent().groups[1].new_holds[0].hold_key)
     assert added == PostingGroup(decision.rows[0].txn_ref, WALLET_INSUFFICIENT, postings=(ADDED,))
     assert asked == [(FAILED, "SV1")]
 
@@ -103,7 +117,7 @@ def test_while_nothing_is_known_the_purpose_answers_and_adds_nothing() -> None:
 
 def test_from_the_wallet_amount_and_fee_are_one_hold() -> None:
     decision = sent(WALLET)
-    assert [one.amount for group in decision.groups for one in group.new_holds] == [501_075]
+    assert [group.holds for group in decision.groups] == [HeldAmount(WALLET, 501_075)]
     posted = hear(decision, APPROVED).groups
     assert [post.amount for post in posted[0].postings] == [500_000, 1_000, 75, 7]
     assert len(posted) == 1

@@ -55,7 +55,7 @@ def take(chooser: TwoRails) -> SentTransfer:
 def receive(sent: SentTransfer, answer: Answer, chooser: TwoRails, current: Job | None = None) -> Decision:
     """Returns the decision on an answer. `current` is the job as it is in the database by then."""
     current = current or sent.job
-    rows: dict[bytes, Row | None] = {sent.row.key: sent.row, sent.hold.key: sent.hold, current.key: current}
+    rows: dict[bytes, Row | None] = {sent.row.key: sent.row, current.key: current}
     given = context(sent.row.created_at)
     given.rail_chooser = chooser
     decision = decide_answer(sent.job, answer, given, LoadedRows(rows))

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, Needs, NewHold, SandboxEffects
+from kasuwa.core.decision import Decision, HeldAmount, Needs, SandboxEffects
 from kasuwa.core.money import minor_of
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import is_reference
@@ -21,7 +21,6 @@ from tests.methods.disburse.orders import (
     ORDER,
     SentTransfer,
     decided,
-    hold_of,
     key_of,
     order,
     read,
@@ -100,8 +99,8 @@ def test_a_new_transfer_is_processing_and_holds_its_money() -> None:
     assert (row.amount, row.fee, row.vat, row.duty) == (500_000, 1_000, 75, 0)
     assert (row.created_at, row.final_at, row.batch_ref, row.currency) == (NOW, None, None, "NGN")
     (group,) = decision.groups
-    assert group.new_holds == (NewHold(hold_of("order-1042"), WALLET, 501_075),)
-    assert (group.postings, group.closes_hold, group.reference) == ((), None, row.txn_ref)
+    assert group.holds == HeldAmount(WALLET, 501_075) == HeldAmount(row.held_on, row.held)
+    assert (group.postings, group.new_holds, group.releases, group.reference) == ((), (), None, row.txn_ref)
     assert (decision.numbers_used, decision.events, decision.in_progress) == (1, (), False)
 
 
@@ -139,7 +138,7 @@ def test_what_is_held_is_the_amount_with_all_that_comes_on_top(example: dict[str
     duty = minor_of(example["stamp_duty"]) if tariff is DUTY_ON else 0
     fee, vat = (0, 0) if tariff is FREE else (minor_of(example["fee"]), minor_of(example["vat"]))
     assert (row.fee, row.vat, row.duty) == (fee, vat, duty)
-    assert decision.groups[0].new_holds[0].amount == minor_of(example["amount"]) + fee + vat + duty
+    assert row.held == minor_of(example["amount"]) + fee + vat + duty
 
 
 def test_without_an_order_reference_the_transaction_reference_stands_in() -> None:

@@ -9,6 +9,7 @@ from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     Job,
     LoadedRows,
     Merchant,
@@ -74,7 +75,7 @@ BANK_SAYS = "The beneficiary's bank: "
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...]
-    rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key))
+    rows = ((Transaction, job.subject), (Job, job.key))
     accounts: tuple[str, ...] = (WALLET,)
     if answer.status == ports.SUCCESSFUL:
         accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
@@ -93,6 +94,8 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if row.is_final:
         return reply_final(row, job, answer, current_job, context, seen)
     assert current_job is not None
+    if not row.held and not seen.is_loaded(hold_key(row.key)):
+        return NeedsMore(Needs(((Hold, hold_key(row.key)),)))
     job_data = decode_job_data(current_job.work)
     ending = final_status(answer, seconds_since_sent(current_job, JOB_KINDS, job_data, context.now))
     rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
@@ -163,20 +166,28 @@ def end_holds(row: Transaction, source: str, added: tuple[Posting, ...], seen: L
 
     After a failure the holds are voided, so the postings of the purpose get a group of their own.
     """
-    hold, fee_hold = hold_key(row.key), fee_hold_key(row.key)
-    held = [hold] if source == WALLET or seen.get(Hold, fee_hold) is None else [hold, fee_hold]
+    has_fee_hold = source != WALLET and seen.get(Hold, fee_hold_key(row.key)) is not None
     if row.status == FAILED:
-        voided = tuple(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=key) for key in held)
+        voided = (end_hold(row, ()), *((end_fee_hold(row, ()),) if has_fee_hold else ()))
         return (*voided, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=added)) if added else voided
     amount, fees = (Posting(source, RAIL, row.amount, "transfer"),), post_fees(row)
     if source == WALLET:
-        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(*amount, *fees, *added), closes_hold=hold),)
-    first = PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(*amount, *added), closes_hold=hold)
-    return (
-        (first, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=fees, closes_hold=fee_hold))
-        if fees
-        else (first,)
-    )
+        return (end_hold(row, (*amount, *fees, *added)),)
+    first = end_hold(row, (*amount, *added))
+    return (first, end_fee_hold(row, fees)) if fees else (first,)
+
+
+def end_hold(row: Transaction, postings: tuple[Posting, ...]) -> PostingGroup:
+    """Returns the group that posts or voids what a transfer holds. One that an earlier version began has a row of table
+    `hold`."""
+    if not row.held:
+        return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, closes_hold=hold_key(row.key))
+    held = HeldAmount(row.held_on, row.held)
+    return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, releases=held)
+
+
+def end_fee_hold(row: Transaction, postings: tuple[Posting, ...]) -> PostingGroup:
+    return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, closes_hold=fee_hold_key(row.key))
 
 
 def post_fees(row: Transaction) -> tuple[Posting, ...]:

@@ -9,7 +9,8 @@ Postings of a transfer (all in the wallet's currency):
                  wallet → tax:stamp_duty             duty, where it is on
     failed       the hold is voided, nothing moves
 
-A transfer that the merchant's policy holds back keeps its hold until it is decided: see approve.py.
+The hold is in the transfer's own row (docs/decisions/0073). A transfer that the merchant's policy holds back keeps its
+hold until it is decided: see approve.py.
 
 Other slices send money with `send_money`: a loan's principal, a cash-out of savings, a payout of a split. They name
 their own source account and purpose. The wallet still pays the fee, which then has a hold of its own.
@@ -25,6 +26,7 @@ from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     LoadedRows,
     Merchant,
     Needs,
@@ -34,7 +36,7 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.merchant import check_amount_limits
-from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
+from kasuwa.core.references import fee_hold_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import Scenario, take_call_scenario
 from kasuwa.core.tariff import NO_FEES, calculate_transfer_fees
@@ -210,7 +212,8 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
     """
     txn_ref = movement_reference(new.reference_type, context.permutation(number), lagos_day(context.now))
     fees = NO_FEES if new.is_free else calculate_transfer_fees(context.merchant.tariff, new.amount)
-    checked = new.checked
+    checked, source = new.checked, new.order.source_account
+    held = HeldAmount(source, new.amount + fees.total if source == WALLET else new.amount)
     row = begin_transaction(
         context,
         NewTransaction(
@@ -224,12 +227,13 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
             message=WAITING_MESSAGE if checked.reasons else MESSAGES[PROCESSING],
             digest=new.digest,
             detail=new.order,
+            held=held,
             rail=context.choose_rail(demand_rail(new.order, new.amount)),
         ),
     )
     decision = Decision(
         reply=reply_transfer(row),
-        groups=hold_money(row, new.order.source_account, new.insufficient_refusal),
+        groups=hold_money(row, held, new.insufficient_refusal),
         rows=(row, *checked.counters),
         numbers_used=1,
     )
@@ -271,15 +275,11 @@ def demand_rail(order: TransferDetail, amount: int) -> RailDemand:
     return RailDemand(PURPOSE, amount, CURRENCY, order.bank_code)
 
 
-def hold_money(row: Transaction, source: str, insufficient_refusal: Refusal) -> tuple[PostingGroup, ...]:
-    """Returns one hold for amount and fees if the wallet pays both, else one hold for each."""
-    fees = row.fee + row.vat + row.duty
-    if source == WALLET:
-        hold = NewHold(hold_key(row.key), WALLET, row.amount + fees)
-        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(hold,)),)
-    amount = PostingGroup(
-        row.txn_ref, insufficient_refusal, new_holds=(NewHold(hold_key(row.key), source, row.amount),)
-    )
+def hold_money(row: Transaction, held: HeldAmount, insufficient_refusal: Refusal) -> tuple[PostingGroup, ...]:
+    """Returns the group of what the transfer holds, and that of a hold for its fees if the wallet pays them alone."""
+    if held.account == WALLET:
+        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, holds=held),)
+    amount, fees = PostingGroup(row.txn_ref, insufficient_refusal, holds=held), row.fee + row.vat + row.duty
     if not fees:
         return (amount,)
     return amount, PostingGroup(
