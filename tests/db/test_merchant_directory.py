@@ -1,4 +1,4 @@
-"""The cache of merchants and keys: a new key works at once, and wrong keys cost few queries."""
+"""The cache of merchants and keys: a new key works at once, and wrong keys and reloads cost few queries."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import asyncpg
+import pytest
 
 from kasuwa.db import merchants, migrate
 from kasuwa.db.merchants import RECHECK_AFTER_SECONDS, MerchantDirectory
@@ -76,3 +77,73 @@ def test_wrong_keys_share_queries(deployment: Deployment, open_shop: Callable[..
             assert (answers, reader.queries - before) == ([None] * ATTEMPTS, 1)
 
     asyncio.run(with_directory(deployment, try_keys))
+
+
+def test_reloads_share_queries(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shops = [open_shop() for _ in range(5)]
+    monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(merchants, "STALE_AFTER_SECONDS", 600.0)
+    monkeypatch.setattr(merchants, "MAX_RELOADED", 3)
+
+    async def reload(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        async def names() -> list[str | None]:
+            found = [await directory.authenticate(shop.mid, shop.key) for shop in shops]
+            return [None if merchant is None else merchant.name for merchant in found]
+
+        await names()
+        mids = [shop.mid for shop in shops]
+        await connection.execute("update merchant set name = 'renamed' where mid = any($1)", mids)
+        await connection.execute("update merchant set current = false where mid = $1", mids[4])
+        before = reader.queries
+        assert "renamed" not in await names()
+        while directory.is_reloading:
+            await asyncio.sleep(0.01)
+        assert reader.queries - before == 2
+        monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 600.0)
+        assert await names() == ["renamed"] * 4 + [None]
+        await connection.execute("update merchant set current = true where mid = $1", mids[4])
+
+    asyncio.run(with_directory(deployment, reload))
+
+
+def test_a_reload_that_fails_leaves_merchants_to_the_next_request(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = open_shop()
+    monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(merchants, "STALE_AFTER_SECONDS", 600.0)
+
+    async def fail(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        monkeypatch.setattr(reader, "_connection", None)
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        while directory.is_reloading:
+            await asyncio.sleep(0.01)
+        monkeypatch.setattr(reader, "_connection", connection)
+        monkeypatch.setattr(merchants, "STALE_AFTER_SECONDS", 0.0)
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+
+    asyncio.run(with_directory(deployment, fail))
+
+
+def test_what_a_query_found_before_an_eviction_is_not_cached(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop()
+
+    async def evict(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        await directory.load(shop.mid)
+        before = reader.queries
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        assert reader.queries == before, "what was loaded is cached"
+        late = directory.load(shop.mid)
+        while reader.queries == before:
+            await asyncio.sleep(0)
+        directory.evict(shop.mid)
+        assert (await late).merchant is not None
+        assert directory.get_cached(shop.mid) is None
+        assert directory.load(shop.mid) is not late
+
+    asyncio.run(with_directory(deployment, evict))

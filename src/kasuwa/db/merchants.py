@@ -29,6 +29,10 @@ from kasuwa.db.merchant_keys import NewKey, add_key, random_key
 # below the second in which a rolled-off key must stop working.
 REFRESH_AFTER_SECONDS = 0.4
 STALE_AFTER_SECONDS = 0.9
+# Reloads of many merchants share a query: for this long they are gathered, and a query has at most so many. Making more
+# of them at once would hold up the event loop.
+GATHER_SECONDS = 0.05
+MAX_RELOADED = 64
 # A key that does not match the cached verifiers may be newer than they are: they are read again if they are older than
 # this, which bounds the queries of somebody who guesses.
 RECHECK_AFTER_SECONDS = 0.02
@@ -191,14 +195,14 @@ async def change_settings(
 
 # --- finding --------------------------------------------------------------------------------------------------
 
-BY_MID = f"""
+BY_MIDS = f"""
     select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, k.verifier, k.expires_at,
         k.name, k.key_id, k.scopes, coalesce(k.lineage, k.key_id), k.created_by, k.addresses,
         k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds'
     from merchant m left join merchant_key k on k.merchant_id = m.merchant_id
         and (k.expires_at is null or k.expires_at > now())
-    where m.mid = $1 and m.current
-    order by k.key_id desc
+    where m.mid = any($1::text[]) and m.current
+    order by m.mid, k.key_id desc
 """
 BY_ID = f"select merchant_id, mid, name, settings, {rates.CURRENT_RATES_COLUMN} from merchant where merchant_id = $1"
 
@@ -235,6 +239,9 @@ class MerchantDirectory:
         self._by_mid: dict[str, CachedMerchant] = {}
         self._by_id: dict[int, tuple[Merchant, float]] = {}
         self._loading: dict[str, asyncio.Task[CachedMerchant]] = {}
+        self._due_mids: list[str] = []  # to be reloaded
+        self._reads: dict[int, dict[str, CachedMerchant]] = {}  # what running queries are to be cached of, by id()
+        self._reloading: asyncio.Task[None] | None = None
         self.key_usage = KeyUsage()
 
     def get_cached(self, mid: str) -> CachedMerchant | None:
@@ -247,12 +254,30 @@ class MerchantDirectory:
             return None
         if age >= REFRESH_AFTER_SECONDS and not found.is_refreshing:
             found.is_refreshing = True
-            self.load(mid).add_done_callback(lambda task: task.exception())
+            self._due_mids.append(mid)
+            if not self.is_reloading:
+                self._reloading = asyncio.get_running_loop().create_task(self._reload())
+                self._reloading.add_done_callback(lambda task: task.cancelled() or task.exception())
         return found
 
+    @property
+    def is_reloading(self) -> bool:
+        return self._reloading is not None and not self._reloading.done()
+
+    async def _reload(self) -> None:
+        """Reloads the merchants that are due. Those that it cannot reload are loaded when they are stale."""
+        while self._due_mids:
+            if len(self._due_mids) < MAX_RELOADED:
+                await asyncio.sleep(GATHER_SECONDS)
+            mids, self._due_mids = self._due_mids[:MAX_RELOADED], self._due_mids[MAX_RELOADED:]
+            await self._read(mids)
+
     def evict(self, mid: str) -> None:
-        """Drops a mid from the cache."""
+        """Drops a mid from the cache. What a running query finds is not cached: it may be from before."""
         self._by_mid.pop(mid, None)
+        self._loading.pop(mid, None)
+        for found in self._reads.values():
+            found.pop(mid, None)
         for merchant_id in [number for number, (merchant, _) in self._by_id.items() if merchant.mid == mid]:
             del self._by_id[merchant_id]
 
@@ -278,23 +303,36 @@ class MerchantDirectory:
         """Loads a merchant. Concurrent calls for the same mid share one query."""
         task = self._loading.get(mid)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._read(mid))
+            task = asyncio.get_running_loop().create_task(self._read_one(mid))
             self._loading[mid] = task
-            task.add_done_callback(lambda _: self._loading.pop(mid, None))
+            task.add_done_callback(lambda done: self._forget_task(mid, done))
         return task
 
-    async def _read(self, mid: str) -> CachedMerchant:
+    def _forget_task(self, mid: str, task: "asyncio.Task[CachedMerchant]") -> None:
+        if self._loading.get(mid) is task:
+            del self._loading[mid]
+
+    async def _read_one(self, mid: str) -> CachedMerchant:
+        return (await self._read([mid]))[mid]
+
+    async def _read(self, mids: list[str]) -> dict[str, CachedMerchant]:
+        """Reads merchants, and caches those that were not evicted meanwhile."""
         asked_at = time.monotonic()
-        rows = await self._reader.fetch(BY_MID, mid)
-        merchant = self._make(*rows[0][:5]) if rows else None
-        by_verifier = {}
+        found = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
+        kept = dict(found)
+        self._reads[id(kept)] = kept
+        try:
+            rows = await self._reader.fetch(BY_MIDS, mids)
+        finally:
+            del self._reads[id(kept)]
         for row in rows:
-            if merchant is not None and row[5] is not None:
-                by_verifier[row[5]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[7:])), row[6])
-        found = CachedMerchant(merchant, by_verifier, asked_at)
+            one = found[row[1]]
+            merchant = one.merchant = one.merchant or self._make(*row[:5])
+            if row[5] is not None:
+                one.by_verifier[row[5]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[7:])), row[6])
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
-        self._by_mid[mid] = found
+        self._by_mid.update(kept)
         return found
 
     def _make(self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None) -> Merchant:
