@@ -50,11 +50,13 @@ def bank_names() -> dict[str, str]:
 def bank_of_code(code: str) -> Bank:
     """Returns the bank of an order by its code, also one that was closed since, or that is not known any more."""
     found = banks_by_code().get(code)
+    if found is not None:
+        return found
     known = (bank for bank in all_banks() if code in (bank.nip_code, bank.cbn_code))
     unknown = Bank(
         None if len(code) == NIP_DIGITS else code, code if len(code) == NIP_DIGITS else None, "", None, "", ""
     )
-    return found or next(known, unknown)
+    return next(known, unknown)
 
 
 def normalize_bank_name(name: str) -> str:

@@ -23,7 +23,9 @@ def is_in_range(day: date) -> bool:
     return FIRST_YEAR <= day.year <= LAST_YEAR
 
 
+@lru_cache(maxsize=64)
 def lagos_day(moment: datetime) -> date:
+    """Returns the date in Lagos. Cached, because all decisions of a batch are made at one moment."""
     return moment.astimezone(LAGOS).date()
 
 

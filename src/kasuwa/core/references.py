@@ -212,13 +212,19 @@ def is_reference(text: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=64)
+def day_digits(day: date) -> str:
+    """Returns a date as eight digits. Unlike %Y, the year always has four."""
+    return f"{day.year:04d}{day.month:02d}{day.day:02d}"
+
+
 def payment_reference(number: int, day: date) -> str:
-    head = f"GP{number:09d}{day:%Y%m%d}"
+    head = f"GP{number:09d}{day_digits(day)}"
     return head + check_letter(head)
 
 
 def movement_reference(kind: str, number: int, day: date) -> str:
     """Returns a reference such as `GP|FD|123456789|20260105X`. `kind` is two letters: FD for transfers, BP for bills,
     RF for refunds, and others."""
-    head = f"GP|{kind}|{number:09d}|{day.year:04d}{day.month:02d}{day.day:02d}"
+    head = f"GP|{kind}|{number:09d}|{day_digits(day)}"
     return head + check_letter(head)

@@ -69,10 +69,15 @@ def parse_scenario(text: str) -> Scenario | None:
     )
 
 
+NO_DELAY = timedelta(0)
+
+
 def webhook_delay(scenario: Scenario) -> timedelta:
     """Returns how long the first delivery of an event is delayed (`webhook=late:<s>`)."""
-    word, _, seconds = (scenario.webhook or "").partition(":")
-    return timedelta(seconds=int(seconds)) if word == "late" else timedelta(0)
+    if scenario.webhook is None:
+        return NO_DELAY
+    word, _, seconds = scenario.webhook.partition(":")
+    return timedelta(seconds=int(seconds)) if word == "late" else NO_DELAY
 
 
 class InjectedFault(msgspec.Struct, frozen=True):

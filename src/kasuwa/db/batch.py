@@ -6,7 +6,7 @@ all of its posting groups were found possible.
 """
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -108,6 +108,9 @@ class PendingSubDecisions(msgspec.Struct, eq=False):
     now: datetime
 
 
+UNFINISHED = (NeedsMore, PendingSubDecisions)
+
+
 class BatchState:
     """In-memory state of one batch: the rows fetched, and the rows inserted, updated and deleted so far.
 
@@ -200,7 +203,7 @@ class BatchState:
 
         Nearly all decisions have no sub-decisions, and this way they need no generator."""
         result = self.evaluate(submission)
-        if not isinstance(result, NeedsMore | PendingSubDecisions):
+        if not isinstance(result, UNFINISHED):
             self.entropy_slots.release(submission)
         return result
 
@@ -348,36 +351,31 @@ class BatchState:
         self, decision: Decision, applied: list[LedgerChanges], merchant_state: MerchantState, now: datetime
     ) -> None:
         """Adds a decision to the batch state. Call only after apply_groups succeeded: it cannot be undone."""
+        if not decision.changes_anything:
+            return
         merchant_id = merchant_state.merchant_id
-        merchant_state.decision_count += decision.changes_anything
+        merchant_state.decision_count += 1
+        self.written_merchants.add(merchant_id)
         for result in applied:
             self.accounts[merchant_id].update(result.accounts)
-            for account in result.accounts.values():
-                self.upsert_row(account)
-            for hold in result.holds.values():
-                self.upsert_row(hold)
+            self.upsert_rows(result.accounts.values(), merchant_id)
+            self.upsert_rows(result.holds.values(), merchant_id)
             self.append_postings(result.journal_lines, merchant_state, now)
-        self.upsert_rows(decision.rows, merchant_id)
         for job in decision.jobs:
             self.schedule_job(job, merchant_state, is_leased=job is decision.follow_up)
+        self.upsert_rows((*decision.rows, *decision.jobs), merchant_id)
         for job in decision.jobs_done:
             self.delete_job(job)
         for event in decision.events:
             self.append_event(event, merchant_state, now)
         for notice in decision.notices:
-            self.written_merchants.add(merchant_id)
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.message, now))
         for entry in decision.audit_entries:
-            self.written_merchants.add(merchant_id)
             self.audit_rows.append(audit_row(entry, merchant_id))
-        if decision.numbers_used:
-            merchant_state.last_number += decision.numbers_used
-            self.written_merchants.add(merchant_id)
-        if decision.sandbox is not None:
+        merchant_state.last_number += decision.numbers_used
+        if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
             faults = decision.sandbox.injected_faults
-            if faults is not None:
-                merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
-            self.written_merchants.add(merchant_id)
+            merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
 
     def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:
         """Adds the postings of a group, and extends the merchant's chain by the group.
@@ -417,29 +415,28 @@ class BatchState:
             row.hash = merchant_state.event_head = extend_by_event(merchant_state.event_head, row)
             merchant_state.chained_event_seq = seq
 
-    def upsert_rows(self, rows: tuple[Row, ...], merchant_id: int) -> None:
-        for row in rows:
+    def upsert_rows(self, changed: Collection[Row], merchant_id: int) -> None:
+        """Adds rows that a merchant's decision inserts or updates."""
+        rows, inserted, updated = self.rows, self.inserted_rows, self.updated_rows
+        if changed:
+            self.written_merchants.add(merchant_id)
+        for row in changed:
             if row.merchant_id != merchant_id:
                 raise ValueError(f"a row of merchant {row.merchant_id} in a decision of {merchant_id}")
-            self.upsert_row(row)
-
-    def upsert_row(self, row: Row) -> None:
-        key = row.key
-        self.written_merchants.add(row.merchant_id)
-        if key in self.inserted_rows or self.rows.get(key) is None:
-            self.inserted_rows[key] = row
-        else:
-            self.updated_rows[key] = row
-        self.rows[key] = row
+            key = row.key
+            if key in inserted or rows.get(key) is None:
+                inserted[key] = row
+            else:
+                updated[key] = row
+            rows[key] = row
 
     def schedule_job(self, job: Job, merchant_state: MerchantState, *, is_leased: bool) -> None:
+        """Sets when a job runs."""
         job.run_at = to_wall_time(merchant_state, job.due, self.wall_time)
         job.leased_until = self.wall_time + JOB_LEASE if is_leased else None
         job.claims = 1 if is_leased else 0
-        self.upsert_row(job)
 
     def delete_job(self, job: Job) -> None:
-        self.written_merchants.add(job.merchant_id)
         self.updated_rows.pop(job.key, None)
         if self.inserted_rows.pop(job.key, None) is None:
             self.deleted_jobs[job.key] = job
@@ -473,7 +470,7 @@ class BatchState:
         reply = ReplyToStore(claim, merchant_id, decision, submission.entropy, self.wall_time)
         record = make_idempotency_record(self.rows[claim.key], reply, self.deployment.vault)
         if record is not None:
-            self.upsert_row(record)
+            self.upsert_rows((record,), merchant_id)
 
 
 def decide_batch(state: BatchState, submissions: list[Submission]) -> "Interruptible[list[Result]]":

@@ -79,9 +79,9 @@ class RowCache:
             self._merchant_states[merchant_id] = merchant_state
             if merchant_id in self._repeating:
                 self._count_down(self._repeating, merchant_id)
-        for row in state.rows.values():
-            if isinstance(row, Account):
-                self._rows[row.key] = row
+        for accounts in state.accounts.values():
+            # Accounts without a row are open in memory alone: no decision has used them.
+            self._rows.update({row.key: row for row in accounts.values() if state.rows.get(row.key) is not None})
         self._rows.update(state.inserted_rows)
         self._rows.update(state.updated_rows)
         for key in state.deleted_jobs:

@@ -143,6 +143,8 @@ class RequestBody:
         declared = self._exchange.length
         if declared is not None and declared > self._most_with_files:
             raise BodyTooLarge
+        if self._exchange.is_complete and declared is not None and declared <= SMALL_BODY:
+            return await self._exchange.read_all()
         seconds = BODY_SECONDS
         if declared is not None and declared > self._most:
             self._memory, seconds = self._bodies.files_memory, FILES_BODY_SECONDS

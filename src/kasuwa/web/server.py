@@ -170,10 +170,12 @@ class Server:
     def _loggable(self, path: str) -> str:
         """Returns the path to log. That of a page or file holds a token, that of a call-back a secret, and an unknown
         one may hold anything."""
+        if path in self._routes:
+            return path
         for prefix in (PAGES, RAILS, FILES, DOCS):
             if path.startswith(prefix):
                 return prefix
-        return path if path in self._routes else "other"
+        return "other"
 
     async def _make_reply(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
         headers, asked = request.headers, self._routes.get(path)
