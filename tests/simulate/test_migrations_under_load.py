@@ -30,8 +30,8 @@ pytestmark = pytest.mark.chaos
 # Every kind of change that our migrations make to tables that requests write. New tables and views need no such lock.
 KINDS = {
     "a column and a rule": "alter table transaction add column probe text not null default '';"
-    "alter table transaction drop constraint transaction_amount_check;"
-    "alter table transaction add constraint transaction_amount_check check (amount >= 0)",
+    "alter table transaction drop constraint transaction_amounts_check;"
+    "alter table transaction add constraint transaction_amounts_check check (least(amount, fee, vat, duty, held) >= 0)",
     "an index": "create index transaction_probe on transaction (merchant_id, created_at) where kind = 'probe'",
     "a trigger": "create trigger posting_probe before truncate on posting execute function refuse_change()",
     "room in pages": "alter table transaction set (fillfactor = 50);"
