@@ -232,7 +232,7 @@ def test_large_headers_within_the_limit_are_read(loop_name: str) -> None:
     with running(loop_name) as server, server.connect() as client:
         for _ in range(2):
             assert client.send(head("/a", "b: " + "c" * 60_000)).reply()[0] == 200
-            assert len(server.application.requests[-1].headers["b"]) == 60_000
+            assert server.application.requests[-1].headers["b"] == "c" * 60_000
 
 
 MALFORMED = {

@@ -38,8 +38,8 @@ def parse_minor(text: str) -> int | None:
 
 def format_minor(minor: int) -> str:
     """Formats minor units with two decimals and no separators: 123456 is "1234.56". Contract: #replies"""
-    sign = "-" if minor < 0 else ""
-    return f"{sign}{abs(minor) // MINOR_PER_MAJOR}.{abs(minor) % MINOR_PER_MAJOR:02d}"
+    whole, cents = divmod(abs(minor), MINOR_PER_MAJOR)
+    return f"{'-' if minor < 0 else ''}{whole}.{cents:02d}"
 
 
 def format_grouped(minor: int) -> str:

@@ -7,6 +7,7 @@ PostgreSQL can contain. So different groups have different bytes.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol
 
@@ -30,7 +31,9 @@ class PostingLine(Protocol):
     kind: str
 
 
+@lru_cache(maxsize=64)
 def to_microseconds(at: datetime) -> int:
+    """Returns a time as microseconds. Cached, because all decisions of a batch are made at one moment."""
     return (at - EPOCH) // MICROSECOND
 
 

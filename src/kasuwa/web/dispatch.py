@@ -256,7 +256,7 @@ class Dispatch:
             if isinstance(reply, PreencodedReply):
                 if cached is None:
                     self._cache_parsed(path, body, action, request)
-                answered = preencoded_reply(reply, headers.get("accept-encoding", ""))
+                answered = preencoded_reply(reply, headers.get("accept-encoding"))
             else:
                 kind: Any = type(reply)
                 if echoes_amount(kind) and not isinstance(reply, Refusal):

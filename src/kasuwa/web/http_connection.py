@@ -266,10 +266,10 @@ class Connection(asyncio.BufferedProtocol):
             self._refuse(BAD_REQUEST)
             return
         framing = Framing(
-            None if is_chunked else int(headers.get("content-length", 0)),
+            None if is_chunked else int(headers.get("content-length") or 0),
             parser.should_keep_alive() and not parser.should_upgrade(),
             is_http_10=version == "1.0",
-            expects_continue=version == "1.1" and headers.get("expect", "").lower() == "100-continue",
+            expects_continue=version == "1.1" and (headers.get("expect") or "").lower() == "100-continue",
         )
         method = parser.get_method().decode()
         exchange = Exchange(self, Request(method, path_of(self._url), headers, self._client), framing)

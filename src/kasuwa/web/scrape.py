@@ -75,7 +75,7 @@ class MetricsEndpoint:
         if request.path != PATH or request.method not in ("GET", "HEAD"):
             exchange.reply(404, TEXT, f"GET {PATH} is all there is here\n".encode())
             return
-        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        encode, content_type = choose_encoder(request.headers.get("accept") or "")
         backlog = await self._look()
         # In a thread: a process that has served every action has thousands of lines, which take 50 ms to encode.
         body = await asyncio.to_thread(lambda: encode(ScrapeCollector(sum_counters(self._counters), backlog)))
