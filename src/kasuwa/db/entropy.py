@@ -1,9 +1,10 @@
-"""Reproducible random bytes for decisions: of a server with a seed, or of a merchant with a seed of its own.
+"""Random bytes for decisions: from the system, or reproducible ones of a server or merchant with a seed.
 
-The bytes follow from the seed and from how many decisions changed the merchant's books before. They do not depend on
-how decisions were batched, nor on other merchants. No two decisions of a merchant get the same bytes.
+Reproducible bytes follow from the seed and from how many decisions changed the merchant's books before. They do not
+depend on how decisions were batched, nor on other merchants. No two decisions of a merchant get the same bytes.
 """
 
+import os
 from hashlib import blake2b
 
 import msgspec
@@ -12,6 +13,23 @@ DIGEST_BYTES = 32
 # The first bytes of a decision's entropy decide random outcomes, such as whether a fault with a probability occurs.
 # Ids, tokens and numbers are derived from all of them.
 OUTCOME_BYTES = 8
+# Decisions for which bytes are read from the system at once: a system call for each takes longer than the rest of
+# making a submission. A process that is forked off reads its own.
+READ_AHEAD = 128
+unused: list[bytes] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=unused.clear)
+
+
+def draw_entropy() -> bytes:
+    """Returns random bytes from the system for a decision, which were never returned before."""
+    try:
+        return unused.pop()
+    except IndexError:
+        block = os.urandom(DIGEST_BYTES * READ_AHEAD)
+        first, *others = (block[start : start + DIGEST_BYTES] for start in range(0, len(block), DIGEST_BYTES))
+        unused.extend(others)
+        return first
 
 
 class EntropySlot(msgspec.Struct, frozen=True):

@@ -5,7 +5,6 @@ Checks are made in a fixed order: authentication (status 101), valid JSON (103),
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -58,6 +57,7 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call
 from kasuwa.core.vault import Vault
 from kasuwa.db import jobs
 from kasuwa.db.batch import Result, RuleFailure, Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.db.idempotency import IdempotencyClaim
 from kasuwa.db.merchant_state import MerchantState, business_now
 from kasuwa.db.merchants import MerchantDirectory
@@ -374,7 +374,7 @@ class Dispatch:
                 merchant=merchant,
                 needs=action.needs(request, merchant),
                 decide=decide,
-                entropy=os.urandom(32),
+                entropy=draw_entropy(),
                 idempotency_claim=claim,
                 scenario=scenario,
             )
@@ -437,7 +437,7 @@ class Dispatch:
             )
             return Decision(reply=call_scenario, sandbox=replace_faults(left))
 
-        result = await self._services.writer.submit(Submission(merchant, Needs(), take, os.urandom(32)))
+        result = await self._services.writer.submit(Submission(merchant, Needs(), take, draw_entropy()))
         return result.reply if isinstance(result, Decision) else scenario
 
 

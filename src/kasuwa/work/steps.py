@@ -5,7 +5,6 @@ Used by the request that wrote the job (right after its commit), by the worker (
 in the test environment (when business time reaches it).
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -19,6 +18,7 @@ from kasuwa.core.transactions import Transaction, add_rail_notice
 from kasuwa.core.vault import Vault
 from kasuwa.db.batch import Result, Submission
 from kasuwa.db.deadlines import Deadlines
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.db.idempotency import parse_idempotency_claim
 from kasuwa.db.writer import Writer
 from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
@@ -131,6 +131,6 @@ class StepRunner:
             merchant=merchant,
             needs=step.needs(job, answer, merchant),
             decide=partial(decide_and_notify, decide, job, answer.notice) if answer.notice else decide,
-            entropy=os.urandom(32),
+            entropy=draw_entropy(),
             idempotency_claim=parse_idempotency_claim(job.idempotency_claim),
         )
