@@ -3,7 +3,7 @@
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
-from kasuwa.db.entropy import DIGEST_BYTES, READ_AHEAD, draw_entropy
+from kasuwa.db.entropy import DIGEST_BYTES, READ_AHEAD, draw_entropy, unused
 
 
 def test_no_two_decisions_get_the_same_bytes() -> None:
@@ -17,6 +17,7 @@ def send_drawn(answers: Connection) -> None:
 
 
 def test_a_forked_process_draws_bytes_of_its_own() -> None:
+    unused.clear()
     draw_entropy()  # the rest of what was read is copied by the fork
     context = get_context("fork")
     answers, sender = context.Pipe(duplex=False)

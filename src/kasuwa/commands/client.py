@@ -1,6 +1,5 @@
 """`kasuwa client`: data subject requests. Exports, finds and erases the personal data of a merchant's client."""
 
-import os
 import re
 import sys
 from functools import partial
@@ -21,6 +20,7 @@ from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants, subject_access
 from kasuwa.db.batch import Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT
 from kasuwa.methods.clients.rules.manage_client import bvn_aad, decide_erase, hash_bvn, need_erase, show_client
 from kasuwa.methods.clients.store import find_client
@@ -112,7 +112,7 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
         rule = with_audit_entry(
             partial(decide_erase, client_id, erasures), lambda _: make_audit_entry("erased a client", client_id)
         )
-        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, draw_entropy()))
         if isinstance(result, Refusal):
             raise ServeError(result.message)
         assert isinstance(result, Decision), result

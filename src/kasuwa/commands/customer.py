@@ -1,6 +1,5 @@
 """`kasuwa customer`: data subject requests of people who pay. Exports and erases their personal data."""
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from kasuwa.core.payers import hash_customer
 from kasuwa.core.vault import Vault
 from kasuwa.db import customer_links, merchants
 from kasuwa.db.batch import Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.methods.checkout.rules.erase import erase_checkout_payer
 from kasuwa.methods.checkout.store import iterate_open_checkouts
 from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
@@ -199,7 +199,7 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
         rule = with_audit_entry(
             partial(decide_erase, key, erasures), lambda _: make_audit_entry("erased a customer", customer_id)
         )
-        submission = Submission(merchant, need_erase(key, erasures), rule, os.urandom(32))
+        submission = Submission(merchant, need_erase(key, erasures), rule, draw_entropy())
         result = await services.writer.submit(submission)
         if isinstance(result, Refusal):
             raise ServeError(result.message)

@@ -3,7 +3,6 @@
 Contract: payment#disputes
 """
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from kasuwa.core.decoding import decode
 from kasuwa.core.vault import Vault
 from kasuwa.db import dispute_evidence, merchants
 from kasuwa.db.batch import Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.methods.disputes.actions import SANDBOX
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.settings import Settings
@@ -74,7 +74,7 @@ def submit(action: Write, mid: str, fields: dict[str, Any], did: str, subject: s
             raise ServeError("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
         rule = with_audit_entry(partial(action.decide, request), lambda _: make_audit_entry(did, subject))
         needs = action.needs(request, merchant)
-        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, draw_entropy()))
         if isinstance(result, Refusal):
             raise ServeError(result.message)
         assert isinstance(result, Decision), result

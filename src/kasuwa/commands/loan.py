@@ -1,6 +1,5 @@
 """`kasuwa loan`: operator commands for loans."""
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from kasuwa.commands.database import DataOption, make_audit_entry, run_with_serv
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.db import merchants
 from kasuwa.db.batch import Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
 from kasuwa.supervise import ServeError
 from kasuwa.web.dispatch import with_audit_entry
@@ -37,7 +37,7 @@ def write_off(mid: str, loan_id: str, data: DataOption = None) -> None:
         rule = with_audit_entry(
             partial(decide_write_off, loan_id), lambda _: make_audit_entry("wrote off a loan", loan_id)
         )
-        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, draw_entropy()))
         if isinstance(result, Refusal):
             raise ServeError(result.message)
         assert isinstance(result, Decision), result

@@ -3,7 +3,6 @@
 Contract: payment#split
 """
 
-import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
 from kasuwa.db.batch import Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.methods.payment.actions import ADD_BENEFICIARY
 from kasuwa.methods.payment.store import read_beneficiaries, read_beneficiary, read_statement
 from kasuwa.settings import Settings
@@ -49,7 +49,7 @@ def add_beneficiary(mid: str, name: str, bank_code: str, account_number: str, da
         rule = with_audit_entry(
             partial(ADD_BENEFICIARY.decide, request), lambda _: make_audit_entry("added a beneficiary", subject)
         )
-        result = await services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+        result = await services.writer.submit(Submission(merchant, needs, rule, draw_entropy()))
         assert isinstance(result, Decision), result
         return str(result.reply.ref_code)
 

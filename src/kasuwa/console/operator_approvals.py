@@ -5,7 +5,6 @@ One operator proposes, another approves or rejects. A posting is decided in the 
 other proposals in the transaction that closes the approval.
 """
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -41,6 +40,7 @@ from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.ledger import chart
 
 MAX_REASON_LENGTH = 500
@@ -388,7 +388,7 @@ async def submit_verdict(
     entry = AuditEntry(visit.user.email, *audit_text(found, state), visit.client_address)
     verdict = Verdict(found.approval_id, state, visit.user.user_id, posting, entry)
     needs, rule = need_verdict(verdict, merchant), partial(decide_verdict, verdict)
-    result = await visit.services.writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+    result = await visit.services.writer.submit(Submission(merchant, needs, rule, draw_entropy()))
     if isinstance(result, RuleFailure):
         raise result.error
     if isinstance(result, Refusal):

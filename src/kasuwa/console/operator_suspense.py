@@ -1,6 +1,5 @@
 """Proposals about money in suspense: to assign it to a merchant, or to return it through its rail."""
 
-import os
 from functools import partial
 
 import msgspec
@@ -14,6 +13,7 @@ from kasuwa.db import merchants, suspense
 from kasuwa.db.approvals import Approval
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.methods.payment.rules.suspense import (
     ASSIGN_POSTING,
     RETURN_POSTING,
@@ -91,6 +91,6 @@ async def credit_other(services: ConsoleServices, connection: Connection, found:
     )
     merchant = await services.merchant_directory.get_by_id(proposal.target_id)
     rule = partial(decide_assigned, money)
-    result = await services.writer.submit(Submission(merchant, need_assigned(money, merchant), rule, os.urandom(32)))
+    result = await services.writer.submit(Submission(merchant, need_assigned(money, merchant), rule, draw_entropy()))
     if isinstance(result, RuleFailure):
         raise result.error

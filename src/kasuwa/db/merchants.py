@@ -29,9 +29,9 @@ from kasuwa.db.merchant_keys import NewKey, add_key, random_key
 # below the second in which a rolled-off key must stop working.
 REFRESH_AFTER_SECONDS = 0.4
 STALE_AFTER_SECONDS = 0.9
-# Reloads of many merchants share a query: for this long they are gathered, and a query has at most so many. Making more
-# of them at once would hold up the event loop.
+# Merchants that fall due within this time are reloaded by one query.
 GATHER_SECONDS = 0.05
+# The most that one query reloads: making more of them at once would hold up the event loop.
 MAX_RELOADED = 64
 # A key that does not match the cached verifiers may be newer than they are: they are read again if they are older than
 # this, which bounds the queries of somebody who guesses.
@@ -240,7 +240,7 @@ class MerchantDirectory:
         self._by_id: dict[int, tuple[Merchant, float]] = {}
         self._loading: dict[str, asyncio.Task[CachedMerchant]] = {}
         self._due_mids: list[str] = []  # to be reloaded
-        self._reads: dict[int, dict[str, CachedMerchant]] = {}  # what running queries are to be cached of, by id()
+        self._evictions = 0
         self._reloading: asyncio.Task[None] | None = None
         self.key_usage = KeyUsage()
 
@@ -276,8 +276,7 @@ class MerchantDirectory:
         """Drops a mid from the cache. What a running query finds is not cached: it may be from before."""
         self._by_mid.pop(mid, None)
         self._loading.pop(mid, None)
-        for found in self._reads.values():
-            found.pop(mid, None)
+        self._evictions += 1
         for merchant_id in [number for number, (merchant, _) in self._by_id.items() if merchant.mid == mid]:
             del self._by_id[merchant_id]
 
@@ -316,23 +315,18 @@ class MerchantDirectory:
         return (await self._read([mid]))[mid]
 
     async def _read(self, mids: list[str]) -> dict[str, CachedMerchant]:
-        """Reads merchants, and caches those that were not evicted meanwhile."""
-        asked_at = time.monotonic()
+        """Reads merchants, and caches them unless one was evicted meanwhile."""
+        asked_at, evictions = time.monotonic(), self._evictions
         found = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
-        kept = dict(found)
-        self._reads[id(kept)] = kept
-        try:
-            rows = await self._reader.fetch(BY_MIDS, mids)
-        finally:
-            del self._reads[id(kept)]
-        for row in rows:
+        for row in await self._reader.fetch(BY_MIDS, mids):
             one = found[row[1]]
             merchant = one.merchant = one.merchant or self._make(*row[:5])
             if row[5] is not None:
                 one.by_verifier[row[5]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[7:])), row[6])
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
-        self._by_mid.update(kept)
+        if evictions == self._evictions:
+            self._by_mid.update(found)
         return found
 
     def _make(self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None) -> Merchant:

@@ -66,7 +66,7 @@ def apply_group(
     if closed is not None:
         capture_hold(closed, group, changes)
     if group.releases is not None:
-        sum_taken(group.releases, group)
+        sum_taken(group.releases, group)  # raises if it is more than was held
     for new_hold in group.new_holds:
         if holds.get(new_hold.hold_key) is not None or new_hold.hold_key in changes.holds:
             raise LedgerError(f"{group.reference}: a hold that is not new")

@@ -5,7 +5,6 @@ requests. A payment between two merchants is a rail call, never one decision ove
 virtual card slice (api_methods.ISSUER_RULES).
 """
 
-import os
 from collections.abc import Callable
 from functools import partial
 
@@ -18,6 +17,7 @@ from kasuwa.core.transactions import SUCCESSFUL
 from kasuwa.core.vault import Vault
 from kasuwa.db import token_index
 from kasuwa.db.batch import RuleFailure, Submission
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
 from kasuwa.db.writer_session import DatabaseUnreachable
@@ -98,7 +98,7 @@ class LedgerIssuer:
         if scenario.http == "reset":
             raise NoAnswer("the issuer was not reached")
         try:
-            result = await self._writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+            result = await self._writer.submit(Submission(merchant, needs, rule, draw_entropy()))
         except DatabaseUnreachable as error:
             raise (NoAnswer if error.is_outcome_unknown else Unavailable)(str(error)) from None
         if isinstance(result, RuleFailure):

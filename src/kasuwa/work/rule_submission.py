@@ -1,12 +1,12 @@
 """Submits a rule to the writer outside a request: for operations of the sandbox and call-backs of rails."""
 
-import os
 from collections.abc import Callable
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.batch import RuleFailure, Submission
 from kasuwa.db.bulk_sql import columns_of
+from kasuwa.db.entropy import draw_entropy
 from kasuwa.db.writer import Writer
 
 TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
@@ -15,7 +15,7 @@ TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
 async def submit_rule(
     writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Outcome]
 ) -> Decision:
-    result = await writer.submit(Submission(merchant, needs, rule, os.urandom(32)))
+    result = await writer.submit(Submission(merchant, needs, rule, draw_entropy()))
     if isinstance(result, RuleFailure):
         raise result.error
     assert isinstance(result, Decision), result
