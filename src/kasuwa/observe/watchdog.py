@@ -36,6 +36,25 @@ WARNING_INTERVAL_SECONDS = 10.0
 log = structlog.get_logger("kasuwa.loop")
 
 
+class WatchedStep:
+    """A step of the loop that is running. `frame` is its outermost frame and None once the step has ended. It is kept
+    until then, so that no other frame has its place in memory."""
+
+    def __init__(self) -> None:
+        self.frame: FrameType | None = None
+        self.used_before, self.stolen_before = 0.0, list[float]()
+        self._has_ended = False
+
+    def begin(self, frame: FrameType) -> None:
+        self.frame = frame
+        if self._has_ended:  # meanwhile, in the other thread
+            self.frame = None
+
+    def end(self) -> None:
+        self._has_ended = True
+        self.frame = None
+
+
 class Watchdog:
     """Watches the loop that it is started in, which is the main thread's. `max_step_seconds` is the processor time that
     one step may take."""
@@ -44,8 +63,8 @@ class Watchdog:
         self._part = part
         self._metrics = metrics
         self._most = max_step_seconds
-        self._beats = 0
         self._thread_id = threading.get_ident()
+        self._clock = time.pthread_getcpuclockid(self._thread_id)
         # The task that starts and stops the process: no request waits for it. Kept, so that no other frame has its id.
         self._main = frames_of(sys._getframe())[-1]
         self._loop = asyncio.get_running_loop()
@@ -53,10 +72,7 @@ class Watchdog:
         self._checks: SimpleQueue[bool] = SimpleQueue()
         self._is_stopped = False
         self._last_warned_at = float("-inf")
-        # The step that runs, and the beat when it was first seen.
-        self._step, self._beat = 0, -1
-        # The processor time of the thread then, and what the host had taken from each processor.
-        self._since: tuple[float, list[float]] = 0.0, []
+        self._step = WatchedStep()
 
     def start(self) -> None:
         self._tick(self._loop.time())
@@ -77,35 +93,44 @@ class Watchdog:
         if not self._is_stopped:
             self._loop.call_at(now + TICK_SECONDS, self._tick, now + TICK_SECONDS)
 
-    def _beat_once(self) -> None:
-        self._beats += 1
-
     # --- in the second thread -------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        clock = time.pthread_getcpuclockid(self._thread_id)
         while self._checks.get():
-            frame = sys._current_frames().get(self._thread_id)
-            if frame is not None:
-                self._look(frame, time.clock_gettime(clock))
+            self._check_step()
 
-    def _look(self, frame: FrameType, used: float) -> None:
+    def _check_step(self) -> None:
         """Logs a warning if the running step has used too much processor time.
 
-        It is the same step as at the last check if it has the same outermost frame and the loop has not run a callback
-        that was added then: a task takes its next step after it."""
-        frames = frames_of(frame)
-        step, beat, stolen = id(frames[-1]) if frames else 0, self._beats, read_stolen_seconds()
-        if (step, beat) != (self._step, self._beat) or step in (0, id(self._main)):
-            self._step, self._beat, self._since = step, beat, (used, stolen)
-            with suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(self._beat_once)
+        The loop may go on between any two lines here, so the clock is read first: the step that is found to be running
+        after that has used at least the difference."""
+        used = time.clock_gettime(self._clock)
+        stolen = read_stolen_seconds()
+        frames = self._read_frames()
+        step = self._step
+        if not frames or frames[-1] is not step.frame:
+            self._watch_step()
             return
-        before, stolen_before = self._since
-        held = used - before - max(map(sub, stolen, stolen_before), default=0.0)
+        held = used - step.used_before - max(map(sub, stolen, step.stolen_before), default=0.0)
         if held > self._most and time.monotonic() > self._last_warned_at + WARNING_INTERVAL_SECONDS:
             self._last_warned_at = time.monotonic()
             log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=places_of(frames))
+
+    def _watch_step(self) -> None:
+        """Watches the running step from now on. The loop ends it by a callback. The callback is added before the frame
+        is read: a task takes its next step after it."""
+        self._step = step = WatchedStep()
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(step.end)
+            frames = self._read_frames()
+            step.stolen_before = read_stolen_seconds()
+            step.used_before = time.clock_gettime(self._clock)
+            if frames and frames[-1] is not self._main:
+                step.begin(frames[-1])
+
+    def _read_frames(self) -> list[FrameType]:
+        frame = sys._current_frames().get(self._thread_id)
+        return frames_of(frame) if frame is not None else []
 
 
 # Files of the event loops that run the steps: their frames are outside of every step.
