@@ -20,6 +20,7 @@ SQL_MODULES = (
     "ledger/audit_scope.py",
     "ledger/invariants.py",
     "ledger/dispute_invariants.py",
+    "ledger/hold_invariants.py",
     "ledger/sale_invariants.py",
     "ledger/settlement_lines.py",
     "ledger/suspense_invariants.py",

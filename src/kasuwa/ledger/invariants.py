@@ -8,17 +8,11 @@ from typing import Any
 from kasuwa.ledger.audit_scope import split_scope
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
+from kasuwa.ledger.hold_invariants import HOLD_INVARIANTS
 from kasuwa.ledger.invariant import ALL_MERCHANTS, Invariant, merchant_filter
 from kasuwa.ledger.sale_invariants import SALE_INVARIANTS
 from kasuwa.ledger.suspense_invariants import SUSPENSE_INVARIANTS
 from kasuwa.ledger.total_invariants import TOTAL_INVARIANTS
-
-# Every hold `h`: the rows of table `hold`, and what transfers hold themselves (docs/decisions/0073).
-HOLDS = f"""(select merchant_id, reference, account, amount, state, taken from hold where {merchant_filter()}
-    union all select merchant_id, txn_ref, held_on, held,
-        case status when 'successful' then 'posted' when 'failed' then 'voided' else 'pending' end,
-        case status when 'successful' then held else 0 end
-    from transaction where {merchant_filter()} and held > 0) h"""
 
 INVARIANTS = (
     Invariant(
@@ -66,31 +60,7 @@ INVARIANTS = (
         f"""select merchant_id, name as place from account
             where {merchant_filter()} and floor is not null and posted - held < floor""",
     ),
-    Invariant(
-        "what an account holds is the sum of its pending holds",
-        f"""with pending as (
-                select merchant_id, account as name, sum(amount) as held from {HOLDS}
-                where state = 'pending' group by 1, 2),
-            mine as (select merchant_id, name, held from account where {merchant_filter()})
-            select merchant_id, name as place from mine a full join pending p using (merchant_id, name)
-            where coalesce(a.held, 0) <> coalesce(p.held, 0)""",
-    ),
-    Invariant(
-        "no hold is pending without a live job",
-        f"""select h.merchant_id, h.reference as place from {HOLDS} where h.state = 'pending'
-            and not exists (select 1 from scheduled_job j where j.merchant_id = h.merchant_id
-                and j.reference = h.reference and j.lane <> 'webhook')""",
-    ),
-    Invariant(
-        "a final transaction has no pending hold and no job but its delivery; an open one has both",
-        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")}
-            and (t.status in ('successful', 'failed')) = (
-                t.status not in ('successful', 'failed') and t.held > 0
-                or exists (select 1 from hold h where h.merchant_id = t.merchant_id and h.reference = t.txn_ref
-                    and h.state = 'pending')
-                or exists (select 1 from scheduled_job j where j.merchant_id = t.merchant_id and j.subject = t.key
-                    and j.lane <> 'webhook'))""",
-    ),
+    *HOLD_INVARIANTS,
     Invariant(
         "the list of failed transactions shows all of them, each as it is",
         f"""with listed as (select * from failed_transaction where {merchant_filter()}),
@@ -109,21 +79,16 @@ INVARIANTS = (
     ),
     *TOTAL_INVARIANTS,
     Invariant(
-        "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",
-        f"""select t.merchant_id, t.txn_ref as place
-            from transaction t join {HOLDS} on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
-            where {merchant_filter("t")} and t.kind in ('transfer', 'bill')
-            group by t.merchant_id, t.txn_ref, t.status, t.amount, t.fee, t.vat, t.duty
-            having sum(h.taken)
-                <> case t.status when 'successful' then t.amount + t.fee + t.vat + t.duty else 0 end""",
-    ),
-    Invariant(
         "every order of a bulk that was not in conflict is a transfer",
-        f"""select b.merchant_id, b.batch_ref || ' ' || (o.said ->> 'order_ref') as place
-            from transfer_batch b cross join lateral json_array_elements(b.detail) as o(said)
-            where {merchant_filter("b")} and o.said ->> 'conflict' is null and not exists (
-                select 1 from transaction t where t.merchant_id = b.merchant_id and t.kind = 'transfer'
-                and t.txn_ref = o.said ->> 'txn_ref')""",
+        f"""with both_sides as (
+                select b.merchant_id, o.said ->> 'txn_ref' as txn_ref, false as is_transfer,
+                    b.batch_ref || ' ' || (o.said ->> 'order_ref') as place
+                from transfer_batch b cross join lateral json_array_elements(b.detail) as o(said)
+                where {merchant_filter("b")} and o.said ->> 'conflict' is null
+                union all select merchant_id, txn_ref, true, null
+                from transaction where {merchant_filter()} and kind = 'transfer')
+            select merchant_id, min(place) as place from both_sides group by merchant_id, txn_ref
+            having not bool_or(is_transfer)""",
     ),
     Invariant(
         "a successful bill gave its commission back to the wallet, any other nothing",
@@ -312,16 +277,6 @@ INVARIANTS = (
                         and j.lane <> 'webhook'))""",
     ),
     *SALE_INVARIANTS,
-    Invariant(
-        "what a hold gave was posted under its reference",
-        f"""with given as (
-                select p.merchant_id, p.reference, p.debit, sum(p.amount) as amount from posting p
-                where {merchant_filter("p")} group by 1, 2, 3)
-            select h.merchant_id, h.reference as place
-            from {HOLDS} left join given g
-                on g.merchant_id = h.merchant_id and g.reference = h.reference and g.debit = h.account
-            where h.taken <> coalesce(g.amount, 0)""",
-    ),
     Invariant(
         "a loan's accounts hold what its schedule says is outstanding; of one written off, nothing",
         f"""select l.merchant_id, l.loan_id || ' ' || p.part as place
