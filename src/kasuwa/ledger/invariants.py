@@ -179,19 +179,19 @@ INVARIANTS = (
     ),
     Invariant(
         "a successful payment posted what was charged, its fee and its VAT, any other nothing",
-        f"""with moved as (
-                select merchant_id, reference as txn_ref,
-                    sum(amount) filter (where kind = 'payment') as charged,
-                    sum(amount) filter (where kind = 'collection fee') as fee,
-                    sum(amount) filter (where kind = 'VAT on fee') as vat
-                from posting where {merchant_filter()} group by 1, 2)
-            select p.merchant_id, p.txn_ref as place
-            from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-            left join moved m on m.merchant_id = p.merchant_id and m.txn_ref = p.txn_ref
-            where {merchant_filter("p")} and (coalesce(m.charged, 0), coalesce(m.fee, 0), coalesce(m.vat, 0))
-                is distinct from
-                case t.status when 'successful' then (p.charged::numeric, t.fee::numeric, t.vat::numeric)
-                else (0::numeric, 0::numeric, 0::numeric) end""",
+        f"""with both_sides as (
+                select p.merchant_id, p.txn_ref, true as is_payment,
+                    case t.status when 'successful' then p.charged else 0 end as charged,
+                    case t.status when 'successful' then t.fee else 0 end as fee,
+                    case t.status when 'successful' then t.vat else 0 end as vat
+                from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
+                where {merchant_filter("p")}
+                union all select merchant_id, reference, false, case kind when 'payment' then -amount else 0 end,
+                    case kind when 'collection fee' then -amount else 0 end,
+                    case kind when 'VAT on fee' then -amount else 0 end
+                from posting where {merchant_filter()})
+            select merchant_id, txn_ref as place from both_sides group by 1, 2
+            having bool_or(is_payment) and (sum(charged) <> 0 or sum(fee) <> 0 or sum(vat) <> 0)""",
     ),
     Invariant(
         "each part of a successful split payment was posted to its beneficiary, to the kobo, and no other",
@@ -215,15 +215,16 @@ INVARIANTS = (
     ),
     Invariant(
         "what went back of a payment is the sum of its successful refunds, with the open ones never above its charge",
-        f"""with back as (
-                select merchant_id, detail ->> 'payment' as txn_ref,
-                    sum(amount) filter (where status = 'successful') as gone,
-                    sum(amount) filter (where status not in ('successful', 'failed')) as going
-                from transaction where {merchant_filter()} and kind = 'refund' and detail ->> 'is_return' is null
-                group by 1, 2)
-            select p.merchant_id, p.txn_ref as place from payment p left join back b using (merchant_id, txn_ref)
-            where {merchant_filter("p")} and (p.refunded <> coalesce(b.gone, 0) or p.refunding <> coalesce(b.going, 0)
-                or p.refunded + p.refunding + p.disputed > p.charged)""",
+        f"""with both_sides as (
+                select merchant_id, txn_ref, true as is_payment, refunded, refunding,
+                    refunded + refunding + disputed > charged as is_above
+                from payment where {merchant_filter()}
+                union all select merchant_id, detail ->> 'payment', false,
+                    case when status = 'successful' then -amount else 0 end,
+                    case when status not in ('successful', 'failed') then -amount else 0 end, false
+                from transaction where {merchant_filter()} and kind = 'refund' and detail ->> 'is_return' is null)
+            select merchant_id, txn_ref as place from both_sides group by 1, 2
+            having bool_or(is_payment) and (sum(refunded) <> 0 or sum(refunding) <> 0 or bool_or(is_above))""",
     ),
     *DISPUTE_INVARIANTS,
     *SUSPENSE_INVARIANTS,
