@@ -120,6 +120,8 @@ class Writer:
         self._locked = LockedBatchRunner(self._session, self._cache, deployment, self.clock)
         self._blocked = BlockedMerchantQueues(make_session, self._cache, deployment, self.clock)
         self._queue: deque[PendingSubmission] = deque()
+        # Kept: to ask for the running loop is a system call in some versions of Python.
+        self._loop: asyncio.AbstractEventLoop
         self._wake = asyncio.Event()
         self._run_task: asyncio.Task[None] | None = None
         self._sweep_task: asyncio.Task[None] | None = None
@@ -133,9 +135,9 @@ class Writer:
         self._closing = False
 
     def start(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._run_task = loop.create_task(self._run())
-        self._sweep_task = loop.create_task(self._sweep())
+        self._loop = asyncio.get_running_loop()
+        self._run_task = self._loop.create_task(self._run())
+        self._sweep_task = self._loop.create_task(self._sweep())
 
     async def close(self) -> None:
         """Commits what is queued, then closes the connections."""
@@ -154,7 +156,7 @@ class Writer:
             record: tuple[type[Row], bytes] = (IdempotencyRecord, submission.idempotency_claim.key)
             needs = submission.needs
             submission.needs = Needs((*needs.rows, record), needs.accounts, needs.new_keys)
-        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Result] = self._loop.create_future()
         deadline = time.monotonic() + self.timeout_seconds
         self._queue.append(PendingSubmission(submission, submission.merchant.merchant_id, future, deadline))
         self._wake.set()
@@ -267,7 +269,7 @@ class Writer:
             await self._run_locked(batch)
             return
         self._close_batch(decided)
-        self._commit_task = asyncio.get_running_loop().create_task(self._commit_until_idle(decided, batch))
+        self._commit_task = self._loop.create_task(self._commit_until_idle(decided, batch))
         self._commit_task.add_done_callback(lambda _: self._wake.set())
 
     def _take_joining(self, batch: PendingBatch) -> PendingBatch:
@@ -332,7 +334,7 @@ class Writer:
         The next batch is sent before the previous one is answered, so that PostgreSQL works meanwhile. Returns whether
         the last batch was committed as decided."""
         while True:
-            asyncio.get_running_loop().call_soon(self._answer_committed)
+            self._loop.call_soon(self._answer_committed)
             is_committed = await self._commit_or_fail(decided, batch)
             if not is_committed or self._open_batch is None:
                 return is_committed

@@ -105,13 +105,13 @@ class Watchdog:
         The loop may go on between any two lines here, so the clock is read first: the step that is found to be running
         after that has used at least the difference."""
         used = time.clock_gettime(self._clock)
-        stolen = read_stolen_seconds()
         frames = self._read_frames()
         step = self._step
         if not frames or frames[-1] is not step.frame:
             self._watch_step()
             return
-        held = used - step.used_before - max(map(sub, stolen, step.stolen_before), default=0.0)
+        stolen = max(map(sub, read_stolen_seconds(), step.stolen_before), default=0.0)
+        held = used - step.used_before - stolen
         if held > self._most and time.monotonic() > self._last_warned_at + WARNING_INTERVAL_SECONDS:
             self._last_warned_at = time.monotonic()
             log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=places_of(frames))
