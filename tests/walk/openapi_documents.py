@@ -10,7 +10,8 @@ from kasuwa.core.action import title_of
 from kasuwa.web.openapi import ApiDescription, describe_actions, describe_paths
 from tests.walk.rows import ActionRow
 
-ERROR_BODY = "#/components/schemas/ErrorBody"
+COMPONENT = "#/components/schemas/"
+ERROR_BODY = f"{COMPONENT}ErrorBody"
 
 
 @cache
@@ -45,8 +46,16 @@ def json_of(part: Any) -> Any:
 
 
 def schema_within(document: Any, schema: Any) -> Any:
-    """Returns a schema of the document that can stand alone: what it refers to comes along."""
-    return {**schema, "components": document["components"]}
+    """Returns a schema of the document that can stand alone: what it refers to comes along, and no more, because the
+    whole document takes long to read."""
+    schemas, needed, left = document["components"]["schemas"], {}, [schema]
+    while left:
+        for part in parts_of(left.pop()):
+            name = str(part.get("$ref", "")).removeprefix(COMPONENT)
+            if name in schemas and name not in needed:
+                needed[name] = schemas[name]
+                left.append(schemas[name])
+    return {**schema, "components": {"schemas": needed}}
 
 
 def resolved(document: Any, schema: Any) -> Any:
