@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Tests of "make quick": source rules, pure rules, bad input, and the main flow of each path over HTTP.
 QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_bad_input.py tests/methods \
-	-k "not test_http_ and not pg15"
+	-k "not test_http_ and not pg15 and not test_live_ and not _live.py"
 TOOLS := .venv/tools
 
 .PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-deploy docs audit-deps pin dist release \
