@@ -140,6 +140,7 @@ def test_a_rolled_secret_and_the_old_one_both_sign_and_keys_do_not(
     send_events_to(shop, inbox.url)
     new_key(shop, name="another")
     shop.transfer()
+    inbox.wait_for(1)  # an event that is sent later has both signatures
     secret = deployment.run_command("merchant", "roll-secret", shop.mid).split()[1]
     first = shop.key
     shop.key = deployment.run_command("merchant", "roll-key", shop.mid, "--key-id", "1").split()[-1]
