@@ -21,9 +21,11 @@ HOLD_INVARIANTS = (
     ),
     Invariant(
         "no hold is pending without a live job",
-        f"""select h.merchant_id, h.reference as place from {HOLDS} where h.state = 'pending'
-            and not exists (select 1 from scheduled_job j where j.merchant_id = h.merchant_id
-                and j.reference = h.reference and j.lane <> 'webhook')""",
+        f"""with both_sides as (
+                select merchant_id, reference, false as is_job from {HOLDS} where state = 'pending'
+                union all select merchant_id, reference, true from scheduled_job
+                where {merchant_filter()} and lane <> 'webhook')
+            select merchant_id, reference as place from both_sides group by 1, 2 having not bool_or(is_job)""",
     ),
     Invariant(
         "a final transaction has no pending hold and no job but its delivery; an open one has both",

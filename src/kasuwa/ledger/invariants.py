@@ -81,10 +81,10 @@ INVARIANTS = (
     Invariant(
         "every order of a bulk that was not in conflict is a transfer",
         f"""with both_sides as (
-                select b.merchant_id, o.said ->> 'txn_ref' as txn_ref, false as is_transfer,
-                    b.batch_ref || ' ' || (o.said ->> 'order_ref') as place
-                from transfer_batch b cross join lateral json_array_elements(b.detail) as o(said)
-                where {merchant_filter("b")} and o.said ->> 'conflict' is null
+                select b.merchant_id, o.entry ->> 'txn_ref' as txn_ref, false as is_transfer,
+                    b.batch_ref || ' ' || (o.entry ->> 'order_ref') as place
+                from transfer_batch b cross join lateral json_array_elements(b.detail) as o(entry)
+                where {merchant_filter("b")} and o.entry ->> 'conflict' is null
                 union all select merchant_id, txn_ref, true, null
                 from transaction where {merchant_filter()} and kind = 'transfer')
             select merchant_id, min(place) as place from both_sides group by merchant_id, txn_ref
@@ -189,7 +189,8 @@ INVARIANTS = (
                 union all select merchant_id, reference, false, case kind when 'payment' then -amount else 0 end,
                     case kind when 'collection fee' then -amount else 0 end,
                     case kind when 'VAT on fee' then -amount else 0 end
-                from posting where {merchant_filter()})
+                from posting
+                where {merchant_filter()} and kind in ('payment', 'collection fee', 'VAT on fee'))
             select merchant_id, txn_ref as place from both_sides group by 1, 2
             having bool_or(is_payment) and (sum(charged) <> 0 or sum(fee) <> 0 or sum(vat) <> 0)""",
     ),

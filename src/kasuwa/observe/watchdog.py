@@ -65,7 +65,7 @@ class Watchdog:
         self._most = max_step_seconds
         self._thread_id = threading.get_ident()
         self._clock = time.pthread_getcpuclockid(self._thread_id)
-        # The task that starts and stops the process: no request waits for it. Kept, so that no other frame has its id.
+        # The task that starts and stops the process: no request waits for it.
         self._main = frames_of(sys._getframe())[-1]
         self._loop = asyncio.get_running_loop()
         # True for each check. A signal handler may put into this kind of queue, whatever it interrupts.
