@@ -181,6 +181,9 @@ class LoanAmounts(msgspec.Struct, frozen=True):
         )
 
 
+NOTHING = LoanAmounts()
+
+
 def sum_amounts(parts: Iterable[LoanAmounts]) -> LoanAmounts:
     penalty = fee = interest = tax = principal = 0
     for part in parts:
@@ -229,7 +232,7 @@ def allocate(amount: int, owed: Iterable[LoanAmounts]) -> list[LoanAmounts]:
     """
     paid = []
     for parts in owed:
-        taken = allocate_to_installment(amount, parts)
+        taken = allocate_to_installment(amount, parts) if amount else NOTHING
         amount -= taken.total
         paid.append(taken)
     return paid
@@ -243,5 +246,5 @@ def allocate_to_installment(amount: int, owed: LoanAmounts) -> LoanAmounts:
     # Partly paid interest is paid with a proportional share of its tax.
     both = owed.interest + owed.tax
     charged = min(left, both)
-    tax = round_half_up(Fraction(charged * owed.tax, both)) if both else 0
+    tax = (2 * charged * owed.tax + both) // (2 * both) if both else 0
     return LoanAmounts(penalty, fee, charged - tax, tax, min(left - charged, owed.principal))

@@ -8,12 +8,14 @@ Contract: loans#repay
 
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import cached_property
 
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.loan_interest import (
     FLAT,
+    NOTHING,
     LoanAmounts,
     accrued_interest,
     allocate,
@@ -29,33 +31,35 @@ from kasuwa.core.money import LARGEST_AMOUNT
 from kasuwa.methods.loans.model import ACTIVE, IN_ARREARS, OWING_STATES, REPAID, Loan, LoanInstallment, installment_key
 
 
-class LoanPosition(msgspec.Struct, frozen=True):
-    """A loan with its installments, with penalties charged up to `day`."""
+class LoanPosition(msgspec.Struct, frozen=True, dict=True):
+    """A loan with its installments in order, with penalties charged up to `day`. A loan has up to 366 of them, so sums
+    over them are computed once."""
 
     loan: Loan
     lines: tuple[LoanInstallment, ...]
     day: date
 
-    @property
+    @cached_property
     def owed(self) -> LoanAmounts:
         return sum_amounts(line.owed for line in self.lines)
 
-    @property
+    @cached_property
     def due(self) -> LoanAmounts:
         """The amounts owed of all installments due up to and including today."""
         return sum_amounts(line.owed for line in self.lines if line.due <= self.day)
 
-    @property
+    @cached_property
     def payoff(self) -> tuple[LoanAmounts, ...]:
         """The amounts that close the loan today, by installment: all that is due, the remaining principal, and the
         interest earned so far in the current interval. Interest that was prepaid is not refunded.
         Contract: loans#payoff"""
-        tax_rate, asked = rate_of(self.loan.terms.tax), []
+        tax_rate, asked, previous_due = rate_of(self.loan.terms.tax), [], date.min
         for line in self.lines:
-            earned = interest_earned(line, self.loan, self.day)
+            has_begun = previous_due < self.day or line.accrued_on is not None
+            earned = interest_earned(line, self.loan, self.day) if has_begun else 0
             tax = line.tax if earned == line.interest else share_half_up(earned, tax_rate)
             interest, tax = max(0, earned - line.paid_interest), max(0, tax - line.paid_tax)
-            owed = line.owed
+            owed, previous_due = line.owed, line.due
             asked.append(LoanAmounts(owed.penalty, 0, interest, tax, owed.principal))
         return tuple(asked)
 
@@ -72,7 +76,7 @@ class LoanPosition(msgspec.Struct, frozen=True):
         if rate_of(self.loan.penalty_rate) and any(line.owed.principal for line in late):
             return self.day + timedelta(days=1)
         coming = (late_on(line.due, self.loan.tolerance_days) for line in self.lines if line.owed.total)
-        return min((day for day in coming if day > self.day), default=None)
+        return next((day for day in coming if day > self.day), None)
 
 
 def make_installments(loan: Loan, begins: date) -> tuple[LoanInstallment, ...]:
@@ -98,12 +102,14 @@ def interest_earned(line: LoanInstallment, loan: Loan, day: date) -> int:
     If principal was prepaid within the interval, the row holds what was earned by then, and the remaining days earn
     the rest.
     """
+    if day >= line.due:
+        return line.interest
     since = line.accrued_on or interval_start(loan, line.n)
     return line.accrued + accrued_interest(line.interest - line.accrued, since, line.due, day)
 
 
 def is_late(line: LoanInstallment, loan: Loan, day: date) -> bool:
-    return day >= late_on(line.due, loan.tolerance_days) and line.owed.total > 0
+    return day > line.due and day >= late_on(line.due, loan.tolerance_days) and line.owed.total > 0
 
 
 def compute_position(loan: Loan, lines: tuple[LoanInstallment, ...], day: date) -> LoanPosition:
@@ -138,9 +144,11 @@ def age_lines(loan: Loan, lines: tuple[LoanInstallment, ...], aged_to: date, day
 
 def charge_late_days(line: LoanInstallment, loan: Loan, computed_to: date, day: date) -> LoanInstallment:
     """Charges the late days after `computed_to`. The overdue principal has not changed since that day."""
+    if day <= line.due or not rate_of(loan.penalty_rate):
+        return line
     first = max(late_on(line.due, loan.tolerance_days), computed_to + timedelta(days=1))
     days = (day - first).days + 1
-    if days <= 0 or not rate_of(loan.penalty_rate):
+    if days <= 0:
         return line
     overdue = line.owed.principal
     if not overdue:
@@ -195,14 +203,14 @@ def spread_repayment(position: LoanPosition, amount: int) -> tuple[LoanAmounts, 
     payoff, day = position.payoff, position.day
     is_due = [line.due <= day for line in position.lines]
     steps = (
-        [LoanAmounts(penalty=parts.penalty) for parts in payoff],
-        [
-            msgspec.structs.replace(parts, penalty=0) if due else LoanAmounts()
+        (LoanAmounts(penalty=parts.penalty) for parts in payoff),
+        (
+            msgspec.structs.replace(parts, penalty=0) if due else NOTHING
             for parts, due in zip(payoff, is_due, strict=True)
-        ],
-        [LoanAmounts() if due else earned_parts(parts) for parts, due in zip(payoff, is_due, strict=True)],
+        ),
+        (NOTHING if due else earned_parts(parts) for parts, due in zip(payoff, is_due, strict=True)),
     )
-    paid = [LoanAmounts()] * len(payoff)
+    paid = [NOTHING] * len(payoff)
     for step in steps:
         taken = allocate(amount, step)
         amount -= sum_amounts(taken).total
@@ -267,6 +275,8 @@ def schedule_changes(
 
 def pay_installment(line: LoanInstallment, parts: LoanAmounts) -> LoanInstallment:
     """Returns the installment with a payment recorded. Prepaid principal may exceed the principal due; it raises it."""
+    if not parts.total:
+        return line
     paid_principal = line.paid_principal + parts.principal
     return msgspec.structs.replace(
         line,

@@ -78,10 +78,13 @@ WALLET_METHOD: Final = "wallet"
 
 def find_installments(loan: Loan, seen: LoadedRows) -> tuple[LoanInstallment, ...] | None:
     """Returns the loan's installments, or None if they are not loaded yet."""
-    keys = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.period + 1)]
-    if not all(seen.is_loaded(key) for key in keys):
-        return None
-    return tuple(line for line in (seen.get(LoanInstallment, key) for key in keys) if line is not None)
+    lines = []
+    for n in range(1, loan.period + 1):
+        key = installment_key(loan.merchant_id, loan.loan_id, n)
+        if not seen.is_loaded(key):
+            return None
+        lines.append(seen.get(LoanInstallment, key))
+    return tuple(line for line in lines if line is not None)
 
 
 def changed_installments(
@@ -111,10 +114,15 @@ class RepaymentEffects(msgspec.Struct, frozen=True):
 
 
 def apply_repayment(
-    loan: Loan, kept: tuple[LoanInstallment, ...], amount: int, context: Context, seen: LoadedRows
+    loan: Loan,
+    kept: tuple[LoanInstallment, ...],
+    before: LoanPosition,
+    amount: int,
+    context: Context,
+    seen: LoadedRows,
 ) -> RepaymentEffects:
-    """Allocates a repayment as of today. If it closes the loan, the arrears check ends and the client is released."""
-    before = compute_position(loan, kept, lagos_day(context.now))
+    """Allocates a repayment. `before` is today's position of the loan, of which `kept` is stored. If the repayment
+    closes the loan, the arrears check ends and the client is released."""
     done = allocate_repayment(before, amount)
     after = done.after.loan
     if after.state != loan.state:
@@ -169,7 +177,7 @@ def decide_repay(
     amount = before.default_repayment if request.amount is None else int(request.amount)
     if amount > payoff:
         return refuse_fields(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
-    credited = apply_repayment(loan, kept, amount, context, seen)
+    credited = apply_repayment(loan, kept, before, amount, context, seen)
     paid: Decision | Refusal | NeedsMore
     if request.payment_method == WALLET_METHOD:
         paid = repay_from_wallet(request, credited, amount, context)
@@ -276,7 +284,8 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Loaded
     kept = find_installments(loan, seen)
     if kept is None:
         return NeedsMore(need_installments(loan))
-    credited = apply_repayment(loan, kept, row.amount, context, seen)
+    before = compute_position(loan, kept, lagos_day(context.now))
+    credited = apply_repayment(loan, kept, before, row.amount, context, seen)
     excess = credited.result.excess
     return PurposeEffects(
         posts=credited.posts,
