@@ -29,17 +29,20 @@ HOLD_INVARIANTS = (
     ),
     Invariant(
         "a final transaction has no pending hold and no job but its delivery; an open one has both",
-        f"""with pending as (
-                select distinct merchant_id, reference from hold where {merchant_filter()} and state = 'pending'),
-            scheduled as (
-                select distinct merchant_id, subject from scheduled_job
-                where {merchant_filter()} and lane <> 'webhook')
-            select t.merchant_id, t.txn_ref as place from transaction t
-            left join pending h on h.merchant_id = t.merchant_id and h.reference = t.txn_ref
-            left join scheduled j on j.merchant_id = t.merchant_id and j.subject = t.key
-            where {merchant_filter("t")} and (t.status in ('successful', 'failed')) = (
-                t.status not in ('successful', 'failed') and t.held > 0
-                or h.reference is not null or j.subject is not null)""",
+        f"""with by_key as (
+                select merchant_id, key, txn_ref, status in ('successful', 'failed') as is_final,
+                    status not in ('successful', 'failed') and held > 0 as is_busy
+                from transaction where {merchant_filter()}
+                union all select merchant_id, subject, null, null, true from scheduled_job
+                where {merchant_filter()} and lane <> 'webhook'),
+            by_reference as (
+                select merchant_id, max(txn_ref) as reference, bool_or(is_final) as is_final,
+                    bool_or(is_busy) as is_busy
+                from by_key group by merchant_id, key having count(txn_ref) > 0
+                union all select merchant_id, reference, null, true from hold
+                where {merchant_filter()} and state = 'pending')
+            select merchant_id, reference as place from by_reference group by 1, 2
+            having bool_or(is_final) = bool_or(is_busy)""",
     ),
     Invariant(
         "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",
