@@ -32,7 +32,7 @@ from asyncpg.prepared_stmt import PreparedStatement
 from kasuwa.db import embedded, logins, migrate
 from kasuwa.db.shared_cluster import ensure_logins
 from kasuwa.ledger.chain_audit import find_chain_violations
-from kasuwa.ledger.invariant import ALL_MERCHANTS
+from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT
 from kasuwa.ledger.invariants import INVARIANTS
 from tests.command_processes import KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
@@ -339,7 +339,7 @@ class Deployment:
             rows = await connection.fetch(query, mids)
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 # Planning takes ten times as long as the query: one plan is kept for all merchants.
-                await connection.execute("set local plan_cache_mode = force_generic_plan")
+                await connection.execute(f"{PREPARE_AUDIT}; set local plan_cache_mode = force_generic_plan")
                 found = await self._violations.fetch([row[0] for row in rows])
                 broken = await find_chain_violations(connection, [row[0] for row in rows])
             named = [(merchant_id, INVARIANTS[n].description, place) for n, merchant_id, place in found] + broken

@@ -21,6 +21,8 @@ SQL_MODULES = (
     "ledger/invariants.py",
     "ledger/dispute_invariants.py",
     "ledger/hold_invariants.py",
+    "ledger/invariant.py",
+    "ledger/lending_invariants.py",
     "ledger/sale_invariants.py",
     "ledger/settlement_lines.py",
     "ledger/suspense_invariants.py",

@@ -9,7 +9,8 @@ from kasuwa.ledger.audit_scope import split_scope
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
 from kasuwa.ledger.hold_invariants import HOLD_INVARIANTS
-from kasuwa.ledger.invariant import ALL_MERCHANTS, Invariant, merchant_filter
+from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT, Invariant, count_jobs, merchant_filter
+from kasuwa.ledger.lending_invariants import LENDING_INVARIANTS
 from kasuwa.ledger.sale_invariants import SALE_INVARIANTS
 from kasuwa.ledger.suspense_invariants import SUSPENSE_INVARIANTS
 from kasuwa.ledger.total_invariants import TOTAL_INVARIANTS
@@ -50,10 +51,12 @@ INVARIANTS = (
     ),
     Invariant(
         "postings and events are numbered without a gap, up to their book's counters",
-        f"""select b.merchant_id, b.last_posting_seq || ' postings, ' || b.last_event_seq || ' events counted' as place
-            from merchant_state b where {merchant_filter("b")} and (
-                b.last_posting_seq <> (select count(*) from posting p where p.merchant_id = b.merchant_id)
-                or b.last_event_seq <> (select count(*) from event e where e.merchant_id = b.merchant_id))""",
+        f"""with posted as (select merchant_id, count(*) as postings from posting where {merchant_filter()} group by 1),
+            reported as (select merchant_id, count(*) as events from event where {merchant_filter()} group by 1)
+            select b.merchant_id, b.last_posting_seq || ' postings, ' || b.last_event_seq || ' events counted' as place
+            from merchant_state b left join posted using (merchant_id) left join reported using (merchant_id)
+            where {merchant_filter("b")}
+            and (b.last_posting_seq, b.last_event_seq) <> (coalesce(postings, 0), coalesce(events, 0))""",
     ),
     Invariant(
         "no account is below its floor, holds counted",
@@ -73,9 +76,12 @@ INVARIANTS = (
     ),
     Invariant(
         "every final transaction has exactly one event, and an open one none",
-        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")}
-            and (t.status in ('successful', 'failed'))::int <> (
-                select count(*) from event e where e.merchant_id = t.merchant_id and e.reference = t.txn_ref)""",
+        f"""with reported as (
+                select merchant_id, reference as txn_ref, count(*) as events from event
+                where {merchant_filter()} group by 1, 2)
+            select t.merchant_id, t.txn_ref as place
+            from transaction t left join reported using (merchant_id, txn_ref)
+            where {merchant_filter("t")} and (t.status in ('successful', 'failed'))::int <> coalesce(events, 0)""",
     ),
     *TOTAL_INVARIANTS,
     Invariant(
@@ -92,24 +98,28 @@ INVARIANTS = (
     ),
     Invariant(
         "a successful bill gave its commission back to the wallet, any other nothing",
-        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")} and t.kind = 'bill'
-            and (select coalesce(sum(p.amount), 0) from posting p where p.merchant_id = t.merchant_id
-                and p.reference = t.txn_ref and p.credit like 'wallet:%')
-            <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
+        f"""with given as (
+                select merchant_id, reference as txn_ref, sum(amount) as commission from posting
+                where {merchant_filter()} and credit like 'wallet:%' group by 1, 2)
+            select t.merchant_id, t.txn_ref as place from transaction t left join given using (merchant_id, txn_ref)
+            where {merchant_filter("t")} and t.kind = 'bill' and coalesce(commission, 0)
+                <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
     ),
     Invariant(
         "what a bill brought is kept if it promised a token or a PIN and was delivered, and only then",
-        f"""select t.merchant_id, t.txn_ref as place from transaction t where {merchant_filter("t")} and t.kind = 'bill'
-            and (t.status = 'successful' and t.detail ->> 'fulfilment' in ('electricity_token', 'pin'))
-            <> exists (select 1 from bill_voucher v where v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref)""",
+        f"""with kept as (select merchant_id, txn_ref, true as is_kept from bill_voucher where {merchant_filter()})
+            select t.merchant_id, t.txn_ref as place from transaction t left join kept using (merchant_id, txn_ref)
+            where {merchant_filter("t")} and t.kind = 'bill' and coalesce(is_kept, false)
+                <> (t.status = 'successful' and t.detail ->> 'fulfilment' in ('electricity_token', 'pin'))""",
     ),
     Invariant(
         "whoever guards a BVN has one, and shares it with no other client",
-        f"""select b.merchant_id, b.client_id as place from client_bvn b
-            left join client c on c.merchant_id = b.merchant_id and c.client_id = b.client_id
-            where {merchant_filter("b")} and b.client_id is not null and (c.bvn_hash is null or exists (
-                select 1 from client o where o.merchant_id = c.merchant_id and o.bvn_hash = c.bvn_hash
-                and o.client_id <> c.client_id))""",
+        f"""with owners as (
+                select merchant_id, client_id, count(*) over (partition by merchant_id, bvn_hash) as sharing
+                from client where {merchant_filter()} and bvn_hash is not null)
+            select b.merchant_id, b.client_id as place
+            from client_bvn b left join owners using (merchant_id, client_id)
+            where {merchant_filter("b")} and b.client_id is not null and sharing is distinct from 1""",
     ),
     Invariant(
         "of an erased client nothing tells who it was, and no account is open",
@@ -134,7 +144,8 @@ INVARIANTS = (
     Invariant(
         "a cashcode stands as its transaction does, and three wrong PINs lock it",
         f"""select c.merchant_id, c.txn_ref as place
-            from cashcode c left join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
+            from cashcode c left join transaction t
+                on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref and {merchant_filter("t")}
             where {merchant_filter("c")} and (t.kind is distinct from 'cashcode' or t.order_ref <> c.order_ref
                 or t.status <> case c.state when 'active' then 'pending' when 'redeemed' then 'successful'
                     else 'failed' end
@@ -147,7 +158,8 @@ INVARIANTS = (
                 where {merchant_filter("p")} and p.credit in ('rail:cash:NGN', 'income:cashcode:NGN', 'tax:vat:NGN')
                 group by 1, 2, 3)
             select c.merchant_id, c.txn_ref || ' ' || x.credit as place
-            from cashcode c join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref
+            from cashcode c join transaction t
+                on t.merchant_id = c.merchant_id and t.txn_ref = c.txn_ref and {merchant_filter("t")}
             cross join lateral (values ('rail:cash:NGN', c.paid), ('income:cashcode:NGN', t.fee),
                 ('tax:vat:NGN', t.vat)) as x(credit, amount)
             left join taken k on k.merchant_id = c.merchant_id and k.reference = c.txn_ref and k.credit = x.credit
@@ -159,7 +171,8 @@ INVARIANTS = (
         "cash that a cashcode drew came from the account that it was made for",
         f"""select p.merchant_id, c.txn_ref as place
             from posting p join cashcode c on c.merchant_id = p.merchant_id and c.txn_ref = p.reference
-            where {merchant_filter("p")} and p.credit = 'rail:cash:NGN' and p.debit <> c.source""",
+            where {merchant_filter("p")} and {merchant_filter("c")}
+            and p.credit = 'rail:cash:NGN' and p.debit <> c.source""",
     ),
     Invariant(
         "every cashcode is found by the directory, once",
@@ -174,7 +187,8 @@ INVARIANTS = (
         "a payment is done when it is final, and then keeps no card",
         f"""select p.merchant_id, p.txn_ref as place
             from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-            where {merchant_filter("p")} and ((t.status in ('successful', 'failed')) <> (p.stage = 'done')
+            where {merchant_filter("p")} and {merchant_filter("t")} and (
+                (t.status in ('successful', 'failed')) <> (p.stage = 'done')
                 or (p.stage = 'done' and p.sealed_card is not null))""",
     ),
     Invariant(
@@ -185,7 +199,7 @@ INVARIANTS = (
                     case t.status when 'successful' then t.fee else 0 end as fee,
                     case t.status when 'successful' then t.vat else 0 end as vat
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-                where {merchant_filter("p")}
+                where {merchant_filter("p")} and {merchant_filter("t")}
                 union all select merchant_id, reference, false, case kind when 'payment' then -amount else 0 end,
                     case kind when 'collection fee' then -amount else 0 end,
                     case kind when 'VAT on fee' then -amount else 0 end
@@ -203,7 +217,7 @@ INVARIANTS = (
                         over (partition by p.merchant_id, p.txn_ref order by d.n) as up_to, d.n
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
                 cross join lateral json_array_elements(p.detail -> 'split') with ordinality d (part, n)
-                where {merchant_filter("p")} and t.status = 'successful'),
+                where {merchant_filter("p")} and {merchant_filter("t")} and t.status = 'successful'),
             due as (
                 select merchant_id, txn_ref, ref_code, least(settled, up_to) - least(settled, lag(up_to, 1, 0::numeric)
                     over (partition by merchant_id, txn_ref order by n)) as amount from told),
@@ -232,12 +246,11 @@ INVARIANTS = (
     Invariant(
         "what is gathered for a day is what lies in its account, and moves by a job",
         f"""with gathered as (
-                select merchant_id, case kind when 'payout' then 'beneficiary:' || owner when 'reserve'
+                select g.merchant_id, case kind when 'payout' then 'beneficiary:' || owner when 'reserve'
                     then 'reserve:' || day else 'settling:' || day end || ':' || currency as name,
-                    sum(amount) as amount, bool_and(state = 'sent' or exists (
-                        select 1 from scheduled_job j where j.merchant_id = g.merchant_id
-                            and j.subject = g.key)) as moves
-                from settlement_batch g where {merchant_filter()} and state <> 'done' group by 1, 2),
+                    sum(amount) as amount, bool_and(state = 'sent' or j.jobs is not null) as moves
+                from settlement_batch g {count_jobs("g")}
+                where {merchant_filter("g")} and state <> 'done' group by 1, 2),
             mine as (
                 select merchant_id, name, posted from account
                 where {merchant_filter()} and split_part(name, ':', 1) in ('beneficiary', 'settling', 'reserve'))
@@ -251,15 +264,16 @@ INVARIANTS = (
                     sum(t.amount) filter (where t.status = 'successful') as paid,
                     count(*) filter (where t.status not in ('successful', 'failed')) as under_way
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment')
+                where {merchant_filter("p")} and {merchant_filter("t")}
+                    and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment')
                 group by 1, 2)
             select p.merchant_id, p.plan_id as place
             from payment_plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
             left join charges c on c.merchant_id = p.merchant_id and c.plan_id = p.plan_id
-            where {merchant_filter("p")} and (p.charging::int <> coalesce(c.under_way, 0)
+            {count_jobs("p")}
+            where {merchant_filter("p")} and {merchant_filter("f")} and (p.charging::int <> coalesce(c.under_way, 0)
                 or p.paid <> f.amount + coalesce(c.paid, 0)
-                or (p.state = 'active' and not p.charging)::int <> (
-                    select count(*) from scheduled_job j where j.merchant_id = p.merchant_id and j.subject = p.key))""",
+                or (p.state = 'active' and not p.charging)::int <> coalesce(j.jobs, 0))""",
     ),
     Invariant(
         "a checkout is paid by one successful payment or not at all, and an open one has a job that ends it",
@@ -267,138 +281,25 @@ INVARIANTS = (
                 select p.merchant_id, p.detail -> 'errand' ->> 'reference' as reference, count(*) as times,
                     min(p.txn_ref) as txn_ref
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' = 'checkout'
-                    and t.status = 'successful'
+                where {merchant_filter("p")} and {merchant_filter("t")}
+                    and p.detail -> 'errand' ->> 'purpose' = 'checkout' and t.status = 'successful'
                 group by 1, 2)
             select c.merchant_id, c.txn_ref as place
             from checkout c left join paid d on d.merchant_id = c.merchant_id and d.reference = c.txn_ref
+            {count_jobs("c")}
             where {merchant_filter("c")} and (coalesce(d.times, 0) <> (c.state = 'paid')::int
                 or (c.state = 'paid' and c.payment_ref <> d.txn_ref)
-                or (c.state = 'open')::int <> (
-                    select count(*) from scheduled_job j where j.merchant_id = c.merchant_id and j.subject = c.key
-                        and j.lane <> 'webhook'))""",
+                or (c.state = 'open')::int <> coalesce(j.jobs, 0))""",
     ),
     *SALE_INVARIANTS,
-    Invariant(
-        "a loan's accounts hold what its schedule says is outstanding; of one written off, nothing",
-        f"""select l.merchant_id, l.loan_id || ' ' || p.part as place
-            from loan l
-            cross join lateral (
-                select coalesce(sum(n.principal - n.paid_principal), 0), coalesce(sum(n.interest - n.paid_interest), 0),
-                    coalesce(sum(n.tax - n.paid_tax), 0), coalesce(sum(n.penalty - n.paid_penalty), 0)
-                from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
-            ) o (principal, interest, tax, penalty)
-            cross join lateral (values ('principal', o.principal), ('interest', o.interest), ('tax', o.tax),
-                ('penalty', o.penalty)) p (part, owed)
-            left join account a on a.merchant_id = l.merchant_id
-                and a.name = 'loan_' || p.part || ':' || l.loan_id || ':NGN'
-            where {merchant_filter("l")}
-            and coalesce(a.posted, 0) <> case l.state when 'closed_written_off' then 0 else p.owed end""",
-    ),
-    Invariant(
-        "no part of an installment is repaid beyond what was due, and a loan that is repaid owes nothing",
-        f"""select n.merchant_id, n.loan_id || ' installment ' || n.n as place
-            from loan_installment n join loan l on l.merchant_id = n.merchant_id and l.loan_id = n.loan_id
-            where {merchant_filter("n")} and (n.paid_principal > n.principal or n.paid_interest > n.interest
-                or n.paid_tax > n.tax or n.paid_penalty > n.penalty
-                or (l.state = 'closed_repaid' and n.paid_principal + n.paid_interest + n.paid_tax + n.paid_penalty
-                    <> n.principal + n.interest + n.tax + n.penalty))""",
-    ),
-    Invariant(
-        "a loan that was paid out has as many installments as agreed, and their principal is its amount",
-        f"""select l.merchant_id, l.loan_id as place from loan l
-            left join loan_installment n on n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
-            where {merchant_filter("l")} group by l.merchant_id, l.loan_id, l.disbursed_at, l.amount, l.period
-            having case when l.disbursed_at is null then count(n.n) <> 0
-                else count(n.n) <> l.period or sum(n.principal) <> l.amount end""",
-    ),
-    Invariant(
-        "a loan is disbursing while its transfer is open, and was paid out by a successful one",
-        f"""select l.merchant_id, l.loan_id as place from loan l
-            left join transaction t on t.merchant_id = l.merchant_id and t.txn_ref = l.transfer
-            where {merchant_filter("l")} and (
-                (l.state = 'disbursing') <> (coalesce(t.status, 'none') in ('pending', 'processing'))
-                or (l.disbursed_at is not null) <> (coalesce(t.status, 'none') = 'successful'))""",
-    ),
-    Invariant(
-        "a loan with an installment that may yet be late is watched",
-        f"""select l.merchant_id, l.loan_id as place from loan l
-            where {merchant_filter("l")} and l.state in ('active', 'active_in_arrears')
-            and exists (select 1 from loan_installment n where n.merchant_id = l.merchant_id and n.loan_id = l.loan_id
-                and n.due + l.tolerance_days::int >= l.aged_to
-                and n.paid_principal + n.paid_interest + n.paid_tax < n.principal + n.interest + n.tax)
-            and not exists (select 1 from scheduled_job j where j.merchant_id = l.merchant_id and j.subject = l.key)""",
-    ),
-    Invariant(
-        "a client's open accounts are at least the loans that are not closed",
-        f"""select c.merchant_id, c.client_id as place from client c
-            where {merchant_filter("c")} and c.open_accounts < (select count(*) from loan l
-                where l.merchant_id = c.merchant_id and l.client_id = c.client_id
-                and not starts_with(l.state, 'closed_'))""",
-    ),
-    Invariant(
-        "closed savings are empty, and every savings account in the books belongs to savings",
-        f"""select a.merchant_id, a.name as place from account a
-            left join savings s on s.merchant_id = a.merchant_id and s.savings_id = split_part(a.name, ':', 2)
-            where {merchant_filter("a")} and a.name like 'savings:%'
-            and (s.key is null or (s.state = 'closed' and a.posted <> 0))""",
-    ),
-    Invariant(
-        "savings that may still earn, or are owed interest, are in a posting round that has a job",
-        f"""with listed as (
-                select r.merchant_id, unnest(string_to_array(r.members, ',')) as savings_id from interest_batch r
-                where {merchant_filter("r")} and exists (
-                    select 1 from scheduled_job j where j.merchant_id = r.merchant_id and j.subject = r.key))
-            select s.merchant_id, s.savings_id as place
-            from savings s left join listed l using (merchant_id, savings_id)
-            where {merchant_filter("s")} and (s.state in ('pending', 'active') or s.due_interest > 0)
-                and l.savings_id is null""",
-    ),
-    Invariant(
-        "an open savings account counts for its client, who is active",
-        f"""select c.merchant_id, c.client_id as place from client c
-            join savings s on s.merchant_id = c.merchant_id and s.client_id = c.client_id and s.state <> 'closed'
-            where {merchant_filter("c")} group by c.merchant_id, c.client_id, c.status, c.open_accounts
-            having c.status <> 'active' or c.open_accounts < count(*)""",
-    ),
-    Invariant(
-        "a thrift plan's pot is empty between cycles",
-        f"""select merchant_id, name as place from account
-            where {merchant_filter()} and name like 'thrift:%' and posted <> 0""",
-    ),
-    Invariant(
-        "a thrift plan that runs has one job, and one that is over none",
-        f"""select p.merchant_id, p.thrift_id as place from thrift_plan p
-            where {merchant_filter("p")} and p.state <> 'open' and (p.state = 'running')::int <> (
-                select count(*) from scheduled_job j where j.merchant_id = p.merchant_id and j.subject = p.key)""",
-    ),
-    Invariant(
-        "in every cycle of a thrift plan each member paid or owes the amount, and one of them received it",
-        f"""select p.merchant_id, p.thrift_id as place
-            from thrift_plan p join thrift_member m on m.merchant_id = p.merchant_id and m.thrift_id = p.thrift_id
-            where {merchant_filter("p")} group by p.merchant_id, p.thrift_id, p.cycle, p.amount
-            having sum(m.received) <> sum(m.contributed) or bool_or(m.contributed + m.owed <> p.cycle * p.amount)
-                or bool_or((m.received > 0) <> (m.position <= p.cycle))""",
-    ),
-    Invariant(
-        "what a member of a thrift plan owes is the sum of the debts kept with its savings",
-        f"""with kept as (
-                select s.merchant_id, s.savings_id, d ->> 'thrift_id' as thrift_id,
-                    sum((d ->> 'amount')::bigint) as owed
-                from savings s cross join json_array_elements(s.detail -> 'debts') d
-                where {merchant_filter("s")} group by 1, 2, 3)
-            select m.merchant_id, m.thrift_id || ' ' || m.position as place
-            from thrift_member m left join kept k using (merchant_id, savings_id, thrift_id)
-            where {merchant_filter("m")} and m.owed <> coalesce(k.owed, 0)""",
-    ),
+    *LENDING_INVARIANTS,
     Invariant(
         "a terminated card is empty and has no job, any other has one at most",
         f"""select c.merchant_id, c.reference as place
-            from virtual_card c left join account a
-                on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
-            where {merchant_filter("c")} and (
-                (select count(*) from scheduled_job j where j.merchant_id = c.merchant_id and j.subject = c.key)
-                    > (c.state <> 'terminated')::int
+            from virtual_card c left join account a on a.merchant_id = c.merchant_id
+                and a.name = 'card:' || c.short_id || ':' || c.currency and {merchant_filter("a")}
+            {count_jobs("c")}
+            where {merchant_filter("c")} and (j.jobs > (c.state <> 'terminated')::int
                 or c.state = 'terminated' and (a.posted <> 0 or a.held <> 0))""",
     ),
     Invariant(
@@ -410,7 +311,7 @@ INVARIANTS = (
             from transaction t
             join virtual_card_entry r on r.merchant_id = t.merchant_id and r.txn_ref = t.txn_ref
             left join moved m on m.merchant_id = t.merchant_id and m.reference = t.txn_ref
-            where {merchant_filter("t")} and t.kind = 'card_purchase' and (
+            where {merchant_filter("t")} and {merchant_filter("r")} and t.kind = 'card_purchase' and (
                 coalesce(m.amount, 0) <> case t.status when 'successful' then t.amount else 0 end
                 or r.refunded > case t.status when 'successful' then (t.detail ->> 'amount')::bigint else 0 end)""",
     ),
@@ -446,6 +347,7 @@ async def find_violations(
     """Like `check_invariants`, but returns (merchant_id, description of the invariant, place) for each violation."""
     violations: list[tuple[int, str, str]] = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
+        await connection.execute(PREPARE_AUDIT)
         scopes = await split_scope(connection, merchants)
         for invariant in INVARIANTS:
             for scope in scopes:

@@ -4,7 +4,7 @@ Both count what was paid in rows of their own (`invoice.paid`, `ticket_kind.sold
 ended would add (`reserved`). The queries count it again from the payments.
 """
 
-from kasuwa.ledger.invariant import Invariant, merchant_filter
+from kasuwa.ledger.invariant import Invariant, count_jobs, merchant_filter
 
 # The attempts to pay the checkouts of a source, each with its checkout and its transaction.
 ATTEMPTS = f"""
@@ -13,7 +13,7 @@ ATTEMPTS = f"""
     join payment p on p.merchant_id = c.merchant_id and p.detail -> 'errand' ->> 'purpose' = 'checkout'
         and p.detail -> 'errand' ->> 'reference' = c.txn_ref
     join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-    where {merchant_filter("c")} and c.source = '{{source}}'
+    where {merchant_filter("c")} and {merchant_filter("p")} and {merchant_filter("t")} and c.source = '{{source}}'
 """
 OF_INVOICES = ATTEMPTS.format(source="invoice")
 OF_TICKETS = ATTEMPTS.format(source="ticket")
@@ -34,21 +34,24 @@ SALE_INVARIANTS = (
     ),
     Invariant(
         "an invoice is paid if its total was, void only if nothing was, and watched by one job until its due date",
-        f"""select i.merchant_id, i.invoice_id as place from invoice i where {merchant_filter("i")} and (
+        f"""select i.merchant_id, i.invoice_id as place from invoice i {count_jobs("i")}
+            where {merchant_filter("i")} and (
                 (i.status = 'paid') <> (i.paid = i.total) or (i.status = 'paid') <> (i.paid_at is not null)
                 or (i.status = 'void') <> (i.voided_at is not null)
                 or (i.status in ('void', 'unpaid') and i.paid <> 0) or (i.status = 'void' and i.reserved <> 0)
                 or (i.status = 'partly_paid' and i.paid = 0) or (i.status = 'overdue' and i.due_on is null)
-                or (select count(*) from scheduled_job j where j.merchant_id = i.merchant_id and j.subject = i.key
-                    and j.lane <> 'webhook') not between
+                or coalesce(j.jobs, 0) not between
                     (i.status in ('unpaid', 'partly_paid') and i.due_on is not null)::int
                     and (i.status not in ('paid', 'void') and i.due_on is not null)::int)""",
     ),
     Invariant(
         "every change of an invoice has an event",
-        f"""select i.merchant_id, i.invoice_id as place from invoice i where {merchant_filter("i")}
-            and i.event_count <> (select count(*) from event e where e.merchant_id = i.merchant_id
-                and e.kind = 'invoice' and e.object = i.invoice_id)""",
+        f"""with reported as (
+                select merchant_id, object as invoice_id, count(*) as events from event
+                where {merchant_filter()} and kind = 'invoice' group by 1, 2)
+            select i.merchant_id, i.invoice_id as place
+            from invoice i left join reported using (merchant_id, invoice_id)
+            where {merchant_filter("i")} and i.event_count <> coalesce(events, 0)""",
     ),
     Invariant(
         "the invoices of a merchant are numbered without a gap, up to its counter",
@@ -102,7 +105,8 @@ SALE_INVARIANTS = (
                 select merchant_id, reference, count(*) as times from token_index
                 where {merchant_filter()} and kind = 'ticket' group by 1, 2)
             select t.merchant_id, t.checkout_ref || ' ' || t.number as place
-            from ticket t left join payment p on p.merchant_id = t.merchant_id and p.txn_ref = t.payment_ref
+            from ticket t left join payment p
+                on p.merchant_id = t.merchant_id and p.txn_ref = t.payment_ref and {merchant_filter("p")}
             left join found f on f.merchant_id = t.merchant_id and f.reference = t.checkout_ref || ' ' || t.number
             where {merchant_filter("t")} and (f.times is distinct from 1
                 or (t.state = 'used') <> (t.used_at is not null)

@@ -10,8 +10,9 @@ SUSPENSE_INVARIANTS = (
         f"""with due as (
                 select r.merchant_id, 'suspense:inbound:' || r.currency as name, sum(r.amount - case
                     when d.state in ('assigned', 'returned') then d.amount else 0 end) as amount
-                from inbound_receipt r left join suspense_decision d on d.merchant_id = r.merchant_id
-                    and d.rail = r.rail and d.rail_reference = r.rail_reference and d.state <> 'received'
+                from inbound_receipt r left join suspense_decision d
+                    on {merchant_filter("d")} and d.merchant_id = r.merchant_id and d.rail = r.rail
+                    and d.rail_reference = r.rail_reference and d.state <> 'received'
                 where {merchant_filter("r")} and r.txn_ref = '' group by 1, 2),
             posted as (
                 select merchant_id, case when credit like 'suspense:inbound:%' then credit else debit end as name,
@@ -25,14 +26,16 @@ SUSPENSE_INVARIANTS = (
         "what was decided about money in suspense is the whole of a receipt, and an open return holds it",
         f"""with receipt as (
                 select merchant_id, rail, rail_reference, amount, currency from inbound_receipt
-                where {merchant_filter()} and txn_ref = '')
+                where {merchant_filter()} and txn_ref = ''),
+            held as (
+                select merchant_id, reference, sum(amount) as amount from hold
+                where {merchant_filter()} and state = 'pending' and reference <> '' group by 1, 2)
             select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
             left join receipt r on r.merchant_id = d.merchant_id and r.rail = d.rail
                 and r.rail_reference = d.rail_reference and r.amount = d.amount and r.currency = d.currency
+            left join held h on h.merchant_id = d.merchant_id and h.reference = d.reference
             where {merchant_filter("d")} and d.state <> 'received' and (r.rail is null
-                or coalesce((select sum(h.amount) from hold h where h.merchant_id = d.merchant_id
-                    and h.reference = d.reference and h.state = 'pending' and d.reference <> ''), 0)
-                    <> case d.state when 'returning' then d.amount else 0 end)""",
+                or coalesce(h.amount, 0) <> case d.state when 'returning' then d.amount else 0 end)""",
     ),
     Invariant(
         "money in suspense that is assigned to another merchant is in that merchant's wallet, and nowhere else",

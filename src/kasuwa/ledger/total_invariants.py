@@ -15,7 +15,8 @@ TOTAL_INVARIANTS = (
                 from daily_total_mark m
                 join event e on e.merchant_id = m.merchant_id and e.seq <= m.event_seq
                 join transaction t on t.merchant_id = e.merchant_id and t.txn_ref = e.reference
-                where {merchant_filter("m")} group by 1, 2, 3, 4, 5, 6)
+                where {merchant_filter("m")} and {merchant_filter("e")} and {merchant_filter("t")}
+                group by 1, 2, 3, 4, 5, 6)
             select merchant_id, day || ' ' || kind || ' ' || currency || ' ' || status as place
             from kept full join made using (merchant_id, day, kind, currency, status, rail)
             where (kept.count, kept.amount) is distinct from (made.count, made.amount)""",
@@ -28,7 +29,7 @@ TOTAL_INVARIANTS = (
             summed as (
                 select p.* from settlement_sum_mark m
                 join posting p on p.merchant_id = m.merchant_id and p.seq <= m.posting_seq
-                where {merchant_filter("m")}),
+                where {merchant_filter("m")} and {merchant_filter("p")}),
             made as ({SUM_LINES})
             select merchant_id, day || ' ' || currency || ' ' || line || ' ' || reference as place
             from kept full join made using (merchant_id, day, currency, line, reference)
