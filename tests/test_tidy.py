@@ -268,6 +268,7 @@ OWN_DATES = {
     *("console/payment_view.py", "console/values.py", "core/people.py", "rails/vendors/monnify_identity.py"),
     *("methods/investments/rules/thrift_plan.py", "methods/invoices/rules/issue.py"),
     *("methods/payment/rules/installments.py", "methods/payment/rules/scheduled_charges.py"),
+    "methods/payment/rules/split_settlement.py",
     *("rails/vendors/paystack_feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
     "pages/invoice_pages.py",
     *("twins/paystack_accounts.py", "twins/paystack_collection.py"),

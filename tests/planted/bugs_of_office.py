@@ -167,8 +167,8 @@ OFFICE = (
     Bug(
         "a failed payout of a split is given up",
         "methods/payment/rules/split_settlement.py",
-        "return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DUE),), jobs=(again,), notices=(notice,))",
-        "return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DUE),), notices=(notice,))",
+        "rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,))",
+        "rows=(msgspec.structs.replace(batch, state=DONE), following), notices=(notice,))",
         "methods/payment/test_split_settlement.py"
         "::test_a_failed_payout_is_retried_the_next_day_and_an_operator_is_notified",
     ),

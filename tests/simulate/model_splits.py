@@ -37,7 +37,6 @@ class Payout:
     due: datetime
     amount: int
     is_sent: bool = False
-    is_retry: bool = False  # takes no further parts
 
 
 class Splits(Phones):
@@ -86,8 +85,7 @@ class Splits(Phones):
     def add_to_payout(self, beneficiary: str, amount: int) -> None:
         due = midnight(self.today + timedelta(days=1)) + DUE_HOUR
         for payout in self.payouts:
-            is_open = not payout.is_sent and not payout.is_retry
-            if is_open and (payout.beneficiary, payout.due) == (beneficiary, due):
+            if not payout.is_sent and (payout.beneficiary, payout.due) == (beneficiary, due):
                 payout.amount += amount
                 return
         if amount:
@@ -112,12 +110,11 @@ class Splits(Phones):
         assert self.begin(txn), "the account has what is paid out of it"
 
     def end(self, txn: Txn, status: str) -> None:
-        """Ends a transaction. A payout that has failed is sent again the next day."""
+        """Ends a transaction. What a payout that has failed did not pay is in that of the next day."""
         super().end(txn, status)
         payout = self.sent_payouts.get(txn.key)
         if payout is None:
             return
         self.reached[f"payout {status}"] += 1
         if status == FAILED:
-            payout.due = midnight(self.today + timedelta(days=1)) + DUE_HOUR
-            payout.is_sent, payout.is_retry = False, True
+            self.add_to_payout(payout.beneficiary, payout.amount)

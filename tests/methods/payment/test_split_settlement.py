@@ -262,7 +262,8 @@ def test_a_failed_payout_is_retried_the_next_day_and_an_operator_is_notified() -
     answer_transfer(payments, sent, SILENT)
     assert [row.state for row in payments.of_type(SettlementBatch)] == ["sent"]
     answer_transfer(payments, sent, DECLINED)
-    assert [row.state for row in payments.of_type(SettlementBatch)] == ["due"]
+    failed, following = sorted(payments.of_type(SettlementBatch), key=lambda row: row.day)
+    assert (failed.state, following.state, following.amount) == ("done", "due", failed.amount)
     assert "is tried again tomorrow" in payments.notices[0].message
     (job,) = due_jobs(payments)
     assert lagos_day(job.due) == lagos_day(NOW) + timedelta(days=2)
@@ -272,7 +273,23 @@ def test_a_failed_payout_is_retried_the_next_day_and_an_operator_is_notified() -
     assert (of_beneficiary(payments, code), payments.balance("rail:bank:NGN")) == (0, transfer_of(sent).amount)
 
 
-def test_a_part_added_while_a_payout_fails_is_paid_out_on_its_own_day() -> None:
+def test_payouts_that_fail_are_one_transfer_with_the_part_of_the_next_day() -> None:
+    payments = InMemoryPayments()
+    code = beneficiary(payments)
+    part = [{"ref_code": code, "percentage": "50"}]
+    for day in range(1, 5):
+        begin(payments, "qrpay", split=part).receive_answer(APPROVED)
+        sent = run_next(payments)
+        answer_transfer(payments, sent, DECLINED)
+        assert transfer_of(sent).amount == of_beneficiary(payments, code)
+        states = [row.state for row in payments.of_type(SettlementBatch)]
+        assert (states.count("done"), states.count("due"), len(due_jobs(payments))) == (day, 1, 1)
+    again = run_next(payments)
+    answer_transfer(payments, again, APPROVED)
+    assert (of_beneficiary(payments, code), due_jobs(payments)) == (0, [])
+
+
+def test_a_part_added_while_a_payout_is_sent_is_not_in_it() -> None:
     payments = InMemoryPayments()
     code = beneficiary(payments)
     part = [{"ref_code": code, "percentage": "50"}]
@@ -280,7 +297,8 @@ def test_a_part_added_while_a_payout_fails_is_paid_out_on_its_own_day() -> None:
     sent = run_next(payments)
     begin(payments, "qrpay", split=part).receive_answer(APPROVED)
     answer_transfer(payments, sent, DECLINED)
-    assert sum(row.amount for row in payments.of_type(SettlementBatch)) == of_beneficiary(payments, code)
+    waiting = [row.amount for row in payments.of_type(SettlementBatch) if row.state == "due"]
+    assert waiting == [of_beneficiary(payments, code)] == [2 * transfer_of(sent).amount]
     run_all(payments)
     assert of_beneficiary(payments, code) == 0
 

@@ -4,7 +4,7 @@ A batch is one row and one job for each kind, owner, day and currency, however m
 
     settlement   due ─> done            the merchant's money of a day (T+n): settling:<day> → wallet
     payout       due ─> sent ─> done    a beneficiary's parts of a day: beneficiary:<ref_code> → rail:bank
-                         └────> due     the transfer failed; it is sent again the next day
+                                        if the transfer failed, the amount is in the batch of the next day
     reserve      due ─> done            the part of a day's payments that was kept back: reserve:<day> → wallet
 """
 

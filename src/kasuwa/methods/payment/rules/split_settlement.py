@@ -11,7 +11,7 @@ a transfer without a fee.
 Contract: payment#split
 """
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import msgspec
 
@@ -298,19 +298,23 @@ def need_payout(merchant: Merchant, reference: str) -> Needs:
     return Needs(((SettlementBatch, settlement_batch_key(merchant.merchant_id, reference)),))
 
 
-def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
-    """Applies the end of a payout's transfer. A failed one is sent again tomorrow, and an operator is notified."""
+def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+    """Applies the end of a payout's transfer. The amount of a failed one is paid out with that of the next day, so that
+    there is one transfer a day however many have failed. An operator is notified."""
     batch = seen.get(SettlementBatch, settlement_batch_key(row.merchant_id, reference))
     assert batch is not None
     if not row.is_final:
         return PurposeEffects()
     if row.status == SUCCESSFUL:
         return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DONE),))
-    due = lagos_moment(lagos_day(context.now) + timedelta(days=1))
-    key = job_key(batch.key)
-    again = Job(key, row.merchant_id, PAY_OUT, LANE, reference, batch.key, due, due, None, 0, 0, None, "{}")
+    due = lagos_moment(max(lagos_day(context.now), date.fromisoformat(batch.day)) + timedelta(days=1))
+    addition = BatchAddition(PAYOUT, batch.owner, due, batch.currency, batch.amount)
+    key = addition.key(row.merchant_id)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((SettlementBatch, key),)))
+    following, jobs = add_to_batch(addition, context, seen)
     notice = OperatorNotice(row.txn_ref, f"the payout {reference} failed ({row.message}) and is tried again tomorrow")
-    return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DUE),), jobs=(again,), notices=(notice,))
+    return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,))
 
 
 SPLIT_PAYOUT = PurposeRules(PAYOUT, need_payout, end_payout)
