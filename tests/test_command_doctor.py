@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kasuwa.db import embedded
+from tests.running import DEMO_MID
 from tests.simulate.load import Client
 from tests.simulate.processes import query, running_service, with_connection
 from tests.test_command import (
@@ -172,7 +173,7 @@ def test_the_audit_names_the_place_of_a_violation(ready: str, what: str) -> None
     asyncio.run(with_connection(ready, breaking(plant)))
     found = run("audit", ready)
     assert (found.returncode, found.stderr) == (1, "")
-    assert any(line.startswith("merchant 1: ") and place in line for line in found.stdout.splitlines())
+    assert any(line.startswith(f"merchant {DEMO_MID}: ") and place in line for line in found.stdout.splitlines())
 
 
 def breaking(plant: str) -> Callable[[Any], Any]:

@@ -37,14 +37,14 @@ async def list_results(reader: Reader) -> list[InvariantResult]:
 async def record_check(
     connection: Connection,
     invariants: Iterable[str],
-    violations: Iterable[tuple[int, str, str]],
+    violations: Iterable[tuple[str, str, str]],
     at: datetime,
     by: str,
 ) -> None:
-    """Records a check of all invariants, of which `violations` are (merchant, invariant, place)."""
+    """Records a check of all invariants, of which `violations` are (whose books, invariant, place)."""
     places: dict[str, list[str]] = {sentence: [] for sentence in invariants}
-    for merchant_id, sentence, place in violations:
-        places.setdefault(sentence, []).append(f"merchant {merchant_id}: {place}")
+    for owner, sentence, place in violations:
+        places.setdefault(sentence, []).append(f"{owner}: {place}")
     async with connection.transaction():
         await connection.execute(FORGET, list(places))
         rows = [(sentence, at, by, found[:MAX_PLACES]) for sentence, found in places.items()]

@@ -14,7 +14,7 @@ from kasuwa.core.sealed_places import SealedPlaces
 from kasuwa.db import closes, evidence, key_moves, key_versions
 from kasuwa.db.connection_pool import Connection
 from kasuwa.evidence.card_scan import CANARY, ScanResult, is_searching, scan_logs
-from kasuwa.ledger.invariants import INVARIANTS, find_violations
+from kasuwa.ledger.invariants import INVARIANTS, check_invariants
 from kasuwa.work.close_audit import find_close_faults
 
 # Violations and faults that a file lists. Their number is always there.
@@ -109,10 +109,7 @@ async def list_restore_tests(connection: Connection) -> AsyncIterator[Json]:
 
 async def verify_books(connection: Connection, deployment: Deployment) -> Json:
     """Returns the verification of the books, the audit trail and the closes, as `kasuwa audit` makes it."""
-    broken = [
-        f"merchant {merchant_id}: {description}: {place}"
-        for merchant_id, description, place in await find_violations(connection)
-    ]
+    broken = await check_invariants(connection)
     trusted = [*deployment.former_keys, deployment.public_key]
     broken += await find_close_faults(connection, deployment.closes_directory, trusted)
     newest = await closes.newest_close(connection)

@@ -336,15 +336,23 @@ async def check_invariants(
     return describe_violations(await find_violations(connection, merchants, seconds))
 
 
-def describe_violations(found: list[tuple[int, str, str]]) -> list[str]:
+Violation = tuple[str, str, str]  # whose books, the description of the invariant, and the place
+
+# The merchant of a number, which nobody outside of the database knows.
+MERCHANTS = "select merchant_id, mid from merchant where merchant_id = any($1)"
+# The number of the operator's audit trail.
+OPERATOR = 0
+
+
+def describe_violations(found: list[Violation]) -> list[str]:
     """Returns one line for each of the violations that `find_violations` returned."""
-    return [f"merchant {merchant_id}: {description}: {place}" for merchant_id, description, place in found]
+    return [": ".join(violation) for violation in found]
 
 
 async def find_violations(
     connection: Any, merchants: list[int] | None = None, seconds: int | None = None
-) -> list[tuple[int, str, str]]:
-    """Like `check_invariants`, but returns (merchant_id, description of the invariant, place) for each violation."""
+) -> list[Violation]:
+    """Like `check_invariants`, but returns the parts of each line."""
     violations: list[tuple[int, str, str]] = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         await connection.execute(PREPARE_AUDIT)
@@ -356,4 +364,15 @@ async def find_violations(
                 rows = await connection.fetch(f"{query} limit 20", scope, timeout=seconds)
                 violations += [(merchant_id, invariant.description, place) for merchant_id, place in rows]
         violations += await find_chain_violations(connection, merchants)
-    return violations
+        names = await name_owners(connection, {merchant_id for merchant_id, _, _ in violations})
+    return [(names[merchant_id], description, place) for merchant_id, description, place in violations]
+
+
+async def name_owners(connection: Any, merchants: set[int]) -> dict[int, str]:
+    """Returns whose books have these numbers, as operators know them."""
+    if not merchants:
+        return {}
+    mids = {row[0]: row[1] for row in await connection.fetch(MERCHANTS, list(merchants))}
+    return {
+        number: "operator" if number == OPERATOR else f"merchant {mids.get(number, number)}" for number in merchants
+    }
