@@ -1,12 +1,17 @@
 """Routing of payers' requests below /pay/."""
 
+import ast
 import asyncio
+import threading
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+import kasuwa.pages
 from kasuwa.core.page import Page
 from kasuwa.db.writer_session import DatabaseUnreachable
+from kasuwa.pages import render
 from kasuwa.pages.checkout_view import CheckoutView
 from kasuwa.pages.render import TEMPLATES, compile_templates
 from kasuwa.pages.router import MAX_FORM_FIELDS, OTP_REQUIRED, CheckoutPages, read_form
@@ -33,6 +38,31 @@ def test_templates_are_compiled_before_a_page_is_made() -> None:
     pages = CheckoutPages(checkout, prepare=prepare)
     assert asyncio.run(pages.serve("GET", ADDRESS, b"")).http == 200
     assert compiled == [set(TEMPLATES.list_templates(extensions=["html"]))]
+
+
+@pytest.mark.parametrize("path", [ADDRESS, f"{ADDRESS}/qr.svg"])
+def test_qr_codes_are_drawn_in_a_thread(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = []
+
+    def draw(payload: str, *, scale: int | None = None) -> bytes:
+        threads.append(threading.get_ident())
+        return b"<svg/>"
+
+    monkeypatch.setattr(render, "draw_qr_svg", draw)
+    assert visit(InMemoryCheckout(make_view("qr")), path=path).http == 200
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+
+# Functions that may draw QR codes, which takes milliseconds each.
+DRAWING = {"draw_qr_svg", "render_qr_image", "render_checkout", "render_step", "render_receipt", "render_attempt"}
+
+
+def test_no_page_with_qr_codes_is_rendered_by_the_event_loop() -> None:
+    for path in Path(*kasuwa.pages.__path__).glob("*.py"):
+        coroutines = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.AsyncFunctionDef))
+        calls = (node for coroutine in coroutines for node in ast.walk(coroutine) if isinstance(node, ast.Call))
+        assert {ast.unparse(call.func) for call in calls}.isdisjoint(DRAWING), path.name
 
 
 @pytest.mark.parametrize(

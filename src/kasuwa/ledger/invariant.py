@@ -12,7 +12,8 @@ class Invariant(msgspec.Struct, frozen=True):
 
 # Executed in the transaction of an audit: joins are made by hashing. If PostgreSQL expects few rows, as of a merchant
 # who came after the tables were analyzed, other joins may compare each row with each, which takes hours for many rows.
-PREPARE_AUDIT = "set local enable_nestloop = off; set local enable_mergejoin = off"
+# A plan that cannot do without a nested loop is thought to be so expensive that it would be compiled.
+PREPARE_AUDIT = "set local enable_nestloop = off; set local enable_mergejoin = off; set local jit = off"
 
 # `$1` is null for all merchants, or the array of those to check.
 ALL_MERCHANTS = "$1::bigint[] is null or "

@@ -159,13 +159,13 @@ class HostedCheckouts:
         if part:
             # A channel that is not offered any more.
             return redirect(view.address) if part in CHANNELS else NOT_FOUND
-        return render_step(view, first_channel(view), await self._form_of_step(view))
+        return await show_step(view, first_channel(view), await self._form_of_step(view))
 
     async def _show_channel(self, view: HostedView, channel: str) -> Page:
         if view.step != hosted_view.CHOOSE:
             return redirect(view.address)
         fields = await self._fields_of(view, channel)
-        return render_step(view, channel, PageForm(fields, entered_of(view)))
+        return await show_step(view, channel, PageForm(fields, entered_of(view)))
 
     async def _form_of_step(self, view: HostedView) -> PageForm:
         if view.step == hosted_view.CHOOSE:
@@ -277,13 +277,13 @@ class HostedCheckouts:
             return NOT_FOUND
         if not isinstance(reply, Refusal) or after.fingerprint != view.fingerprint:
             if reply_is_wrong_code(reply) and after.step == hosted_view.OTP:
-                return render_step(after, "", code_error(after))
+                return await show_step(after, "", code_error(after))
             return lead_on(after)
         errors, problem = errors_for_payer(reply.field_errors, shown.fields)
         problem = problem or ("" if errors else reply.message or TRY_AGAIN)
         total = read_new_total(reply.field_errors) or 0
         refused = msgspec.structs.replace(shown, errors=errors, problem=problem, total=total)
-        return render_step(after, channel or first_channel(after), refused)
+        return await show_step(after, channel or first_channel(after), refused)
 
     async def _begin(
         self, view: HostedView, channel: str, form: Mapping[str, str], address: str, progress: RequestProgress
@@ -293,7 +293,7 @@ class HostedCheckouts:
         fields = await self._fields_of(view, channel)
         entered = read_fields(fields, form)
         if entered.errors:
-            return render_step(view, channel, PageForm(fields, form, entered.errors))
+            return await show_step(view, channel, PageForm(fields, form, entered.errors))
         request = await self._attempt_of(view, channel, entered, form, address)
         page = await self._run(view, BEGIN_ATTEMPT, request, PageForm(fields, form), progress, channel)
         if request.card is None or page.http != 303:
@@ -336,7 +336,7 @@ class HostedCheckouts:
         if after is None or after.attempt is None or after.attempt.payment.stage != INITIATED:
             return None
         if after.step == hosted_view.PIN:
-            return render_step(after, "", PageForm((hosted_forms.PIN_FIELD,), sealed=self._seal(after, card)))
+            return await show_step(after, "", PageForm((hosted_forms.PIN_FIELD,), sealed=self._seal(after, card)))
         request = ChargeAttempt(reference=after.checkout.txn_ref, attempt_ref=after.checkout.attempt_ref, card=card)
         return await self._run(after, CHARGE_ATTEMPT, request, NO_FORM, progress)
 
@@ -346,7 +346,7 @@ class HostedCheckouts:
         if view.step != hosted_view.OTP:
             return redirect(view.address)
         if entered.errors:
-            return render_step(view, "", PageForm(fields, {}, entered.errors))
+            return await show_step(view, "", PageForm(fields, {}, entered.errors))
         request = ConfirmAttempt(
             reference=view.checkout.txn_ref, attempt_ref=view.checkout.attempt_ref, otp=entered.values["otp"]
         )
@@ -361,7 +361,7 @@ class HostedCheckouts:
         entered = read_fields(fields, form)
         shown = PageForm(fields, {}, entered.errors, sealed=sealed if card is not None else "")
         if entered.errors:
-            return render_step(view, "", shown)
+            return await show_step(view, "", shown)
         pin = entered.values["pin"]
         whole = card_of(entered.values, pin) if card is None else msgspec.structs.replace(card, pin=pin)
         request = ChargeAttempt(reference=view.checkout.txn_ref, attempt_ref=view.checkout.attempt_ref, card=whole)
@@ -397,6 +397,11 @@ async def find_tickets(checkout: Checkout, services: HostedServices) -> tuple[Sh
 
 
 # --- what follows -------------------------------------------------------------------------------------------------
+
+
+async def show_step(view: HostedView, channel: str, form: PageForm = NO_FORM) -> Page:
+    """Renders a step in a thread: it may have many QR codes, and other requests are not to wait for them."""
+    return await asyncio.to_thread(render_step, view, channel, form)
 
 
 def first_channel(view: HostedView) -> str:

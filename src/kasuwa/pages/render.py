@@ -6,6 +6,7 @@ Content-Security-Policy allows exactly the inline style and script, by hash, so 
 
 import base64
 import io
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -209,10 +210,12 @@ def add_outcome_params(url: str, reference: str, status: str) -> str | None:
 # --- QR code --------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=512)
 def draw_qr_svg(payload: str, *, scale: int | None = None) -> bytes:
     """Draws a QR code as SVG. Without `scale` it fills its container.
 
-    It is dark on white in every theme, because many scanners cannot read the inverse.
+    That takes milliseconds, so the pages with codes are rendered in threads, and those drawn last are cached. A code is
+    dark on white in every theme, because many scanners cannot read the inverse.
     """
     svg = io.BytesIO()
     size = {"omitsize": True} if scale is None else {"scale": scale}

@@ -9,6 +9,7 @@
 The token is the only credential. There are no cookies and no session, so that a page works in an iframe.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
@@ -114,24 +115,24 @@ class CheckoutPages:
         if part == "/state":
             return make_raw_page(JSON, msgspec.json.encode({"txnStatus": view.status}))
         if part == "/qr.svg":
-            return render_qr_image(view.qr_payload) if view.qr_payload else NOT_FOUND
-        return render_checkout(view, address)
+            return await asyncio.to_thread(render_qr_image, view.qr_payload) if view.qr_payload else NOT_FOUND
+        return await asyncio.to_thread(render_checkout, view, address)
 
     async def _submit_answer(
         self, view: CheckoutView, address: str, token: str, fields: dict[str, str], progress: RequestProgress
     ) -> Page:
         if view.status != "pending":
-            return render_checkout(view, address)
+            return await asyncio.to_thread(render_checkout, view, address)
         # A repeated answer is not refused here: the rule makes it wait for the first one's result.
         decision, otp = fields.get("decision"), fields.get("otp", "").strip()
         if decision not in ("approve", "decline"):
             return INVALID_FORM
         if decision == "approve" and view.page_kind == "challenge" and not OTP_PATTERN.fullmatch(otp):
-            return render_checkout(view, address, OTP_REQUIRED)
+            return await asyncio.to_thread(render_checkout, view, address, OTP_REQUIRED)
         result = await self._checkout.submit_answer(token, otp if decision == "approve" else None, progress)
         if isinstance(result, str):
-            return render_checkout(view, address, result)
-        return render_checkout(result, address)
+            return await asyncio.to_thread(render_checkout, view, address, result)
+        return await asyncio.to_thread(render_checkout, result, address)
 
 
 def read_form(form: bytes) -> dict[str, str]:

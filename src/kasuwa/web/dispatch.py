@@ -100,8 +100,8 @@ MAX_QUESTIONS = 3
 # Requests for a preencoded reply are the same bytes for every merchant, and parsing them is a fifth of their cost. So
 # this many short bodies are cached with their parsed requests.
 PARSED_CACHE_SIZE = 256
-# Larger bodies have files. They are parsed in a thread, so that other requests go on meanwhile.
-PARSED_IN_THREAD_BYTES = 1024 * 1024
+# Larger bodies have files or many transfers. They are parsed in a thread, so that other requests go on meanwhile.
+PARSED_IN_THREAD_BYTES = 64 * 1024
 PARSED_CACHE_MAX_BYTES = 256
 log = structlog.get_logger("kasuwa.web")
 ENVELOPE = msgspec.json.Decoder(Envelope)

@@ -198,7 +198,7 @@ class Server:
         body = RequestBody(self._bodies, exchange, most, merchant.merchant_id, asked.largest_body)
         try:
             content = await body.read()
-            if len(content) > most and len(content) > asked.body_limit(content):
+            if len(content) > most and len(content) > await asyncio.to_thread(asked.body_limit, content):
                 raise BodyTooLarge
             return await self._answer_request(asked, headers, content, merchant)
         except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
