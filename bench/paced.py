@@ -63,6 +63,18 @@ class PacedClient:
         self.due_times[connection] = due
         connection.sendall(next(self.orders).render(RUN, LETTER, next(NUMBERS)))
 
+    def send_evenly(self, seconds: float, rate: float) -> None:
+        """Sends a fixed number of requests a second, and receives the replies meanwhile."""
+        sleep(SETTLE_SECONDS)
+        begin, total, sent = perf_counter(), int(seconds * rate), 0
+        while sent < total:
+            due = begin + sent / rate
+            if due <= perf_counter():
+                self.send(due)
+                sent += 1
+            else:
+                self.receive_replies(due)
+
     def receive_replies(self, until: float) -> None:
         """Returns the replies that have arrived. If there are none, waits for the first one until the given time."""
         ready, _, _ = select.select(list(self.due_times), [], [], max(0.0, until - perf_counter()))
@@ -122,15 +134,7 @@ def measure_paced(port: int, orders: Sequence[RequestTemplate], seconds: int, ra
     """Sends a fixed number of requests a second, evenly spaced."""
     with without_gc():
         client = PacedClient(port, orders, CONNECTIONS)
-        sleep(SETTLE_SECONDS)
-        begin, total, sent = perf_counter(), int(seconds * rate), 0
-        while sent < total:
-            due = begin + sent / rate
-            if due <= perf_counter():
-                client.send(due)
-                sent += 1
-            else:
-                client.receive_replies(due)
+        client.send_evenly(seconds, rate)
         return client.finish()
 
 

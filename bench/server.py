@@ -36,14 +36,14 @@ class Server:
 
 
 @contextmanager
-def running(directory: Path, dsn: str | None, workers: str = "1") -> Iterator[Server]:
+def running(directory: Path, dsn: str | None, workers: str = "1", python: str = sys.executable) -> Iterator[Server]:
     """Yields a server with this many API processes as soon as it is ready. Without a database address it uses its
-    embedded one in the directory."""
+    embedded one in the directory. `python` is the interpreter of the version to run."""
     directory.mkdir(parents=True, exist_ok=True)
     port, console_port = free_port(), free_port()
     log = directory / "serve.log"
     serve = f"-m kasuwa serve --port {port} --console-port {console_port} --workers {workers} --data".split()
-    command = [sys.executable, *serve, str(directory)]
+    command = [python, *serve, str(directory)]
     with log.open("ab") as output:
         began = time.monotonic()
         process = subprocess.Popen(command, env=environment(dsn), stdout=output, stderr=output, process_group=0)

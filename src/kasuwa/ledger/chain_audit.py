@@ -39,6 +39,7 @@ CLOSED_HEADS = """
 TRAIL_DIFFERENCES = """
     select h.merchant_id, 'close ' || h.close_number || ', entry ' || h.audit_seq
     from book_close_head h left join audit_entry a on a.merchant_id = h.merchant_id and a.seq = h.audit_seq
+        and ($1::bigint[] is null or a.merchant_id = any($1))
     where h.audit_seq > 0 and a.hash is distinct from h.audit_head
         and ($1::bigint[] is null or h.merchant_id = any($1))
     order by 1, h.close_number limit 20

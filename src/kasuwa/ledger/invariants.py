@@ -6,7 +6,7 @@
 from typing import Any
 
 from kasuwa.ledger.audit_scope import split_scope
-from kasuwa.ledger.chain_audit import find_chain_violations
+from kasuwa.ledger.chain_audit import Violation, find_chain_violations
 from kasuwa.ledger.dispute_invariants import DISPUTE_INVARIANTS
 from kasuwa.ledger.hold_invariants import HOLD_INVARIANTS
 from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT, Invariant, count_jobs, merchant_filter
@@ -336,7 +336,7 @@ async def check_invariants(
     return describe_violations(await find_violations(connection, merchants, seconds))
 
 
-Violation = tuple[str, str, str]  # whose books, the description of the invariant, and the place
+NamedViolation = tuple[str, str, str]  # whose books, the description of the invariant, and the place
 
 # The merchant of a number, which nobody outside of the database knows.
 MERCHANTS = "select merchant_id, mid from merchant where merchant_id = any($1)"
@@ -344,16 +344,16 @@ MERCHANTS = "select merchant_id, mid from merchant where merchant_id = any($1)"
 OPERATOR = 0
 
 
-def describe_violations(found: list[Violation]) -> list[str]:
+def describe_violations(found: list[NamedViolation]) -> list[str]:
     """Returns one line for each of the violations that `find_violations` returned."""
     return [": ".join(violation) for violation in found]
 
 
 async def find_violations(
     connection: Any, merchants: list[int] | None = None, seconds: int | None = None
-) -> list[Violation]:
+) -> list[NamedViolation]:
     """Like `check_invariants`, but returns the parts of each line."""
-    violations: list[tuple[int, str, str]] = []
+    violations: list[Violation] = []
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         await connection.execute(PREPARE_AUDIT)
         scopes = await split_scope(connection, merchants)
