@@ -1,6 +1,6 @@
 """The invariants of money that is held."""
 
-from kasuwa.ledger.invariant import Invariant, merchant_filter
+from kasuwa.ledger.invariant import Invariant, count_jobs, merchant_filter
 
 # Every hold `h`: the rows of table `hold`, and what transfers hold themselves (docs/decisions/0073).
 HOLDS = f"""(select merchant_id, reference, account, amount, state, taken from hold where {merchant_filter()}
@@ -29,20 +29,14 @@ HOLD_INVARIANTS = (
     ),
     Invariant(
         "a final transaction has no pending hold and no job but its delivery; an open one has both",
-        f"""with by_key as (
-                select merchant_id, key, txn_ref, status in ('successful', 'failed') as is_final,
-                    status not in ('successful', 'failed') and held > 0 as is_busy
-                from transaction where {merchant_filter()}
-                union all select merchant_id, subject, null, null, true from scheduled_job
-                where {merchant_filter()} and lane <> 'webhook'),
-            by_reference as (
-                select merchant_id, max(txn_ref) as reference, bool_or(is_final) as is_final,
-                    bool_or(is_busy) as is_busy
-                from by_key group by merchant_id, key having count(txn_ref) > 0
-                union all select merchant_id, reference, null, true from hold
+        f"""with pending as (
+                select distinct merchant_id, reference as txn_ref, true as is_held from hold
                 where {merchant_filter()} and state = 'pending')
-            select merchant_id, reference as place from by_reference group by 1, 2
-            having bool_or(is_final) = bool_or(is_busy)""",
+            select t.merchant_id, t.txn_ref as place
+            from transaction t left join pending using (merchant_id, txn_ref) {count_jobs("t")}
+            where {merchant_filter("t")} and (t.status in ('successful', 'failed')) = (
+                t.status not in ('successful', 'failed') and t.held > 0
+                or is_held is not null or j.jobs is not null)""",
     ),
     Invariant(
         "a successful transfer or bill took its amount, fee, VAT and duty from what was held for it, any other nothing",

@@ -12,7 +12,7 @@ class Invariant(msgspec.Struct, frozen=True):
 
 # Executed in the transaction of an audit: joins are made by hashing. If PostgreSQL expects few rows, as of a merchant
 # who came after the tables were analyzed, other joins may compare each row with each, which takes hours for many rows.
-# A plan that cannot do without a nested loop is thought to be so expensive that it would be compiled.
+# A plan that needs a nested loop all the same gets a cost at which PostgreSQL would compile it first, for seconds.
 PREPARE_AUDIT = "set local enable_nestloop = off; set local enable_mergejoin = off; set local jit = off"
 
 # `$1` is null for all merchants, or the array of those to check.
@@ -21,7 +21,8 @@ SCOPE = f"({ALL_MERCHANTS}{{table}}merchant_id = any($1))"
 
 
 def merchant_filter(alias: str = "") -> str:
-    """Returns the condition that every table of an invariant has: each is read as a whole and then joined."""
+    """Returns the condition that limits a table to the merchants of an audit. Every table of an invariant has it, since
+    each is read as a whole and then joined."""
     return SCOPE.format(table=f"{alias}." if alias else "")
 
 

@@ -264,8 +264,8 @@ INVARIANTS = (
                     sum(t.amount) filter (where t.status = 'successful') as paid,
                     count(*) filter (where t.status not in ('successful', 'failed')) as under_way
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-                where {merchant_filter("p")} and {merchant_filter("t")}
-                    and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment')
+                    and {merchant_filter("t")}
+                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment')
                 group by 1, 2)
             select p.merchant_id, p.plan_id as place
             from payment_plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
@@ -281,8 +281,9 @@ INVARIANTS = (
                 select p.merchant_id, p.detail -> 'errand' ->> 'reference' as reference, count(*) as times,
                     min(p.txn_ref) as txn_ref
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-                where {merchant_filter("p")} and {merchant_filter("t")}
-                    and p.detail -> 'errand' ->> 'purpose' = 'checkout' and t.status = 'successful'
+                    and {merchant_filter("t")}
+                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' = 'checkout'
+                    and t.status = 'successful'
                 group by 1, 2)
             select c.merchant_id, c.txn_ref as place
             from checkout c left join paid d on d.merchant_id = c.merchant_id and d.reference = c.txn_ref

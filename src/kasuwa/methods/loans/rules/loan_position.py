@@ -109,6 +109,7 @@ def interest_earned(line: LoanInstallment, loan: Loan, day: date) -> int:
 
 
 def is_late(line: LoanInstallment, loan: Loan, day: date) -> bool:
+    # The first comparison is the cheapest, and decides for most installments.
     return day > line.due and day >= late_on(line.due, loan.tolerance_days) and line.owed.total > 0
 
 
