@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import tarfile
 import venv
 import zipfile
 from collections.abc import Iterator
@@ -38,8 +37,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from the sdist, so that both are complete."""
     place = tmp_path_factory.mktemp("package")
     copy = shutil.copytree(SOURCES, place / "copy", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    with tarfile.open(build("sdist", copy, place)) as archive:
-        archive.extractall(place / "sdist", filter="data")
+    (place / "sdist").mkdir()
+    archive = build("sdist", copy, place)
+    subprocess.run(["tar", "--extract", "--file", archive, "--directory", place / "sdist"], check=True)
     [unpacked] = (place / "sdist").iterdir()
     return build("wheel", unpacked, place)
 

@@ -10,15 +10,20 @@ import msgspec
 import typer
 
 from kasuwa import supervise
-from kasuwa.commands.database import DataOption, open_copy, record_audit_entry, run_with_connection
+from kasuwa.commands.database import (
+    DataOption,
+    one_line_errors,
+    open_copy,
+    record_audit_entry,
+    require_database,
+    run_with_connection,
+)
 from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.evidence import RESTORE_TESTED
 from kasuwa.evidence.restored import RestoreResult, check_restored
 from kasuwa.settings import Settings, read_settings
-
-DATABASE_URL = "KASUWA_DATABASE_URL"
 
 RestoredArgument = Annotated[
     str, typer.Argument(help="Data directory of the restored copy, or the URL of its database (postgresql://…).")
@@ -31,15 +36,19 @@ def check_restore(restored: RestoredArgument, note: NoteOption = "", data: DataO
 
     The copy must open with its key, keep the laws of the books, and have the published closes of its time. It is not
     changed. The exit code is 1 if it fails, and that is recorded too. `kasuwa evidence` lists the results."""
-
-    async def work(connection: Any, vault: Vault, settings: Settings) -> RestoreResult:
+    # Both databases are opened outside of the event loop: starting an embedded one runs a loop of its own.
+    with one_line_errors():
+        settings = read_settings(os.environ, data=data)
+        require_database(settings)
         copy = settings_of_copy(restored, settings)
         with supervise.open_database(copy) as (dsn, _):
-            result = await check_copy(dsn, copy, settings)
-        await record(connection, result, restored, note)
-        return result
 
-    result = run_with_connection(data, work)
+            async def work(connection: Any, vault: Vault, _: Settings) -> RestoreResult:
+                result = await check_copy(dsn, copy, settings)
+                await record(connection, result, restored, note)
+                return result
+
+            result = run_with_connection(data, work)
     typer.echo(f"restored up to {result.newest_posting_at or 'no posting'}: {result.postings} postings")
     typer.echo(f"{result.closes} closes, checked in {result.seconds} s")
     if result.faults:
@@ -49,14 +58,16 @@ def check_restore(restored: RestoredArgument, note: NoteOption = "", data: DataO
 
 
 def settings_of_copy(restored: str, settings: Settings) -> Settings:
-    """Returns the settings of the copy: a data directory of its own, or the running system's with another database."""
+    """Returns the settings of the copy: those of the running system with another database, or with a data directory
+    that has one. Its logins are then the embedded ones, whatever the running system was given."""
     if "://" in restored:
         return msgspec.structs.replace(settings, database_url=restored)
     directory = Path(restored)
     if not directory.is_dir():
         sys.exit(f"kasuwa: there is no directory {restored}")
-    given = {name: value for name, value in os.environ.items() if name != DATABASE_URL}
-    copy = read_settings(given, data=directory)
+    copy = msgspec.structs.replace(
+        settings, data=directory, database_url=None, database_owner_url=None, database_reader_url=None
+    )
     if not supervise.has_database(copy):
         sys.exit(f"kasuwa: there is no database in {restored}")
     return copy
