@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.running import install_package
+from tests.packages import need_package
 
 CHROMIUM = Path("/usr/bin/chromium")
 CHROMIUM_PACKAGE = "chromium"
@@ -73,7 +73,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    install_package(CHROMIUM_PACKAGE, CHROMIUM)
+    need_package(CHROMIUM_PACKAGE, CHROMIUM)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
         yield launched

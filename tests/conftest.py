@@ -16,6 +16,7 @@ import pytest
 from _pytest.nodeid import coerce_node_id
 
 from tests.merchant_client import MerchantClient
+from tests.packages import pytest_terminal_summary  # noqa: F401  a hook
 from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
 from tests.scheduling import make_scheduler, start_rank
 

@@ -12,7 +12,7 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
-from tests.running import install_package
+from tests.packages import find_program
 
 CACHE = Path(sys.prefix) / "node"
 NODE = Path("/usr/bin/node")
@@ -29,23 +29,14 @@ class NodeFailed(RuntimeError):
 
 
 def find_node() -> Path:
-    """Returns the node of the PATH, else Debian's, which is installed first if we may. Raises StartFailed."""
+    """Returns the node of the PATH, else Debian's, which is needed then (see tests/packages.py)."""
     return find_program("node", "nodejs", NODE)
 
 
 def find_npm() -> Path:
-    """Returns the npm of the PATH, else Debian's, which is installed first if we may. Raises StartFailed."""
+    """Returns the npm of the PATH, else Debian's, which is needed then (see tests/packages.py)."""
     find_node()
     return find_program("npm", "npm", NPM)
-
-
-def find_program(name: str, package: str, installed_path: Path) -> Path:
-    """Returns a program of the PATH, else that of a Debian package, installed first if we may. Raises StartFailed."""
-    found = shutil.which(name)
-    if found is not None:
-        return Path(found)
-    install_package(package, installed_path)
-    return installed_path
 
 
 def install_npm_packages(folder: Path) -> Path:

@@ -8,7 +8,6 @@ it, also when that is killed.
 import asyncio
 import atexit
 import contextlib
-import fcntl
 import functools
 import http.client
 import os
@@ -36,6 +35,7 @@ from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT
 from kasuwa.ledger.invariants import INVARIANTS
 from tests.command_processes import KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
+from tests.packages import need_package
 
 # The oldest version of PostgreSQL that is promised, from Debian's package, and the newest to test with: that of the
 # wheel, or the oldest too (`make test-pg15`).
@@ -103,21 +103,8 @@ def terminated_with_us(pid: int, number: signal.Signals, directory: Path | None 
 # --- PostgreSQL -------------------------------------------------------------------------------------------
 
 
-def install_package(package: str, installed_path: Path) -> None:
-    """Debian's package that `proof` comes with, installed first where that is ours to do."""
-    if installed_path.exists():
-        return
-    if os.geteuid() != 0:
-        raise StartFailed(f"{installed_path} is missing: install the package {package}")
-    with Path(tempfile.gettempdir(), "kasuwa-apt.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not installed_path.exists():
-            subprocess.run(["apt-get", "update"], check=True)
-            subprocess.run(["apt-get", "install", "-y", package], check=True)
-
-
 def debian_bin() -> Path:
-    install_package(DEBIAN_PACKAGE, DEBIAN_BIN / "postgres")
+    need_package(DEBIAN_PACKAGE, DEBIAN_BIN / "postgres")
     return DEBIAN_BIN
 
 

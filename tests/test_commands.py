@@ -11,7 +11,7 @@ import pytest
 import kasuwa
 from kasuwa.__main__ import COMMANDS, load_command
 from tests.commands import PAGE, invoke, leaf_commands, paragraphs_of, write
-from tests.running import install_package
+from tests.packages import need_package
 from tests.simulate.processes import clean_environment
 
 STALE = "run `python -m tests.commands`, and look at what has changed"
@@ -233,7 +233,7 @@ def test_the_script_for_bash_completes_in_a_shell() -> None:
 
 def test_the_script_for_zsh_completes_in_a_shell() -> None:
     """_arguments, which shows the completions in a terminal, prints them here."""
-    install_package("zsh", Path("/usr/bin/zsh"))
+    need_package("zsh", Path("/usr/bin/zsh"))
     script = """
         autoload -U compinit && compinit -D -u
         eval "$(kasuwa --show-completion)"

@@ -23,7 +23,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import kasuwa
-from tests.running import DEMO_KEY, DEMO_MID, install_package
+from tests.packages import need_package
+from tests.running import DEMO_KEY, DEMO_MID
 from tests.serving import FREE_PORTS, STOP_SECONDS
 from tests.simulate.processes import wait_until
 from tests.source_rules import REPOSITORY
@@ -151,7 +152,7 @@ def interpreter_for_all() -> str:
     ours = str(Path(sys.executable).resolve())
     if can_run(ours):
         return ours
-    install_package("python3", SYSTEM_PYTHON)
+    need_package("python3", SYSTEM_PYTHON)
     assert can_run(str(SYSTEM_PYTHON)), f"{SYSTEM_PYTHON} is not Python 3.11 or later"
     return str(SYSTEM_PYTHON)
 

@@ -21,6 +21,7 @@ import pytest
 from kasuwa.db import embedded
 from tests.console.test_signing_in import PASSWORD, set_up_codes
 from tests.console.visitor import Visitor
+from tests.packages import find_curl, find_nginx, find_openssl
 from tests.printed_page import Block, Reader, Values, read_blocks
 from tests.running import (
     OLDEST,
@@ -28,7 +29,6 @@ from tests.running import (
     Deployment,
     debian_bin,
     free_port,
-    install_package,
     memory_directory,
     terminated_with_us,
 )
@@ -115,9 +115,9 @@ def end(process: psutil.Process) -> None:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePage]:
-    install_package("nginx", Path("/usr/sbin/nginx"))
-    install_package("openssl", Path("/usr/bin/openssl"))
-    install_package("curl", Path("/usr/bin/curl"))
+    find_nginx()
+    find_openssl()
+    find_curl()
     directory = tmp_path_factory.mktemp("live")
     with running_durable_cluster() as cluster:
         page = LivePage(cluster, directory)

@@ -1,13 +1,11 @@
 """Node.js for the tests: pinned packages are installed once, and a failing program shows its output."""
 
-import os
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tests.node import NodeFailed, find_program, install_npm_packages, run_node
-from tests.running import StartFailed
+from tests.node import NodeFailed, install_npm_packages, run_node
 
 ROOT = Path(__file__).parent.parent
 GENERATOR = Path(__file__).parent / "generators" / "typescript"
@@ -31,12 +29,6 @@ def test_a_failing_program_raises_its_output(tmp_path: Path) -> None:
 def test_a_program_gets_its_environment(tmp_path: Path) -> None:
     output = run_node(["-p", "process.env.KASUWA_WORD"], tmp_path, {"KASUWA_WORD": "hello"})
     assert output.strip() == "hello"
-
-
-def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(StartFailed, match="install the package nodejs"):
-        find_program("no-such-program", "nodejs", tmp_path / "node")
 
 
 def test_lock_files_name_no_registry() -> None:

@@ -51,7 +51,7 @@ def test_a_name_of_a_later_release_is_noticed(text: str) -> None:
 
 
 def test_types_and_style_are_checked_for_the_first_supported_version() -> None:
-    """Also where a later Python checks them: mypy reports its names, and ruff its syntax."""
+    """A later Python may run the checks: mypy then reports its names, and ruff its syntax."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     assert project["project"]["requires-python"] == ">=3.11"
     assert project["tool"]["mypy"]["python_version"] == "3.11"

@@ -9,7 +9,7 @@ import pytest
 from kasuwa.console.verification_code import JAVASCRIPT, PHP, PYTHON, SHELL
 from kasuwa.core.events import sign, standard_secret
 from tests.node import find_node
-from tests.running import install_package
+from tests.packages import find_openssl, find_php
 
 KEY = "a signing secret, with ü"
 NOW = 1_767_605_400
@@ -37,16 +37,17 @@ is_genuine "$(cat id)" "$(cat timestamp)" "$(cat signature)" "$(cat secret)" < b
 """
 
 
-def find_php() -> Path:
-    install_package("php-cli", Path("/usr/bin/php"))
-    return Path("/usr/bin/php")
+def find_shell() -> str:
+    """Returns the shell. Its program calls openssl."""
+    find_openssl()
+    return "sh"
 
 
 PROGRAMS = {
     "python": (lambda: "python3", "verify.py", PYTHON + PYTHON_MAIN),
     "node": (lambda: str(find_node()), "verify.js", JAVASCRIPT + JAVASCRIPT_MAIN),
     "php": (lambda: str(find_php()), "verify.php", PHP + PHP_MAIN),
-    "shell": (lambda: "sh", "verify.sh", SHELL + SHELL_MAIN),
+    "shell": (find_shell, "verify.sh", SHELL + SHELL_MAIN),
 }
 
 

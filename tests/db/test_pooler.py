@@ -20,7 +20,8 @@ from kasuwa.db import connections
 from kasuwa.db.backend_connection import connect_session
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
-from tests.running import NEWEST, Deployments, free_port, install_package, running_deployment
+from tests.packages import need_package
+from tests.running import NEWEST, Deployments, free_port, running_deployment
 from tests.simulate.processes import run_command, wait_until
 
 PGBOUNCER = Path("/usr/sbin/pgbouncer")
@@ -43,7 +44,7 @@ default_pool_size = 100
 @contextlib.contextmanager
 def pooled(deployments: Deployments, name: str, mode: str) -> Iterator[str]:
     """Yields the address of a database of the newest cluster through a PgBouncer of its own."""
-    install_package("pgbouncer", PGBOUNCER)
+    need_package("pgbouncer", PGBOUNCER)
     cluster, port = deployments.cluster(NEWEST).directory / "cluster", free_port()
     owner = cluster.stat()
     account: dict[str, Any] = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if owner.st_uid else {}

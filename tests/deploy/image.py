@@ -24,7 +24,8 @@ import msgspec
 import psutil
 
 from tests.deploy.dockerfile import Instruction, Stage, context_files, copied_files, read_stages
-from tests.running import install_package, terminated_with_us
+from tests.packages import need_package
+from tests.running import terminated_with_us
 from tests.source_rules import REPOSITORY
 
 CACHE = REPOSITORY / ".venv" / "deploy"
@@ -98,7 +99,7 @@ class Image(msgspec.Struct):
 @contextlib.contextmanager
 def built_image() -> Iterator[Image]:
     """Builds the image in a temporary directory."""
-    install_package("mmdebstrap", Path("/usr/bin/mmdebstrap"))
+    need_package("mmdebstrap", Path("/usr/bin/mmdebstrap"))
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="image-", dir=CACHE) as place:
         built: dict[str, Path] = {}

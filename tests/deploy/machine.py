@@ -18,7 +18,8 @@ import psutil
 
 from tests.deploy.dockerfile import context_files
 from tests.deploy.image import BUILD_PATH, CACHE, SUITE, WHEELS, copy_tree, debian_base, run_step, wheels
-from tests.running import install_package, terminated_with_us
+from tests.packages import need_package
+from tests.running import terminated_with_us
 from tests.source_rules import REPOSITORY
 
 # The copy of the repository in the machine.
@@ -73,8 +74,8 @@ def machine_base() -> Path:
 @contextlib.contextmanager
 def running_machine(settings: Mapping[str, str]) -> Iterator[Machine]:
     """Boots a new machine with a copy of the repository. pip finds the pinned wheels in a directory of it."""
-    install_package("mmdebstrap", Path("/usr/bin/mmdebstrap"))
-    install_package("systemd-container", Path("/usr/bin/systemd-nspawn"))
+    need_package("mmdebstrap", Path("/usr/bin/mmdebstrap"))
+    need_package("systemd-container", Path("/usr/bin/systemd-nspawn"))
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="machine-", dir=CACHE) as place:
         root = Path(place, "root")

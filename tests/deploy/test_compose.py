@@ -11,7 +11,7 @@ import pytest
 from kasuwa.secret_key import decode_key
 from tests.deploy.deployment_files import COMPOSE, DEPLOY, read_compose
 from tests.deploy.dockerfile import read_stages
-from tests.running import install_package
+from tests.packages import find_openssl
 
 FILE = read_compose()
 SERVICES: dict[str, dict[str, Any]] = FILE["services"]
@@ -95,7 +95,7 @@ def test_only_migrate_has_the_login_of_the_owner() -> None:
 
 
 def make_secrets(directory: Path) -> "subprocess.CompletedProcess[str]":
-    install_package("openssl", Path("/usr/bin/openssl"))
+    find_openssl()
     return subprocess.run(["sh", DEPLOY / "make-secrets.sh", directory], capture_output=True, text=True)
 
 

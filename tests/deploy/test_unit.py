@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.deployment_files import UNIT, unit_lines
-from tests.running import install_package
+from tests.packages import need_package
 
 ANALYZE = Path("/usr/bin/systemd-analyze")
 # systemd-analyze rates from 0 (closed) to 10 (open), here in tenths. The unit has 1.2: it needs the network.
@@ -17,7 +17,7 @@ MOST_EXPOSED = 15
 @pytest.fixture
 def unit(tmp_path: Path) -> Path:
     """A copy of the unit that starts a program which is installed here, for the checker looks for it."""
-    install_package("systemd", ANALYZE)
+    need_package("systemd", ANALYZE)
     text = UNIT.read_text()
     assert text.count("/opt/kasuwa/bin/kasuwa") == 1
     copy = tmp_path / UNIT.name

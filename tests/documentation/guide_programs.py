@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from kasuwa_client import Kasuwa
 from tests.clients.typescript_package import SOURCE, shared_distribution
-from tests.node import COMPILER, find_node, find_program, install_npm_packages, run_program
+from tests.node import COMPILER, find_node, install_npm_packages, run_program
+from tests.packages import find_curl, find_php
 from tests.source_rules import REPOSITORY
 
 GUIDES = REPOSITORY / "docs" / "guides"
@@ -109,11 +110,6 @@ def run_php(program: str, directory: Path, environ: Mapping[str, str]) -> list[s
     return run_program([find_php(), place], directory, RUN_SECONDS, dict(environ)).splitlines()
 
 
-def find_php() -> Path:
-    """Returns the php of the PATH, else Debian's, which is installed first if we may. Raises StartFailed."""
-    return find_program("php", "php-cli", Path("/usr/bin/php"))
-
-
 def compile_typescript(directory: Path) -> None:
     """Compiles the programs of all pages, and the files that they name, against the published client."""
     modules = directory / "node_modules"
@@ -184,7 +180,7 @@ class ShellReader:
 
     def run(self, commands: str) -> list[Any]:
         """Returns the replies of all requests that the commands send."""
-        find_program("curl", "curl", Path("/usr/bin/curl"))
+        find_curl()
         filled = VARYING.sub(lambda found: self._actual.get(found[0], found[0]), commands)
         done = subprocess.run(
             ["sh", "-e", "-c", filled],

@@ -32,7 +32,8 @@ from tests.documentation.guide_programs import (
     save_files,
 )
 from tests.merchant_client import MerchantClient
-from tests.node import find_node, find_program
+from tests.node import find_node
+from tests.packages import find_openssl
 from tests.running import Deployment, free_port, stop, terminated_with_us
 from tests.simulate.processes import wait_until
 from tests.source_rules import REPOSITORY
@@ -181,7 +182,7 @@ def test_the_receiver_accepts_a_delivery_and_rejects_a_forged_one(
 def test_the_shell_script_tells_a_genuine_delivery_from_a_forged_one(
     deployment: Deployment, shop: MerchantClient, programs: Path, tmp_path: Path
 ) -> None:
-    find_program("openssl", "openssl", Path("/usr/bin/openssl"))
+    find_openssl()
     delivery = receive_delivery(shop, tmp_path)
     environ = {**os.environ, **environment_of(deployment, shop), **delivery}
     for changes, verdict in (({}, "genuine\n"), ({"KASUWA_SIGNING_SECRET": "another"}, "forged\n")):

@@ -18,7 +18,7 @@ from kasuwa_client import Kasuwa
 from tests.clients.python_walk import find_action, raw_of
 from tests.documentation.guide_programs import LANGUAGES, find_php, save_files
 from tests.merchant_client import MerchantClient, RawReply
-from tests.node import find_program
+from tests.packages import find_curl
 from tests.running import Deployment
 from tests.walk.rows import ACTION_ROWS, ActionRow, example_paths, send_examples, value_at
 
@@ -140,7 +140,7 @@ def check_replies(client: SampleClient) -> None:
 
 
 def test_every_sample_with_curl_is_accepted(shop: MerchantClient, environ: dict[str, str]) -> None:
-    find_program("curl", "curl", Path("/usr/bin/curl"))
+    find_curl()
     check_replies(CurlClient(shop, environ))
 
 

@@ -20,7 +20,8 @@ import pytest
 
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.methods.investments.savers import enroll, open_savings
-from tests.running import free_port, install_package, terminated_with_us
+from tests.packages import find_nginx
+from tests.running import free_port, terminated_with_us
 from tests.simulate.hosts import Host, TwoHosts, two_hosts
 from tests.simulate.load import LOAD_TRANSFERS, Merchant, find_mismatches, new_merchant, running_load
 from tests.simulate.processes import get, probe, run_command, wait_until
@@ -268,7 +269,7 @@ http {
 def balancer(pair: TwoHosts, directory: Path) -> Iterator[int]:
     """Runs Debian's nginx with the configuration of `deploy`, without TLS, for the ports of the hosts. Yields its
     port."""
-    install_package("nginx", Path("/usr/sbin/nginx"))
+    nginx_program = find_nginx()
     port = free_port()
     text = (REPOSITORY / "deploy" / "nginx" / "kasuwa-hosts.conf").read_text()
     for number, host in enumerate(pair.hosts):
@@ -279,7 +280,7 @@ def balancer(pair: TwoHosts, directory: Path) -> Iterator[int]:
         "\n".join(line for line in text.splitlines() if not line.strip().startswith("ssl_"))
     )
     (directory / "nginx.conf").write_text(NGINX)
-    words = ["/usr/sbin/nginx", "-p", str(directory), "-e", "nginx.log", "-c", str(directory / "nginx.conf")]
+    words = [nginx_program, "-p", str(directory), "-e", "nginx.log", "-c", str(directory / "nginx.conf")]
     with subprocess.Popen(words) as nginx, terminated_with_us(nginx.pid, signal.SIGTERM):
         try:
             wait_until("nginx answers", lambda: get(port, "/healthz") == 200 or nginx.poll() is not None)
