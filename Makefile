@@ -27,11 +27,13 @@ quick: .venv/.stamp-dev
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(QUICK)
 
+# PYTEST is the program that runs the tests.
+PYTEST ?= -m pytest
 check: .venv/.stamp-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python $(PYTEST)
 
 format: .venv/.stamp-dev
 	$(BIN)/ruff format .

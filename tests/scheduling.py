@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.rerun import split_group
 from tests.running import NEWEST, OLDEST
 
 # Their tests start processes of their own and take up to a minute each, or send requests for a minute together.
@@ -43,9 +44,10 @@ SLOW = (
 
 def unit_of(nodeid: str) -> str:
     """Returns the name of the unit that a test is distributed with: its group, its database, its file or itself."""
+    nodeid, group = split_group(nodeid)
+    if group:
+        return group
     path, _, name = nodeid.partition("::")
-    if name.rfind("@") > name.rfind("]"):  # xdist appends the group of a test so
-        return name.rpartition("@")[2]
     if NEWEST != OLDEST and name.partition("[")[2].startswith(f"pg{OLDEST}"):
         return f"pg{OLDEST}"
     return nodeid if path.startswith(ALONE) else path
