@@ -1,5 +1,6 @@
 """Builds the services of the console process from those of composition.py."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from kasuwa.console.formatting import make_templates
 from kasuwa.console.visit import ConsoleServices
 from kasuwa.core.action import Action
 from kasuwa.core.audit_notes import ActionNote
-from kasuwa.core.decision import Merchant
+from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.keyring import UnsealError
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.reading import SnapshotReaderFactory
@@ -81,6 +82,14 @@ def make_console_services(
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
+    async def read(merchant: Merchant, method: str, fields: Mapping[str, Any]) -> tuple[Action, Any] | None:
+        path = table.get(f"/{method}")
+        if path is None:
+            return None
+        # In a thread, because a bulk of a thousand orders takes a while.
+        parsed = await asyncio.to_thread(dispatch.parse_request, path, msgspec.json.encode(fields), merchant)
+        return None if isinstance(parsed, Refusal) else parsed
+
     def find(method: str, fields: Mapping[str, Any]) -> Action | None:
         path = table.get(f"/{method}")
         return None if path is None else find_action(path, fields)
@@ -102,6 +111,7 @@ def make_console_services(
         read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
         run_action=act,
         find_action=find,
+        read_request=read,
         send_test_event=partial(services.webhook_sender.send_test_event, operators),
         test_endpoint=partial(test_endpoint, services, operators),
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),

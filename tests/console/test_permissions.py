@@ -61,10 +61,11 @@ def test_every_write_needs_more_than_the_permission_to_view() -> None:
 
 def test_a_write_action_that_only_shows_needs_the_permission_to_view() -> None:
     rows = {named(method, action): action for method, action in ROWS}
-    assert permission_needed(rows["virtualcard get"], {"reference": "r"}) == VIEW
-    assert permission_needed(rows["virtualcard get"], {"reference": "r", "reveal": True}) == PAY
-    assert permission_needed(rows["resources recurrent"], {"id": "1"}) == VIEW
-    assert permission_needed(rows["resources recurrent"], {"id": "1", "status": "stop"}) != VIEW
+    get, recurrent = rows["virtualcard get"], rows["resources recurrent"]
+    assert permission_needed(get, get.request(reference="r")) == VIEW
+    assert permission_needed(get, get.request(reference="r", reveal=True)) == PAY
+    assert permission_needed(recurrent, recurrent.request(id="1")) == VIEW
+    assert permission_needed(recurrent, recurrent.request(id="1", status="stop")) != VIEW
 
 
 def test_each_merchant_role_has_exactly_these_permissions() -> None:

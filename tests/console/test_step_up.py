@@ -168,6 +168,41 @@ def test_large_payments_need_step_up_authentication(deployment: Deployment, shop
     assert shop.verify("large")["txnStatus"] == "successful"
 
 
+def test_fields_that_an_action_ignores_do_not_spare_step_up_authentication(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    shop.put("sandbox", action="fund_wallet", currency="NGN", amount="9000000.00")
+    owner, email = sign_in_user(deployment, shop)
+    large = {"action": "transfer", **ORDER, "amount": "1500000.00", "orderRef": "hidden"}
+    approval = {"action": "approve", "txnRef": "T"}
+    loan = {"action": "process", "loan_id": "L", "status": "approve"}
+    expire_step_up(deployment, email)
+    before = shop.wallet()
+    for page, body in (("disburse/transfer", large), ("disburse/approve", approval), ("loans/process", loan)):
+        for extra in ({}, {"data": []}, {"data": [{"amount": "1.00"}]}, {"amount": "1.00"} if body != large else {}):
+            tried = owner.post(f"/docs/{page}", body=msgspec.json.encode({**body, **extra}).decode())
+            assert tried.http == 401, (page, extra)
+    assert shop.wallet() == before
+    assert shop.verify("hidden")["status"] == 104
+
+
+def test_the_audit_entry_of_a_tried_action_names_only_fields_of_its_request(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    owner, email = sign_in_user(deployment, shop)
+    body = {"action": "transfer", **ORDER, "amount": "150.00", "orderRef": "plain", "data": [1, 2], "status": "reject"}
+    assert owner.post("/docs/disburse/transfer", body=msgspec.json.encode(body).decode()).http == 200
+    entry = deployment.fetch("select after from audit where actor = $1 and what = 'tried disburse transfer'", email)[0][
+        0
+    ]
+    assert msgspec.json.decode(entry) == {
+        "action": "disburse transfer",
+        "amount": "150.00",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+    }
+
+
 def test_the_step_up_page_does_not_carry_secret_fields(deployment: Deployment, shop: MerchantClient) -> None:
     owner, email = sign_in_user(deployment, shop)
     expire_step_up(deployment, email)

@@ -33,7 +33,7 @@ async def show_action(visit: Visit, status: int = 200, **values: Any) -> Respons
     openapi = await visit.services.read_openapi()
     operation = openapi["paths"][f"/{method.name}#{action_slug(action)}"]["put"]
     request, reply = action_schemas(openapi, operation)
-    can_try = visit.session_merchant is not None and visit.is_allowed(action)
+    can_try = visit.session_merchant is not None and visit.may_try(action)
     if can_try and "example" not in values:
         values["example"] = await fill_example(visit, title_in_path(method, action), action)
     shared: dict[str, Any] = {

@@ -3,6 +3,7 @@
 A page that is read with GET reads the database in one snapshot. Visit raises TornRead when a page reads twice.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -21,13 +22,24 @@ from kasuwa.console.cookies import DEVICE, FLASH, CookieSettings
 from kasuwa.console.navigation import NavigationGroup, find_current_page
 from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.store import BusinessClock
-from kasuwa.core.action import PAY, VIEW, Action, ApiMethod, MemoryRead, Read, Write, permission_needed, title_of
+from kasuwa.core.action import (
+    PAY,
+    VIEW,
+    Action,
+    ApiMethod,
+    MemoryRead,
+    Permission,
+    Read,
+    Write,
+    least_permission,
+    moves_at_least,
+    permission_needed,
+    title_of,
+)
 from kasuwa.core.addresses import Network
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import AuditEntry, Decision, Merchant
-from kasuwa.core.exchange_rates import HOME
-from kasuwa.core.money import parse_minor
 from kasuwa.core.routing import RailPurpose
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
@@ -81,6 +93,9 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     run_action: RunAction
     # Returns the action that a method and a request body select, or None.
     find_action: Callable[[str, Mapping[str, Any]], Action | None]
+    # Returns the action that a method and a request body select, with the request as the API decodes it. None if the
+    # body selects no action.
+    read_request: Callable[[Merchant, str, Mapping[str, Any]], Awaitable[tuple[Action, Any] | None]]
     # Sends a signed sample event of a kind to a URL. Returns the text that the page shows.
     send_test_event: Callable[[int, str, str], Awaitable[str]]
     # The same for one of the further endpoints of a merchant, signed with its own secret. None if there is none.
@@ -316,9 +331,17 @@ class Visit(msgspec.Struct):
 
     # --- actions and audit trail --------------------------------------------------------------------------
 
-    def is_allowed(self, action: Action, fields: Mapping[str, Any] = {}) -> bool:
-        """Returns whether the user's role has the permission that the action needs."""
-        return self.session is not None and self.user.role in ROLES_BY_PERMISSION[permission_needed(action, fields)]
+    def is_allowed(self, action: Action, request: Any = None) -> bool:
+        """Returns whether the user's role has the permission that the decoded request needs. Without one, whether it
+        may request everything that the action does."""
+        return self._has_permission(permission_needed(action, request))
+
+    def may_try(self, action: Action) -> bool:
+        """Returns whether some request of the action is allowed for the user's role."""
+        return self._has_permission(least_permission(action))
+
+    def _has_permission(self, permission: Permission) -> bool:
+        return self.session is not None and self.user.role in ROLES_BY_PERMISSION[permission]
 
     async def call_action(self, method: str, /, **fields: Any) -> "ActionReply":
         return await self.run_action(method, fields)
@@ -330,18 +353,21 @@ class Visit(msgspec.Struct):
         in its own commit, any other action right after it. Raises NotAllowed, and StepUpRequired if a large payment
         needs step-up authentication.
         """
-        action = self.services.find_action(method, fields)
-        if action is None:
+        selected = await self.services.read_request(self.merchant, method, fields)
+        if selected is None:
             return ActionReply(await self.services.run_action(self.merchant, method, fields, None, None))
-        if not self.is_allowed(action, fields):
+        action, request = selected
+        if not self.is_allowed(action, request):
             raise NotAllowed
-        permission = permission_needed(action, fields)
-        if permission == PAY and not self.has_stepped_up and is_large(method, fields, self.services.large_amount_minor):
+        permission = permission_needed(action, request)
+        if permission == PAY and not self.has_stepped_up and await self._is_large(action, request):
             raise StepUpRequired
         if permission == VIEW:
             return await self._run_view_action(action, method, fields)
         title = f"{method} {title_of(action)}"
-        note = ActionNote(self.user.email, self.client_address, audit_text or title, title, fields)
+        # The audit entry names nothing that the request does not have: an unknown field is ignored, whatever it says.
+        known = {name: fields[name] for name in action.request.__struct_encode_fields__ if name in fields}
+        note = ActionNote(self.user.email, self.client_address, audit_text or title, title, known)
         is_write = isinstance(action, Write)
         reply = ActionReply(
             await self.services.run_action(self.merchant, method, fields, note if is_write else None, None)
@@ -352,12 +378,19 @@ class Visit(msgspec.Struct):
                 await audit_trail.append_entry(connection, self.merchant.merchant_id, entry)
         return reply
 
+    async def _is_large(self, action: Action, request: Any) -> bool:
+        """Returns whether a payment needs step-up authentication, by what was decoded of it. In a thread, because the
+        orders of a bulk are decoded to be added up."""
+        threshold = self.services.large_amount_minor
+        return await asyncio.to_thread(moves_at_least, action, request, self.merchant, threshold)
+
     async def preview_action(self, method: str, fields: Mapping[str, Any]) -> "ActionReply":
         """Makes the dry run of an action: it changes nothing, and is not recorded in the audit trail."""
-        action, request = self.services.find_action(method, fields), {**fields, "dry_run": True}
-        if action is None or not self.is_allowed(action, fields):
+        tried = {**fields, "dry_run": True}
+        selected = await self.services.read_request(self.merchant, method, tried)
+        if selected is None or not self.is_allowed(*selected):
             raise NotAllowed
-        return ActionReply(await self.services.run_action(self.merchant, method, request, None, None))
+        return ActionReply(await self.services.run_action(self.merchant, method, tried, None, None))
 
     async def _run_view_action(self, action: Action, method: str, fields: Mapping[str, Any]) -> "ActionReply":
         """Runs an action that changes nothing. It reads in the page's open snapshot, if it reads the database."""
@@ -407,19 +440,6 @@ class ActionReply:
             return {}
         named = {fault["field"]: fault["reason"] for fault in self.body.get("errors", ())}
         return named or {"": self.message}
-
-
-# Requests on an existing card do not name its currency, so their value in naira is not known.
-ALWAYS_LARGE_METHODS = frozenset({"virtualcard"})
-
-
-def is_large(method: str, fields: Mapping[str, Any], threshold_minor: int) -> bool:
-    """Returns whether a request moves at least the threshold, in kobo. True if its value in naira is not known."""
-    if method in ALWAYS_LARGE_METHODS or fields.get("currency") not in (None, "", HOME):
-        return True
-    orders = fields["data"] if isinstance(fields.get("data"), list) else [fields]
-    amounts = [parse_minor(str(order.get("amount", ""))) if isinstance(order, dict) else None for order in orders]
-    return any(amount is None for amount in amounts) or sum(filter(None, amounts)) >= threshold_minor
 
 
 def audit_value(value: Any) -> str:

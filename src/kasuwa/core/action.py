@@ -149,6 +149,8 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     # The body field with the merchant's own reference, if the same request with the same reference is carried out once.
     unique_reference: str | None = None
     max_body_bytes: int = 0  # above the path's own limit, for a request with files; 0: that of the path
+    # Returns the most that a request moves, in kobo, or None if the request does not say it. Rows without it never do.
+    amount_moved: Callable[[RequestT, Merchant], int | None] | None = None
 
 
 class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
@@ -290,10 +292,31 @@ class AdminCommand(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
 Action = Write | Read | MemoryRead | Lookup | AdminCommand
 
 
-def permission_needed(action: Action, fields: Mapping[str, Any]) -> Permission:
-    """Returns the permission that a request with these body fields needs."""
-    is_read_only = isinstance(action, Write) and action.read_only_without and not fields.get(action.read_only_without)
-    return VIEW if is_read_only else action.permission
+def permission_needed(action: Action, request: Any) -> Permission:
+    """Returns the permission that a decoded request needs. One that could not be decoded needs that of the action."""
+    if not isinstance(action, Write) or not action.read_only_without or not isinstance(request, action.request):
+        return action.permission
+    return action.permission if getattr(request, action.read_only_without) else VIEW
+
+
+def least_permission(action: Action) -> Permission:
+    """Returns the permission that some request of the action needs at least."""
+    return VIEW if isinstance(action, Write) and action.read_only_without else action.permission
+
+
+def moves_at_least(action: Action, request: Any, merchant: Merchant, threshold: int) -> bool:
+    """Returns whether a decoded request moves the threshold, in kobo, or more. True if that is not known: the request
+    could not be decoded, or it does not say how much it moves."""
+    if not isinstance(action, Write) or action.amount_moved is None or not isinstance(request, action.request):
+        return True
+    amount = action.amount_moved(request, merchant)
+    return amount is None or amount >= threshold
+
+
+def amount_in_naira(request: Any, merchant: Merchant) -> int | None:
+    """Returns the `amount` of a request that is always in NGN, for `amount_moved`."""
+    amount: int | None = request.amount
+    return amount
 
 
 def scope_of(method: "ApiMethod", action: Action) -> ActionScope:

@@ -218,9 +218,9 @@ class Dispatch:
         strict = merchant.has_strict_http
         cached = self._parsed_cache.get((path.method.name, body))
         if cached is None and len(body) > PARSED_IN_THREAD_BYTES:
-            parsed = await asyncio.to_thread(self._parse_request, path, body, merchant)
+            parsed = await asyncio.to_thread(self.parse_request, path, body, merchant)
         else:
-            parsed = cached or self._parse_request(path, body, merchant)
+            parsed = cached or self.parse_request(path, body, merchant)
         if isinstance(parsed, Refusal):
             return refusal_reply(parsed, strict=strict)
         action, request = parsed
@@ -265,7 +265,8 @@ class Dispatch:
         answered.action = action.name
         return answered
 
-    def _parse_request(self, path: Route, body: bytes, merchant: Merchant) -> Refusal | tuple[Action, Any]:
+    @staticmethod
+    def parse_request(path: Route, body: bytes, merchant: Merchant) -> Refusal | tuple[Action, Any]:
         """Returns the action that a body selects with the decoded request or its field errors, or a Refusal."""
         try:
             body = unwrap_single_object(body)

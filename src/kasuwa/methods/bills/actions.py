@@ -1,6 +1,6 @@
 """The actions of `PUT /bills`: airtime and bills, paid from the merchant's wallet."""
 
-from kasuwa.core.action import PAY, ApiMethod, Lookup, MemoryRead, Read, Step, Write, one_of
+from kasuwa.core.action import PAY, ApiMethod, Lookup, MemoryRead, Read, Step, Write, amount_in_naira, one_of
 from kasuwa.methods.bills import lookups, model, steps, store, wire
 from kasuwa.methods.bills.rules import on_biller_answer, pay_bill
 
@@ -38,6 +38,7 @@ BILLS = ApiMethod(
             decide=pay_bill.decide_pay,
             rules=lookups.PAY_RULES,
             permission=PAY,
+            amount_moved=amount_in_naira,
             unique_reference="orderRef",
             summary="Pay a bill or top up a phone from the wallet",
             example={"action": "pay", **PREPAID_METER, "amount": "5000.00", "orderRef": "bill-1042"},

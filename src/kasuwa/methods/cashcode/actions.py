@@ -1,6 +1,6 @@
 """The actions of `PUT /cashcode`: codes that draw cash, and the sandbox action that redeems one."""
 
-from kasuwa.core.action import INTEGRATE, PAY, ApiMethod, FieldRule, Read, Step, Write
+from kasuwa.core.action import INTEGRATE, PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.cashcode import model, store, wire
 from kasuwa.methods.cashcode.rules import finish, issue, redeem
@@ -25,6 +25,7 @@ CASHCODE = ApiMethod(
             needs=issue.need_generate,
             decide=issue.decide_generate,
             permission=PAY,
+            amount_moved=amount_in_naira,
             unique_reference="orderRef",
             summary="A code, shown once, that draws an amount of cash with its PIN",
             example={

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
+from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira, one_of
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.disburse import model, payout_model, steps, store, wire
@@ -41,6 +41,7 @@ DISBURSE = ApiMethod(
             permission=PAY,
             summary="Send money from the wallet to a bank account",
             unique_reference="orderRef",
+            amount_moved=amount_in_naira,
             example={"action": "transfer", **EXAMPLE_ORDER},
         ),
         Write(
@@ -53,6 +54,7 @@ DISBURSE = ApiMethod(
             needs=bulk_transfer.need_bulk,
             decide=bulk_transfer.decide_bulk,
             permission=PAY,
+            amount_moved=partial(bulk_transfer.sum_orders, rules=TRANSFER_RULES),
             summary="Send up to 1,000 transfers in one request",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),

@@ -1,6 +1,6 @@
 """The action table of `PUT /investments`: savings accounts and thrift plans. Start reading here."""
 
-from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
+from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira, one_of
 from kasuwa.methods.disburse.rules.transfer import check_amount
 from kasuwa.methods.investments import store, wire
 from kasuwa.methods.investments.rules import cash_out, post_interest, savings, thrift_cycle, thrift_plan
@@ -113,6 +113,7 @@ INVESTMENTS = ApiMethod(
             needs=cash_out.need_cashout,
             decide=cash_out.decide_cashout,
             permission=PAY,
+            amount_moved=amount_in_naira,
             summary="Take money out of savings, in cash or by transfer; dry_run shows what would happen",
             example={
                 "action": "cashout",
@@ -131,6 +132,7 @@ INVESTMENTS = ApiMethod(
             needs=cash_out.need_cashout,
             decide=cash_out.decide_cashcode,
             permission=PAY,
+            amount_moved=amount_in_naira,
             summary="Take money out of savings at a cash machine, with a code that is shown once",
             example={
                 "action": "cashout",

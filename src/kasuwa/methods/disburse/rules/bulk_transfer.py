@@ -87,6 +87,13 @@ def read_orders(request: BulkRequest, merchant: Merchant, *, rules: Any) -> Iter
     return (read_order(raw, merchant, rules) for raw in request.data)
 
 
+def sum_orders(request: BulkRequest, merchant: Merchant, *, rules: Any) -> int | None:
+    """Returns the sum of the orders' amounts, or None if one of the orders cannot be decoded."""
+    orders = list(read_orders(request, merchant, rules=rules))
+    valid = [order.amount for order in orders if isinstance(order, TransferRequest)]
+    return sum(valid) if len(valid) == len(orders) else None
+
+
 def read_order(raw: Any, merchant: Merchant, rules: Any) -> BulkOrder:
     try:
         read = decode(TransferRequest, bytes(raw), rules, merchant)
