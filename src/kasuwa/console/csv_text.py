@@ -4,13 +4,12 @@ import csv
 import io
 from collections.abc import Iterable
 
-# Spreadsheets run a cell that starts with one of these as a formula. A leading apostrophe makes it text.
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+from kasuwa.core.spreadsheet_cells import guard_cell
 
 
 def csv_line(cells: Iterable[str]) -> str:
     out = io.StringIO()
-    csv.writer(out).writerow([f"'{cell}" if cell.startswith(FORMULA_SIGNS) else cell for cell in cells])
+    csv.writer(out).writerow(map(guard_cell, cells))
     return out.getvalue()
 
 

@@ -11,13 +11,11 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.money import format_minor
+from kasuwa.core.spreadsheet_cells import guard_cell
 from kasuwa.methods.statements.model import Movement, StatementAccount
 from kasuwa.methods.statements.wire import StatementTotal
 
 CSV_HEADER = ("date", "kind", "reference", "counterparty", "amount", "balance")
-# Spreadsheets run a cell that starts with one of these as a formula. A leading apostrophe makes it text. Amounts are
-# ours, and may begin with a minus sign.
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class StatementHead(msgspec.Struct, frozen=True):
@@ -44,10 +42,6 @@ def csv_rows(rows: Iterable[Sequence[str]]) -> bytes:
     return out.getvalue().encode()
 
 
-def text_cell(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA_SIGNS) else text
-
-
 def csv_head(head: StatementHead) -> bytes:
     """Returns the column names and the opening balance."""
     opening = (f"{head.first_day}", "opening balance", "", "", "", format_minor(head.opening))
@@ -58,9 +52,9 @@ def csv_movements(movements: Iterable[Movement]) -> bytes:
     return csv_rows(
         (
             lagos_text(movement.at),
-            text_cell(movement.kind),
-            text_cell(movement.reference),
-            text_cell(movement.counterparty),
+            guard_cell(movement.kind),
+            guard_cell(movement.reference),
+            guard_cell(movement.counterparty),
             format_minor(movement.amount),
             format_minor(movement.balance),
         )
