@@ -11,6 +11,7 @@ from datetime import date
 
 import msgspec
 
+from kasuwa.core.open_transactions import open_keys
 from kasuwa.core.reading import Reader
 from kasuwa.db.connection_pool import Connection
 
@@ -209,15 +210,15 @@ async def read_totals_of_all(reader: Reader, first: date, last: date) -> list[Da
 
 # --- open transactions ----------------------------------------------------------------------------------------------
 
-# Every open transaction has a job. No more jobs than this are looked at.
-MAX_OPEN_JOBS = 20_000
-OPEN_TOTALS = """
+# No more open transactions than this are counted.
+MAX_OPEN = 20_000
+OPEN_TOTALS = f"""
     select (o.created_at at time zone 'Africa/Lagos')::date, o.kind, o.currency, o.status, o.rail, '', '', count(*),
         sum(o.amount)::bigint
     from (
         select distinct t.key, t.created_at, t.kind, t.currency, t.status, t.rail, t.amount
-        from (select subject, merchant_id from scheduled_job where merchant_id = $1 and lane <> 'webhook' limit $2) j
-        join transaction t on t.key = j.subject and t.merchant_id = j.merchant_id
+        from ({open_keys("$1")} limit $2) j
+        join transaction t on t.key = j.key
         where t.merchant_id = $1 and t.status in ('pending', 'processing')) o
     group by 1, 2, 3, 4, 5
 """
@@ -225,4 +226,4 @@ OPEN_TOTALS = """
 
 async def list_open_totals(reader: Reader, merchant_id: int) -> list[DailyTotal]:
     """Returns number and sum of a merchant's open transactions of each day. They are not in the daily totals."""
-    return [DailyTotal(*row) for row in await reader.fetch(OPEN_TOTALS, merchant_id, MAX_OPEN_JOBS)]
+    return [DailyTotal(*row) for row in await reader.fetch(OPEN_TOTALS, merchant_id, MAX_OPEN)]

@@ -21,6 +21,7 @@ from kasuwa.core.json_rows import (
     json_word,
     render_object,
 )
+from kasuwa.core.open_transactions import open_keys
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.reading import ActionReader, Reader, merchant_read
 from kasuwa.core.references import KEY_BYTES
@@ -82,9 +83,7 @@ METHOD, CUSTOMER = "t.detail ->> 'method'", "t.detail ->> 'customer'"
 BY_INDEX = f"and {AFTER_PLACE} order by {{}} desc, created_at desc, seq desc, key desc limit {WINDOW}"
 BY_METHOD = f"{PAYMENTS} and {METHOD} = u.method {BY_INDEX.format(METHOD)}"
 OF_CUSTOMER = f"{PAYMENTS} and {CUSTOMER} <> '' and {CUSTOMER} = u.customer {BY_INDEX.format(CUSTOMER)}"
-# Every open transaction has a job that is not a delivery.
-OPEN_KEYS = "select j.subject from scheduled_job j where j.merchant_id = u.merchant and j.lane <> 'webhook'"
-OPEN = f"{OF_MERCHANT} and t.key in ({OPEN_KEYS}) {IN_WINDOW}"
+OPEN = f"{OF_MERCHANT} and t.key in ({open_keys('u.merchant')}) {IN_WINDOW}"
 BY_KEYS = (
     f"{OF_MERCHANT} and t.key in (select decode(k, 'hex') from unnest(string_to_array(u.keys, ',')) k) {IN_WINDOW}"
 )
