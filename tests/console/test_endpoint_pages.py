@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -183,3 +184,79 @@ def test_endpoints_are_checked_bounded_tested_and_of_their_merchant_only(
     reader = sign_in_as(deployment, "merchant:read-only", shop.mid)
     assert "Add an endpoint" not in reader.get(PATH).words
     assert reader.post(f"{PATH}/2/remove").http == 403
+
+
+REFUSED = Answer(503, body=b"busy")
+
+
+def fail_at_second(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox, other_inbox: Inbox
+) -> str:
+    """Sends an event that the first endpoint accepts and the second one refuses. Returns the reference."""
+    send_events_to(shop, inbox.url)
+    other_inbox.answers(REFUSED, then=REFUSED)
+    add_endpoint(developer, other_inbox.url)
+    sent = str(shop.transfer()["txnRef"])
+    wait_for_state(shop, sent, "delivered", 1)
+    other_inbox.wait_for(1)
+    wait_until("it is recorded", lambda: deployment.fetch(ATTEMPTS, shop.mid))
+    return sent
+
+
+def test_an_endpoint_that_fails_is_seen_on_every_page_although_the_first_one_works(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox, other_inbox: Inbox
+) -> None:
+    sent = fail_at_second(deployment, developer, shop, inbox, other_inbox)
+    assert sent in developer.get("/events?state=failed").words
+    assert sent in developer.get("/events?state=waiting").words
+    assert sent not in developer.get("/events?state=delivered").words
+    listed = developer.get("/events").words
+    assert "scheduled HTTP 200 Endpoint 2: HTTP 503" in listed
+    assert "Events that failed last 1" in listed
+    assert "Your webhook endpoint 2" in listed
+    assert f"First endpoint delivered Endpoint 2 scheduled {other_inbox.url}" in developer.get("/events/1").words
+    assert "scheduled" in developer.get(f"/transactions/{quote(sent)}").words.partition(" Event ")[2][:60]
+    assert "Your webhook endpoint 2" in developer.get("/").words
+    assert "Endpoint 2 has been failing since" in developer.get("/settings").words
+    admin = sign_in_as(deployment, "operator:admin")
+    assert "All endpoints accept their events" not in admin.get("/operator/home").words
+    health = admin.get(f"/operator/merchants/{shop.mid}").words
+    assert "Webhook failing Endpoint 2 since" in health
+    assert "Events not delivered yet 1" in health
+    endpoints = admin.get("/operator/work").words.partition("Failing webhook endpoints")[2]
+    assert shop.mid in endpoints
+
+
+def test_an_event_has_failed_until_every_endpoint_has_accepted_it(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox, other_inbox: Inbox
+) -> None:
+    sent = fail_at_second(deployment, developer, shop, inbox, other_inbox)
+    other_inbox.answers(OK, then=OK)
+    deployment.fetch(DUE_NOW, shop.mid)
+    wait_until("it is accepted", lambda: sent in developer.get("/events?state=delivered").words)
+    assert sent not in developer.get("/events?state=failed").words
+    assert "delivered HTTP 200" in developer.get("/events").words
+    assert "Your webhook endpoint 2" not in developer.get("/").words
+
+
+def test_the_failures_of_a_removed_endpoint_are_not_shown(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox, other_inbox: Inbox
+) -> None:
+    sent = fail_at_second(deployment, developer, shop, inbox, other_inbox)
+    assert developer.post(f"{PATH}/2/remove", confirmed="yes").http == 303
+    assert sent not in developer.get("/events?state=failed").words
+    assert sent in developer.get("/events?state=delivered").words
+    assert "Your webhook endpoint 2" not in developer.get("/").words
+
+
+def test_an_event_that_only_a_further_endpoint_gets_is_delivered(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    add_endpoint(developer, inbox.url)
+    sent = shop.transfer()["txnRef"]
+    inbox.wait_for(1)
+    wait_until("it is accepted", lambda: sent in developer.get("/events?state=delivered").words)
+    assert "delivered" in developer.get("/events").words
+    assert sent not in developer.get("/events?state=unsent").words
+    health = sign_in_as(deployment, "operator:admin").get(f"/operator/merchants/{shop.mid}").words
+    assert "Webhook works" in health

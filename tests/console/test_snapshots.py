@@ -16,6 +16,7 @@ from kasuwa.console.routes import ConsolePage
 from kasuwa.console.visit import ConsoleServices, Visit
 from kasuwa.core.decision import Merchant
 from kasuwa.db import connections, rates
+from kasuwa.db.endpoint_health import list_failing_endpoints
 from kasuwa.db.reading import TornRead
 from kasuwa.settings import read_settings
 from tests.console.sample_merchant import SampleMerchant
@@ -91,7 +92,7 @@ async def read_twice(visit: Visit) -> None:
     async with visit.snapshot() as reader:
         await store.read_settings(reader, visit.merchant)
     async with visit.snapshot() as reader:
-        await store.find_endpoint_failure(reader, visit.merchant)
+        await list_failing_endpoints(reader, visit.merchant.merchant_id)
 
 
 async def read_on_a_pool(visit: Visit) -> None:

@@ -192,9 +192,9 @@ def test_the_audit_entry_of_a_tried_action_names_only_fields_of_its_request(
     owner, email = sign_in_user(deployment, shop)
     body = {"action": "transfer", **ORDER, "amount": "150.00", "orderRef": "plain", "data": [1, 2], "status": "reject"}
     assert owner.post("/docs/disburse/transfer", body=msgspec.json.encode(body).decode()).http == 200
-    entry = deployment.fetch("select after from audit where actor = $1 and what = 'tried disburse transfer'", email)[0][
-        0
-    ]
+    entry = deployment.fetch(
+        "select after from audit_entry where actor = $1 and action = 'tried disburse transfer'", email
+    )[0][0]
     assert msgspec.json.decode(entry) == {
         "action": "disburse transfer",
         "amount": "150.00",

@@ -20,6 +20,7 @@ from kasuwa.core.events import event_id, parse_event_id
 from kasuwa.core.fields import read_timestamp
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.core.transactions import TRANSACTION_KINDS
+from kasuwa.db.endpoint_health import list_failing_endpoints
 from kasuwa.db.event_reads import EndpointFigures, EventFilter, EventPage, pick_events, read_endpoint_figures
 from kasuwa.db.webhook_endpoints import list_attempts
 from kasuwa.methods.resources import store as resources
@@ -72,11 +73,14 @@ async def show_events(visit: Visit, status: int = 200, **values: Any) -> Respons
         else:
             page = await pick_events(reader, merchant_id, wanted, before, PAGE_ROWS)
             lines = await store.list_events_of(reader, visit.merchant, page.sequences)
+        shown = await store.add_endpoints(reader, visit.merchant, lines)
+        failing = await list_failing_endpoints(reader, merchant_id)
         endpoint = await read_endpoint_figures(reader, merchant_id)
         clock = await store.read_clock(reader, visit.merchant, datetime.now(UTC))
     submitted = {name: visit.query.get(name, "") for name in FILTER_PARAMETERS}
     shared = {
-        "lines": [(line, amount_of(line), subject_of(line)) for line in lines],
+        "lines": [(event, amount_of(event.line), subject_of(event.line)) for event in shown],
+        "failing_endpoints": [endpoint for endpoint in failing if not endpoint.is_first],
         "submitted": submitted,
         "is_filtered": any(submitted.values()),
         "kinds": [("", "Any"), *((kind, kind.replace("_", " ").capitalize()) for kind in EVENT_KINDS)],
@@ -132,10 +136,19 @@ async def show_event(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         sequence = parse_int(visit.path_parameter("seq"), 0)
         event = await store.find_event(reader, visit.merchant, sequence)
+        if event is None:
+            raise NotFound
+        [shown] = await store.add_endpoints(reader, visit.merchant, [event])
         others = await list_attempts(reader, visit.merchant.merchant_id, sequence)
-    if event is None:
-        raise NotFound
-    return visit.render("event.html", event=event, amount=amount_of(event), subject=subject_of(event), others=others)
+    return visit.render(
+        "event.html",
+        event=event,
+        state=shown.state,
+        endpoint_states=shown.others,
+        amount=amount_of(event),
+        subject=subject_of(event),
+        others=others,
+    )
 
 
 async def resend_event(visit: Visit) -> Response:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.reading import Reader
+from kasuwa.db.endpoint_health import FAILING_ENDPOINTS
 
 # A job is late if it has been due for a minute and nobody works on it. No more than MAX_LATE of a queue are counted.
 # Each queue is a query of its own: a distributed database has no recursive queries over all merchants.
@@ -17,18 +18,18 @@ LATE_JOBS = """
             and (j.leased_until is null or j.leased_until <= now())
         order by j.run_at, j.due, j.seq limit $2) d
 """
-COUNTS = """
+COUNTS = f"""
     select (select count(*) from merchant where current),
         (select count(*) from merchant where current and (settings ->> 'suspended')::boolean),
         (select count(*) from approval where state = 'open'),
-        (select count(*) from endpoint),
-        (select count(*) from endpoint where off_at is not null),
+        (select count(*) from ({FAILING_ENDPOINTS}) f),
+        (select count(*) from ({FAILING_ENDPOINTS}) f where f.off_at is not null),
         (select count(*) from (select at from operator_notice order by notice_id desc limit 1000) n
             where n.at > now() - interval '1 day')
 """
-ENDPOINTS = """
-    select m.mid, m.name, e.failing_since, e.off_at from endpoint e
-    join merchant m on m.merchant_id = e.merchant_id and m.current order by e.failing_since, e.merchant_id limit $1
+ENDPOINTS = f"""
+    select f.mid, f.name, f.endpoint_id, f.failing_since, f.off_at from ({FAILING_ENDPOINTS}) f
+    order by f.failing_since, f.merchant_id, f.endpoint_id limit $1
 """
 NOTICES = """
     select m.mid, m.name, n.reference, n.message, n.at from operator_notice n left join merchant m

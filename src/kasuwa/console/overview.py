@@ -28,6 +28,7 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.db.daily_totals import DailyTotal, TotalsOfDays, list_open_totals, read_totals
+from kasuwa.db.endpoint_health import FailingEndpoint, list_failing_endpoints
 from kasuwa.db.merchant_health import FirstSteps, read_first_steps
 from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
@@ -46,7 +47,7 @@ class Overview(msgspec.Struct):
     open_totals: list[DailyTotal]  # of all days
     wallets: list[Any]
     latest: list[Any]
-    endpoint_failure: Any
+    failing_endpoints: list[FailingEndpoint]
     first_steps: FirstSteps
 
 
@@ -55,7 +56,7 @@ async def show_overview(visit: Visit) -> Response:
     shared = {
         "now": read.now,
         "wallets": read.wallets,
-        "endpoint_failure": read.endpoint_failure,
+        "failing_endpoints": read.failing_endpoints,
         "latest": read.latest,
         "period": read.period,
         "presets": PRESETS,
@@ -79,7 +80,7 @@ async def read_overview(visit: Visit) -> Overview:
             open_totals=await list_open_totals(reader, merchant.merchant_id),
             wallets=wallets.data,
             latest=await store.list_newest_transactions(reader, merchant, LATEST_COUNT),
-            endpoint_failure=await store.find_endpoint_failure(reader, merchant),
+            failing_endpoints=await list_failing_endpoints(reader, merchant.merchant_id),
             first_steps=await read_first_steps(reader, merchant.merchant_id),
         )
 

@@ -19,6 +19,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.db import merchant_keys, merchants
 from kasuwa.db.audit_trail import AuditRecord
+from kasuwa.db.endpoint_health import list_failing_endpoints
 
 # How many hours the old keys remain valid. Contract: #authentication
 KEY_OVERLAP_CHOICES = (
@@ -39,13 +40,13 @@ async def show_settings(visit: Visit, status: int = 200, **values: Any) -> Respo
     async with visit.snapshot() as reader:
         settings = await read_merchant_settings(reader, visit)
         keys = await merchant_keys.list_keys(reader, visit.merchant.merchant_id)
-        endpoint_failure = await store.find_endpoint_failure(reader, visit.merchant)
+        failing_endpoints = await list_failing_endpoints(reader, visit.merchant.merchant_id)
     shared: dict[str, Any] = {
         "settings": settings,
         "keys": keys,
         "overlaps": KEY_OVERLAP_CHOICES,
         "url": settings.webhook_url,
-        "endpoint_failure": endpoint_failure,
+        "failing_endpoints": failing_endpoints,
         "api_url": visit.services.api_url,
     }
     return visit.render("settings.html", status, **{**shared, **values})

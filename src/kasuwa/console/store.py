@@ -4,6 +4,7 @@ Lists use keyset pagination: each page continues after the last row of the one b
 list is read as fast as the first.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,6 +34,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
+from kasuwa.db.endpoint_health import EndpointState, read_endpoint_states, worst_state
 from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
@@ -155,7 +157,6 @@ async def read_clock(reader: Reader, merchant: Merchant, real_time: datetime) ->
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq = any($2::bigint[]) order by e.seq desc"
 EVENT = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq = $2"
 EVENT_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $2"
-ENDPOINT = "select failing_since, off_at from endpoint where merchant_id = $1"
 
 
 async def list_events_of(reader: Reader, merchant: Merchant, sequences: list[int]) -> list[EventLine]:
@@ -173,9 +174,27 @@ async def find_event_of(reader: Reader, merchant: Merchant, reference: str) -> E
     return None if row is None else event_line(row)
 
 
-async def find_endpoint_failure(reader: Reader, merchant: Merchant) -> Any:
-    """Returns since when the webhook endpoint fails and when it was disabled, or None if it does not fail."""
-    return await reader.fetchrow(ENDPOINT, merchant.merchant_id)
+class ShownEvent(msgspec.Struct, frozen=True):
+    """An event with what became of it at every endpoint."""
+
+    line: EventLine  # its attempts are those at the first endpoint
+    others: list[EndpointState]  # at the further endpoints
+
+    @property
+    def state(self) -> str:
+        """The worst of its states."""
+        return worst_state([self.line.state, *(other.state for other in self.others)])
+
+    @property
+    def unaccepted(self) -> list[EndpointState]:
+        """The further endpoints that have not accepted it."""
+        return [other for other in self.others if other.state != "delivered"]
+
+
+async def add_endpoints(reader: Reader, merchant: Merchant, lines: Sequence[EventLine]) -> list[ShownEvent]:
+    """Returns events with their states at the further endpoints."""
+    states = await read_endpoint_states(reader, merchant.merchant_id, [line.sequence for line in lines])
+    return [ShownEvent(line, states.get(line.sequence, [])) for line in lines]
 
 
 # --- cards --------------------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         timeline = await visit.services.read_timeline(reader, row)
         postings = await store.list_postings(reader, merchant, row.txn_ref)
         event = await store.find_event_of(reader, merchant, row.txn_ref)
+        delivered = await store.add_endpoints(reader, merchant, [event] if event is not None else [])
         found = await visit.call_action("resources", inquire="transaction", reference=row.txn_ref)
         related: list[dict[str, Any]] = found.body["data"]["related"] if found.is_success else []
         payment = await read_payment_view(visit, reader, row, postings)
@@ -66,6 +67,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         **page_timeline(visit, timeline),
         postings=postings,
         event=event,
+        event_state=delivered[0].state if delivered else "",
         forms=list_available_forms(visit, row, payment),
         faults=faults or {},
         submitted=dict(visit.form),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.endpoint_health import FAILING_ENDPOINTS
 
 # Jobs that are leased are running, so they are not counted.
 DUE = """
@@ -13,9 +14,10 @@ DUE = """
         and (d.leased_until is null or d.leased_until <= now())
     group by d.lane order by d.lane
 """
-COUNT_PROBLEMS = """
+COUNT_PROBLEMS = f"""
     select e.failing, e.disabled, n.notices
-    from (select count(*) filter (where off_at is null) as failing, count(off_at) as disabled from endpoint) e,
+    from (select count(*) filter (where off_at is null) as failing, count(off_at) as disabled
+            from ({FAILING_ENDPOINTS}) f) e,
         (select count(*) as notices from operator_notice) n
 """
 

@@ -15,39 +15,55 @@ MAX_COUNTED = 1_000
 LAST = "select last_event_seq from merchant_state where merchant_id = $1"
 TIME_OF = "select at from event where merchant_id = $1 and seq = $2"
 
-HAS_JOB = """exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
-    and j.reference = e.reference)"""
-IS_TRIED = "exists (select 1 from delivery_attempt a where a.merchant_id = e.merchant_id and a.event_seq = e.seq)"
-HAS_FAILED = "exists (select 1 from undelivered_event u where u.merchant_id = e.merchant_id and u.event_seq = e.seq)"
-# What each filter means: the last attempt failed; an attempt is to come; the endpoint accepted it; it was never sent.
+# Of the first endpoint, or of one of the further ones that the merchant still has.
+FURTHER = """exists (select 1 from webhook_endpoint w join {table} x
+    on x.merchant_id = w.merchant_id and x.endpoint_id = w.endpoint_id and x.event_seq = e.seq
+    where w.merchant_id = e.merchant_id and w.removed_at is null)"""
+IS_WAITING = f"""(exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
+    and j.reference = e.reference) or {FURTHER.format(table="endpoint_delivery")})"""
+IS_TRIED = f"""(exists (select 1 from delivery_attempt a where a.merchant_id = e.merchant_id and a.event_seq = e.seq)
+    or {FURTHER.format(table="endpoint_attempt")})"""
+# Events whose last attempt failed at an endpoint. They are found by tables of their own, however far back they are.
+FAILED_EVENTS = """
+    select u.event_seq from undelivered_event u where u.merchant_id = $1
+    union select x.event_seq from endpoint_undelivered x join webhook_endpoint w
+        on w.merchant_id = x.merchant_id and w.endpoint_id = x.endpoint_id and w.removed_at is null
+        where x.merchant_id = $1
+"""
+HAS_FAILED = f"e.seq in ({FAILED_EVENTS})"
+# What each filter means: the last attempt failed at some endpoint; an attempt is to come; all endpoints accepted it; it
+# was never sent.
 STATE_CONDITIONS = {
     "": "true",
     "failed": HAS_FAILED,
-    "waiting": HAS_JOB,
-    "delivered": f"{IS_TRIED} and not {HAS_FAILED} and not {HAS_JOB}",
-    "unsent": f"not {IS_TRIED} and not {HAS_JOB}",
+    "waiting": IS_WAITING,
+    "delivered": f"{IS_TRIED} and not {HAS_FAILED} and not {IS_WAITING}",
+    "unsent": f"not {IS_TRIED} and not {IS_WAITING}",
 }
 PICK = """
     select e.seq from event e where e.merchant_id = $1 and e.seq >= $2 and e.seq < $3 and ($4 = '' or e.kind = $4)
         and {condition} order by e.seq desc limit $5
 """
 PICK_BY_STATE = {state: PICK.format(condition=condition) for state, condition in STATE_CONDITIONS.items()}
-# Events that failed are found by their own table, however far back they are.
-PICK_FAILED = """
-    select e.seq from undelivered_event u join event e on e.merchant_id = u.merchant_id and e.seq = u.event_seq
-    where u.merchant_id = $1 and u.event_seq >= $2 and u.event_seq < $3 and ($4 = '' or e.kind = $4)
+PICK_FAILED = f"""
+    select e.seq from ({FAILED_EVENTS}) u join event e on e.seq = u.event_seq
+    where e.merchant_id = $1 and e.seq >= $2 and e.seq < $3 and ($4 = '' or e.kind = $4)
     order by e.seq desc limit $5
 """
 
+WAITING_EVENTS = """
+    select e.seq from scheduled_job j join event e on e.merchant_id = j.merchant_id and e.reference = j.reference
+        where j.merchant_id = $1 and j.lane = 'webhook'
+    union select d.event_seq from endpoint_delivery d where d.merchant_id = $1
+"""
 ENDPOINT = f"""
     with recent as (
         select a.http, a.ms from delivery_attempt a where a.merchant_id = $1 and (a.http is not null or a.ms > 0)
         order by a.event_seq desc, a.number desc limit {RECENT_ATTEMPTS})
     select (select count(*) from recent), (select count(*) from recent where http between 200 and 299),
         coalesce((select array_agg(ms) from recent), '{{}}'),
-        (select count(*) from (select 1 from undelivered_event where merchant_id = $1 limit {MAX_COUNTED}) f),
-        (select count(*) from (select 1 from scheduled_job where merchant_id = $1 and lane = 'webhook'
-            limit {MAX_COUNTED}) w),
+        (select count(*) from ({FAILED_EVENTS} limit {MAX_COUNTED}) f),
+        (select count(*) from ({WAITING_EVENTS} limit {MAX_COUNTED}) w),
         coalesce((select settings ->> 'webhook_url' from merchant where merchant_id = $1), ''),
         (select failing_since from endpoint where merchant_id = $1),
         (select off_at from endpoint where merchant_id = $1)
@@ -71,12 +87,12 @@ class EventPage(msgspec.Struct, frozen=True):
 
 
 class EndpointFigures(msgspec.Struct, frozen=True):
-    """The health of an endpoint. Counts of events end at MAX_COUNTED."""
+    """The health of the first endpoint, and the events of all endpoints. Their counts end at MAX_COUNTED."""
 
     attempts: int  # the newest, at most RECENT_ATTEMPTS
     accepted: int  # of those
     durations_ms: list[int]  # of those
-    failed_events: int  # whose last attempt failed
+    failed_events: int  # whose last attempt failed at some endpoint
     waiting_events: int
     url: str
     failing_since: datetime | None

@@ -5,6 +5,8 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.reading import Reader
+from kasuwa.db.endpoint_health import FailingEndpoint, list_failing_endpoints
+from kasuwa.db.event_reads import WAITING_EVENTS
 
 FIRST_STEPS = """
     select coalesce(m.settings ->> 'webhook_url', '') <> '',
@@ -17,10 +19,8 @@ MAX_COUNTED = 1_000
 HEALTH = f"""
     select
         (select max(k.last_used_at) from merchant_key k where k.merchant_id = $1),
-        (select e.failing_since from endpoint e where e.merchant_id = $1),
-        (select e.off_at from endpoint e where e.merchant_id = $1),
-        (select count(*) from (select 1 from scheduled_job j where j.merchant_id = $1 and j.lane = 'webhook'
-            limit {MAX_COUNTED}) w),
+        exists (select 1 from webhook_endpoint w where w.merchant_id = $1 and w.removed_at is null),
+        (select count(*) from ({WAITING_EVENTS} limit {MAX_COUNTED}) w),
         (select count(*) from (select 1 from scheduled_job j where j.merchant_id = $1 and j.lane <> 'webhook'
             and j.run_at < now() - interval '1 minute' limit {MAX_COUNTED}) l),
         (select count(*) from (select 1 from operator_notice n where n.merchant_id = $1
@@ -40,11 +40,11 @@ class MerchantHealth(msgspec.Struct, frozen=True):
     """The figures that an operator looks at first. Counts end at MAX_COUNTED."""
 
     last_request_at: datetime | None  # None if no key was ever used
-    failing_since: datetime | None  # of its webhook endpoint
-    disabled_at: datetime | None  # of its webhook endpoint
+    has_further_endpoints: bool
     waiting_events: int  # that are not delivered yet
     late_jobs: int  # due for more than a minute
     recent_notices: int  # of seven days
+    failing_endpoints: list[FailingEndpoint]
 
 
 async def read_first_steps(reader: Reader, merchant_id: int) -> FirstSteps:
@@ -52,4 +52,5 @@ async def read_first_steps(reader: Reader, merchant_id: int) -> FirstSteps:
 
 
 async def read_health(reader: Reader, merchant_id: int) -> MerchantHealth:
-    return MerchantHealth(*await reader.fetchrow(HEALTH, merchant_id))
+    figures = await reader.fetchrow(HEALTH, merchant_id)
+    return MerchantHealth(*figures, await list_failing_endpoints(reader, merchant_id))

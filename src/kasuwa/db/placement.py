@@ -10,7 +10,7 @@ from functools import cache
 BY_MERCHANT = (
     "merchant_state",
     *("account", "hold", "posting", "event", "transaction", "scheduled_job", "commit_mark", "idempotency_record"),
-    *("chain_checkpoint", "failed_transaction", "undelivered_event"),
+    *("chain_checkpoint", "failed_transaction", "undelivered_event", "endpoint_undelivered"),
     *("delivery_attempt", "endpoint", "webhook_endpoint", "endpoint_delivery", "endpoint_attempt", "operator_notice"),
     *("payment", "saved_card", "payment_plan", "beneficiary", "settlement_batch", "enrolled_phone", "rail_reversal"),
     *("settlement_sum", "settlement_sum_mark", "settlement_events", "personalized_account", "suspense_decision"),
