@@ -143,6 +143,25 @@ class ConsoleResult:
     size: int  # in bytes
 
 
+@dataclass(frozen=True)
+class NeighborResult:
+    """The median of one merchant's single transfers beside each load of another."""
+
+    median_ms: dict[str, float]  # by load
+    transfers: dict[str, int]  # how many there were
+    bulk_orders: float  # orders of bulks that were recorded in a second
+
+    @property
+    def bulk_ratio(self) -> float:
+        """Beside bulks, to that beside single transfers."""
+        return self.median_ms["bulks"] / self.median_ms["transfers"]
+
+    @property
+    def statement_ratio(self) -> float:
+        """Beside statements, to that of a merchant alone."""
+        return self.median_ms["statements"] / self.median_ms["alone"]
+
+
 @dataclass
 class Results:
     """All figures of one run. A name in `faults` was requested and could not be measured."""
@@ -170,6 +189,7 @@ class Results:
     page_verifications: list[CpuCost] = field(default_factory=list)  # before and after the pages, on the same server
     console: dict[str, ConsoleResult] = field(default_factory=dict)  # by path
     reconciliations: dict[str, ReconciliationResult] = field(default_factory=dict)  # by format
+    neighbor: NeighborResult | None = None
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

@@ -3,8 +3,12 @@
 import os
 import time
 
+import msgspec
+import pytest
+
 from kasuwa.web.rate_limit import RateLimiter
 from kasuwa.web.shared_buckets import BUCKETS_PER_SET, SETS, SharedBuckets
+from tests.rule_context import MERCHANT
 
 # Slow enough that no token comes back during a test.
 RATE = (1, 400)
@@ -59,3 +63,24 @@ def test_without_shared_memory_a_process_counts_for_itself() -> None:
     limiter = RateLimiter()
     assert [limiter.wait_seconds(1, (1, 2)) == 0 for _ in range(3)] == [True, True, False]
     assert limiter.wait_seconds(1, None) == 0
+
+
+@pytest.mark.parametrize("limiter", [RateLimiter(), RateLimiter(SharedBuckets())])
+def test_the_orders_of_a_bulk_count_as_requests_and_may_be_made_up_for_later(limiter: RateLimiter) -> None:
+    merchant = msgspec.structs.replace(MERCHANT, rate_limit=(1, 100))
+    other = msgspec.structs.replace(merchant, merchant_id=MERCHANT.merchant_id + 1)
+    assert limiter.count_request(merchant) is None
+    limiter.count_orders(merchant, 900)
+    refused = limiter.count_request(merchant)
+    assert refused is not None
+    assert refused.retry_after is not None
+    assert 700 < refused.retry_after <= 801
+    assert limiter.count_request(other) is None
+    limiter.count_orders(other, 1)
+    assert [limiter.count_request(other) for _ in range(99)] == [None] * 99
+
+
+def test_orders_of_a_merchant_without_a_limit_are_not_counted() -> None:
+    limiter = RateLimiter()
+    limiter.count_orders(MERCHANT, 900)
+    assert limiter.count_request(MERCHANT) is None

@@ -63,6 +63,7 @@ class Submission(msgspec.Struct, eq=False):
     entropy: bytes  # random bytes for this decision, ignored if the deployment has a seed
     idempotency_claim: IdempotencyClaim | None = None
     scenario: Scenario = NO_SCENARIO  # sandbox only: how the rails are to behave
+    orders: int = 1  # how much work it is: the orders of a bulk
 
 
 class RuleFailure(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from typing import Any
 
 import asyncpg
 import msgspec
@@ -26,7 +27,7 @@ from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
-from kasuwa.db.time_slices import run_in_slices
+from kasuwa.db.time_slices import Interruptible, run_beside, run_in_slices
 from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseUnreachable, DecidedBatch, WriterSession
 
@@ -42,6 +43,7 @@ class PendingSubmission(msgspec.Struct, eq=False):
     merchant_id: int
     future: "asyncio.Future[Result]"
     deadline: float  # on the monotonic clock; the submission fails when it has passed
+    orders: int = 1  # of the submission
     is_commit_sent: bool = False  # True while its commit may have happened
 
 
@@ -158,7 +160,12 @@ class LockedBatchRunner:
             raise asyncpg.LockNotAvailableError("every merchant is locked by other sessions")
         submissions = [entry.submission for entry in ours]
         results = await fetch_and_decide(
-            state, self._cache, self._session.transaction_connection, submissions, self._session.statements
+            state,
+            self._cache,
+            self._session.transaction_connection,
+            submissions,
+            self._session.statements,
+            run=run_beside if self._single_merchant else run_in_slices,
         )
         state.raise_versions()
         return ours, DecidedBatch(state, results)
@@ -197,6 +204,7 @@ async def fetch_and_decide(
     statements: WriteStatements = ON_ONE_SERVER,
     *,
     are_rows_new: bool = False,
+    run: "Callable[[Interruptible[Any]], Awaitable[Any]]" = run_in_slices,
 ) -> list[Result]:
     """Fetches what the submissions need and decides them in order. Those that return NeedsMore are decided again.
 
@@ -204,11 +212,11 @@ async def fetch_and_decide(
     and reading them costs a round trip. If one exists, either the write fails, or no decision creates it: then it is
     read afterwards, and NewRowExists is raised (docs/decisions/0072).
 
-    A long batch is decided in time slices. That is safe: no other task uses the state, and the rows are locked or
-    their versions are checked by the write."""
+    A long batch is decided in time slices, by `run`. That is safe: no other task uses the state, and the rows are
+    locked or their versions are checked by the write."""
     fetch = partial(fetch_needed_rows, state, cache, get_connection, statements, are_rows_new=are_rows_new)
     await fetch((submission, submission.needs) for submission in submissions)
-    results = await run_in_slices(decide_batch(state, submissions))
+    results: list[Result] = await run(decide_batch(state, submissions))
     for _ in range(MAX_DECIDE_ROUNDS):
         unfinished = [(n, result.needs) for n, result in enumerate(results) if type(result) is NeedsMore]
         if not unfinished:
@@ -216,7 +224,7 @@ async def fetch_and_decide(
         await fetch((submissions[n], needs) for n, needs in unfinished)
         for n, needs in unfinished:
             state.open_missing_accounts(submissions[n].merchant.merchant_id, needs.accounts)
-            results[n] = await run_in_slices(state.decide(submissions[n]))
+            results[n] = await run(state.decide(submissions[n]))
     else:
         failure = RuleFailure(RuntimeError("a rule returned NeedsMore too often"))
         results = [failure if isinstance(result, NeedsMore) else result for result in results]

@@ -13,6 +13,9 @@ While a commit runs, the next batch is decided on top of it and stays open: subm
       |             |                            |<--------------------------B+C durable-|
       |<---------------------------results B, C--|                                       |
 
+Merchants are served in turn, and a batch has a limited number of orders (fair_queue.py). A submission of more orders
+than a merchant's share of a batch is run beside, on a connection of its own, with what follows of its merchant.
+
 The states of a batch are methods:
 
     waiting     _wait_for_work            nothing is queued; a database that failed is probed
@@ -46,7 +49,6 @@ Failures:
 import asyncio
 import contextlib
 import time
-from collections import deque
 
 import asyncpg
 
@@ -55,14 +57,13 @@ from kasuwa.db import connections
 from kasuwa.db.batch import BatchState, Deployment, Result, Submission
 from kasuwa.db.blocked_merchants import BlockedMerchantQueues
 from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.fair_queue import MERCHANT_SHARE, FairQueue
 from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import (
     LockedBatchRunner,
     NewRowExists,
     PendingBatch,
     PendingSubmission,
-    drop_overdue,
-    exclude,
     fail_all,
     fetch_and_decide,
     mark_commit_sent,
@@ -79,6 +80,7 @@ from kasuwa.db.writer_session import (
     WriterSession,
 )
 
+# Orders in a batch.
 MAX_BATCH_SIZE = 256
 # How long a submission may wait for its commit before it fails with DatabaseUnreachable.
 SUBMIT_TIMEOUT_SECONDS = 8.0
@@ -119,7 +121,7 @@ class Writer:
         self._session = make_session()
         self._locked = LockedBatchRunner(self._session, self._cache, deployment, self.clock)
         self._blocked = BlockedMerchantQueues(make_session, self._cache, deployment, self.clock)
-        self._queue: deque[PendingSubmission] = deque()
+        self._queue: FairQueue[PendingSubmission] = FairQueue()
         # Kept: to ask for the running loop is a system call in some versions of Python.
         self._loop: asyncio.AbstractEventLoop
         self._wake = asyncio.Event()
@@ -158,9 +160,21 @@ class Writer:
             submission.needs = Needs((*needs.rows, record), needs.accounts, needs.new_keys)
         future: asyncio.Future[Result] = self._loop.create_future()
         deadline = time.monotonic() + self.timeout_seconds
-        self._queue.append(PendingSubmission(submission, submission.merchant.merchant_id, future, deadline))
-        self._wake.set()
+        merchant_id, orders = submission.merchant.merchant_id, submission.orders
+        entry = PendingSubmission(submission, merchant_id, future, deadline, orders)
+        if orders > MERCHANT_SHARE:
+            self._run_beside(entry)
+        else:
+            self._queue.append(entry)
+            self._wake.set()
         return future
+
+    def _run_beside(self, entry: PendingSubmission) -> None:
+        """Runs a large submission on a connection of its own, after all that its merchant submitted before."""
+        merchant_id = entry.merchant_id
+        batches = [batch for batch, _ in self._started_batches.values()]
+        before = [one.future for batch in batches for one in batch if one.merchant_id == merchant_id]
+        self._blocked.open_queues([*self._queue.take_all_of(merchant_id), entry], after=before)
 
     def find_problem(self) -> str | None:
         """Returns why writes cannot be done now, or None. Used by the readiness check."""
@@ -178,8 +192,7 @@ class Writer:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             now = time.monotonic()
-            if self._queue and self._queue[0].deadline <= now:
-                self._queue = deque(drop_overdue(list(self._queue)))
+            fail_all(self._queue.take_overdue(now), DatabaseUnreachable(is_outcome_unknown=False))
             if self._blocked:
                 self._blocked.drop_overdue()
             for batch, started_at in list(self._started_batches.values()):
@@ -228,13 +241,10 @@ class Writer:
     def _take_batch(self) -> PendingBatch:
         """Takes the submissions of the next batch from the queue, which is not empty."""
         if self._statements.is_distributed:
-            return self._take_of_merchant(self._queue[0].merchant_id, MAX_BATCH_SIZE)
-        return [self._queue.popleft() for _ in range(min(len(self._queue), MAX_BATCH_SIZE))]
-
-    def _take_of_merchant(self, merchant_id: int, room: int) -> PendingBatch:
-        """Takes the queued submissions of a merchant, at most `room`. The others stay in their order."""
-        taken = [entry for entry in self._queue if entry.merchant_id == merchant_id][:room]
-        self._queue = deque(exclude(list(self._queue), taken))
+            taken = self._queue.choose_of(self._queue.next_merchant, MAX_BATCH_SIZE)
+        else:
+            taken = self._queue.choose(MAX_BATCH_SIZE)
+        self._queue.remove(taken)
         return taken
 
     async def _wait_for_work(self) -> None:
@@ -276,15 +286,15 @@ class Writer:
         """Takes queued submissions that may join the open batch. Sharing a commit makes each cheaper.
 
         Returns none of them if a merchant among them must be locked first."""
-        room = MAX_BATCH_SIZE - len(batch)
+        if not self._queue:
+            return []
         if self._statements.is_distributed:
-            merchant_id = batch[0].merchant_id
-            return self._take_of_merchant(merchant_id, room) if self._cache.can_decide([merchant_id]) else []
-        joinable = [self._queue[n] for n in range(min(room, len(self._queue)))]
+            joinable = self._queue.choose_of(batch[0].merchant_id, MAX_BATCH_SIZE - sum(one.orders for one in batch))
+        else:
+            joinable = self._queue.choose(MAX_BATCH_SIZE, batch)
         if not self._cache.can_decide(entry.merchant_id for entry in joinable):
             return []
-        for _ in joinable:
-            self._queue.popleft()
+        self._queue.remove(joinable)
         return joinable
 
     async def _wait_for_committer(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
@@ -363,10 +373,10 @@ class Writer:
     async def _commit_decided(self, decided: DecidedBatch, batch: PendingBatch) -> bool:
         """Commits a batch that was decided from the cache. Returns False if it was not committed as decided.
 
-        It is then run again, locked. So is a batch whose first deadline has passed, since that submission was told that
+        It is then run again, locked. So is a batch of which a deadline has passed, since that submission was told that
         nothing happened: the locked run drops it."""
         is_committed: bool | None = False
-        if batch[0].deadline <= time.monotonic():
+        if min(entry.deadline for entry in batch) <= time.monotonic():
             self._cache.forget_all()
             await self._run_locked(batch)
             return False

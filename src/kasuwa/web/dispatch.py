@@ -62,7 +62,7 @@ from kasuwa.db.idempotency import IdempotencyClaim
 from kasuwa.db.merchant_state import MerchantState, business_now
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress, is_outage
-from kasuwa.db.time_slices import collect, run_in_slices
+from kasuwa.db.time_slices import collect, run_beside
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import describe_error
 from kasuwa.web.headers import Headers
@@ -343,7 +343,9 @@ class Dispatch:
         """Submits a write to the writer and returns its reply. Asks the rail first if the decision has a question, and
         runs the follow-up job of the decision."""
         if action.unpack is not None:
-            request = await run_in_slices(collect(action.unpack(request, merchant)))
+            request = await run_beside(collect(action.unpack(request, merchant)))
+            if note is None:
+                self.limiter.count_orders(merchant, len(request))
         decide = with_audit_entry(forbid_changes(partial(action.decide, request), request), note)
         for _ in range(MAX_QUESTIONS):
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
@@ -378,6 +380,7 @@ class Dispatch:
                 entropy=draw_entropy(),
                 idempotency_claim=claim,
                 scenario=scenario,
+                orders=1 if action.unpack is None else len(request),
             )
             result = await progress.submit(self._services.writer, submission)
             if not (isinstance(result, Decision) and result.in_progress) or time.monotonic() > until:

@@ -7,6 +7,7 @@ the set is full, the bucket that was used longest ago is dropped. Such a bucket 
 """
 
 import fcntl
+import math
 import mmap
 import os
 import tempfile
@@ -61,6 +62,14 @@ class SharedBuckets:
 
     def take(self, key: int, per_second: float, burst: float) -> float:
         """Takes a token and returns 0, or returns the seconds until one is available. Keys are above 0."""
+        return self._change(key, per_second, burst, 1.0, least=1.0)
+
+    def charge(self, key: int, per_second: float, burst: float, tokens: float) -> None:
+        """Takes tokens, also such as are not there: the bucket is then below 0 for a while."""
+        self._change(key, per_second, burst, tokens, least=-math.inf)
+
+    def _change(self, key: int, per_second: float, burst: float, taken: float, *, least: float) -> float:
+        """Takes tokens if the bucket has at least so many, and returns 0. Returns how long until it has, otherwise."""
         number = key % SETS
         is_locked = self._lock(number)
         try:
@@ -68,8 +77,8 @@ class SharedBuckets:
             now = time.monotonic()
             place, tokens, filled_at = self._find(number, key, burst, now)
             tokens = min(burst, tokens + max(0.0, now - filled_at) * per_second)
-            wait = 0.0 if tokens >= 1.0 else (1.0 - tokens) / per_second
-            BUCKET.pack_into(self._memory, place, key, tokens if wait else tokens - 1.0, now)
+            wait = 0.0 if tokens >= least else (least - tokens) / per_second
+            BUCKET.pack_into(self._memory, place, key, tokens if wait else tokens - taken, now)
             return wait
         finally:
             if is_locked:

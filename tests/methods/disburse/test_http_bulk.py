@@ -342,3 +342,15 @@ def test_a_thousand_orders_do_not_hold_up_others(shop: MerchantClient, deploymen
     verified = shop.put("disburse", action="verify", txnRef=sent.body["batchRef"])
     assert len(verified.body["data"]) == 1000
     assert deployment.new_stderr() == ""
+
+
+def test_the_orders_of_a_bulk_count_against_the_rate_limit(deployment: Deployment) -> None:
+    mid, key, _ = (line.split()[1] for line in deployment.run_command("merchant", "add", "Ada Stores").splitlines())
+    deployment.run_command("merchant", "set", mid, "--rate", "1,20")
+    with deployment.connect() as wire:
+        shop = MerchantClient(wire, mid, key)
+        sent = shop.send_fields("disburse", {"action": "transfer", "type": "bulk", "data": [order(None)] * 900})
+        again = shop.send_fields("resources", {"inquire": "wallet"})
+    assert (sent.http, sent.body["status"]) == (200, 202)
+    assert again.http == 429
+    assert int(again.headers["retry-after"]) > 800
