@@ -354,3 +354,14 @@ def test_the_orders_of_a_bulk_count_against_the_rate_limit(deployment: Deploymen
     assert (sent.http, sent.body["status"]) == (200, 202)
     assert again.http == 429
     assert int(again.headers["retry-after"]) > 800
+
+
+def test_the_reply_to_a_thousand_bad_orders_is_limited_and_verify_tells_the_rest(shop: MerchantClient) -> None:
+    orders = [{**LONG_BULKS["orders with every field at fault"], "orderRef": f"{n}"} for n in range(1000)]
+    sent = shop.send_fields("disburse", {"action": "transfer", "type": "bulk", "data": orders})
+    lines = sent.body["data"]
+    assert len(sent.raw) < 192 * 1024
+    assert [line["txnStatus"] for line in lines] == ["failed"] * 1000
+    assert lines[0]["message"].startswith("amount: digits")
+    assert lines[-1]["message"] == "amount, currency, accountnumber, bankcode: not valid; verify tells why"
+    assert shop.put("disburse", action="verify", txnRef="999").body["message"] == lines[0]["message"]

@@ -61,6 +61,9 @@ USED_IN_BULK = "Order {} of this bulk has the same orderRef; nothing was sent fo
 
 ACCEPTED_MESSAGE = "Bulk transfer accepted; verify each order"
 PARTLY_MESSAGE = "Bulk transfer accepted in part: {accepted} of {all} orders; {failed} failed, {conflict} in conflict"
+# Characters of all messages of a reply that explain several faults. Beyond them a message names the fields alone.
+MAX_FAULT_CHARACTERS = 32 * 1024
+FIELDS_AT_FAULT = "{}: not valid; verify tells why"
 REFUSED_MESSAGE = (
     "No order of this bulk was accepted: {failed} failed, {conflict} in conflict; see each order's message"
 )
@@ -256,7 +259,7 @@ def reply_order(reply: TransferReply) -> OrderReply:
 def combine_bulk(batch_ref: str, context: Context, results: list[Decision | Refusal]) -> Decision:
     lines = [result.reply for result in results if isinstance(result, Decision)]
     assert len(lines) == len(results), "every order ends in a decision, a refused one by its fallback"
-    reply = BulkReply(batch_ref=batch_ref, message=bulk_message(lines), data=lines)
+    reply = BulkReply(batch_ref=batch_ref, message=bulk_message(lines), data=list(shorten_messages(lines)))
     return Decision(reply=reply, rows=(make_batch(batch_ref, lines, context),))
 
 
@@ -268,3 +271,16 @@ def bulk_message(lines: list[OrderReply]) -> str:
         return ACCEPTED_MESSAGE
     message = PARTLY_MESSAGE if accepted else REFUSED_MESSAGE
     return message.format(accepted=accepted, all=len(lines), failed=counts["failed"], conflict=counts["conflict"])
+
+
+def shorten_messages(lines: list[OrderReply]) -> Iterator[OrderReply]:
+    """Yields the lines, so that the reply to a thousand orders with many faults each has a limited size. Their
+    transfers keep the whole messages."""
+    left = MAX_FAULT_CHARACTERS
+    for line in lines:
+        fields = [fault.partition(": ")[0] for fault in line.message.split("; ") if ": " in fault]
+        if line.txn_status == "failed" and len(fields) > 1:
+            left -= len(line.message)
+            if left < 0:
+                line = msgspec.structs.replace(line, message=FIELDS_AT_FAULT.format(", ".join(fields)))
+        yield line
