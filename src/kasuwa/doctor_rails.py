@@ -7,7 +7,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.rail_needs import RAIL_VENDORS
 from kasuwa.db import rail_records, vendor_accounts
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.doctor_findings import Finding, passed, problem
+from kasuwa.doctor_findings import Finding, passed, problem, warning
 from kasuwa.observe.metrics import Metrics
 from kasuwa.rail_choice import RailChoice
 from kasuwa.rail_settings import configured_rails
@@ -119,11 +119,13 @@ def examine_balance(settings: Settings, name: str, balances: Mapping[str, int]) 
 
 
 def examine_banks(name: str, unmapped: list[str]) -> Finding:
+    """Returns how many banks a vendor cannot pay, with the largest of them, which are the first of the list."""
     if not unmapped:
         return passed(f"{name} can pay every bank")
     more = len(unmapped) - SHOWN_BANKS
     names = ", ".join(unmapped[:SHOWN_BANKS]) + (f" and {more} more" if more > 0 else "")
-    return passed(f"{name}: {len(unmapped)} banks cannot be paid there ({names})")
+    what = f"{name}: {len(unmapped)} banks cannot be paid there, the largest are {names}"
+    return warning(what, "set a second rail for transfers, or have the vendor add them")
 
 
 def examine_clock(name: str, skew: float) -> Finding:

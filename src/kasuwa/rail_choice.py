@@ -39,9 +39,9 @@ from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.rails.unconfigured import NoCollection
 from kasuwa.rails.vendor_accounts import AccountRails
 from kasuwa.rails.vendors import (
-    monnify,
     monnify_collection,
     monnify_hints,
+    monnify_session,
     paystack,
     paystack_collection,
     paystack_hints,
@@ -199,7 +199,7 @@ class RailChoice:
         """Returns what reads hints from call-backs, by the name of the rail in their path."""
         readers: dict[str, ReadHint] = {
             paystack.NAME: paystack_hints.read_hint,
-            monnify.NAME: monnify_hints.read_hint,
+            monnify_session.NAME: monnify_hints.read_hint,
             remote.NAME: read_remote_hint,
         }
         former = {vendor for vendor, _ in self._former}

@@ -20,11 +20,20 @@ from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendor_accounts import KnownAccounts
-from kasuwa.rails.vendors import dojah, monnify, monnify_collection, paystack, paystack_collection, vtpass
+from kasuwa.rails.vendors import (
+    dojah,
+    monnify,
+    monnify_collection,
+    monnify_session,
+    paystack,
+    paystack_collection,
+    vtpass,
+)
 from kasuwa.rails.vendors.client import VendorClient, VendorMonitor
 from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
 from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
 from kasuwa.rails.vendors.monnify_identity import MonnifyIdentity
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys, MonnifyTokens
 from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
 from kasuwa.rails.vendors.paystack_disputes import PaystackDisputes
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
@@ -35,7 +44,7 @@ WAYS: dict[str, Way] = {"find": FIND, "match": MATCH, "consent": CONSENT}
 
 BASE_URLS = {
     paystack.NAME: {"live": paystack.LIVE_URL, "test": paystack.TEST_URL},
-    monnify.NAME: {"live": monnify.LIVE_URL, "test": monnify.TEST_URL},
+    monnify_session.NAME: {"live": monnify.LIVE_URL, "test": monnify.TEST_URL},
     dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL},
     vtpass.NAME: {"live": vtpass.LIVE_URL, "test": vtpass.TEST_URL},
 }
@@ -43,7 +52,7 @@ BASE_URLS = {
 # The setting that names our account with a vendor, besides its address.
 ACCOUNT_KEYS = {
     paystack.NAME: "paystack_secret_key",
-    monnify.NAME: "monnify_api_key",
+    monnify_session.NAME: "monnify_api_key",
     vtpass.NAME: "vtpass_api_key",
     remote.NAME: "remote_base_url",
 }
@@ -87,13 +96,14 @@ class VendorRails:
         self._clock = clock
         self._monitor_of = monitor_of
         self._remote: remote.RemoteClient | None = None
+        self._monnify_tokens = MonnifyTokens()
 
     # --- makers by purpose -----------------------------------------------------------------------------------------
 
     def banks(self) -> Mapping[str, Callable[[], BankRail]]:
         return {
             paystack.NAME: self.make_paystack,
-            monnify.NAME: self.make_monnify,
+            monnify_session.NAME: self.make_monnify,
             remote.NAME: lambda: RemoteBank(self.make_remote()),
         }
 
@@ -103,26 +113,26 @@ class VendorRails:
     def identities(self) -> Mapping[str, Callable[[], IdentityRail]]:
         return {
             dojah.NAME: self._make_dojah,
-            monnify.NAME: self._make_monnify_identity,
+            monnify_session.NAME: self._make_monnify_identity,
             remote.NAME: lambda: RemoteIdentity(self.make_remote(), WAYS[self.settings.remote_identity]),
         }
 
     def collections(self) -> Mapping[str, Callable[[], CollectionRail]]:
         return {
             paystack.NAME: self._make_paystack_collection,
-            monnify.NAME: self._make_monnify_collection,
+            monnify_session.NAME: self._make_monnify_collection,
             remote.NAME: lambda: RemoteCollection(self.make_remote()),
         }
 
     def accounts(self) -> Mapping[str, Callable[[], AccountRail]]:
         return {
             paystack.NAME: self._make_paystack_accounts,
-            monnify.NAME: self._make_monnify_accounts,
+            monnify_session.NAME: self._make_monnify_accounts,
             remote.NAME: lambda: RemoteAccounts(self.make_remote()),
         }
 
     def feeds(self) -> Mapping[str, Callable[[], FeedRail]]:
-        return {paystack.NAME: self._make_paystack_feeds, monnify.NAME: self._make_monnify_feeds}
+        return {paystack.NAME: self._make_paystack_feeds, monnify_session.NAME: self._make_monnify_feeds}
 
     def disputes(self) -> Mapping[str, Callable[[], DisputeRail]]:
         """Returns the vendors that take the answers of merchants to disputes."""
@@ -131,7 +141,7 @@ class VendorRails:
     def callbacks(self) -> Mapping[str, Callable[[], CallbackSource]]:
         return {
             paystack.NAME: lambda: paystack.make_callbacks(self._paystack_keys()),
-            monnify.NAME: lambda: monnify.make_callbacks(
+            monnify_session.NAME: lambda: monnify.make_callbacks(
                 self._monnify_keys(), is_optional=self.settings.monnify_unsigned == "on"
             ),
             vtpass.NAME: lambda: vtpass.VtpassCallbacks(self.settings.vtpass_callback_secret or ""),
@@ -184,12 +194,14 @@ class VendorRails:
     # --- monnify ---------------------------------------------------------------------------------------------------
 
     def make_monnify(self) -> monnify.MonnifyBank:
-        base_url, monitor = self._base_url(monnify.NAME), self._monitor_of(monnify.NAME)
-        return monnify.MonnifyBank(self._transport, base_url, self._monnify_keys(), monitor)
+        base_url, monitor = self._base_url(monnify_session.NAME), self._monitor_of(monnify_session.NAME)
+        return monnify.MonnifyBank(
+            self._transport, base_url, self._monnify_keys(), monitor, tokens=self._monnify_tokens
+        )
 
-    def _monnify_keys(self) -> monnify.MonnifyKeys:
+    def _monnify_keys(self) -> MonnifyKeys:
         settings = self.settings
-        return monnify.MonnifyKeys(
+        return MonnifyKeys(
             settings.monnify_api_key or "",
             settings.monnify_secret_key or "",
             settings.monnify_wallet_account or "",
@@ -197,21 +209,23 @@ class VendorRails:
         )
 
     def _make_monnify_identity(self) -> MonnifyIdentity:
-        base_url, monitor = self._base_url(monnify.NAME), self._monitor_of(monnify.NAME)
-        return MonnifyIdentity(self._transport, base_url, self._monnify_keys(), monitor)
+        base_url, monitor = self._base_url(monnify_session.NAME), self._monitor_of(monnify_session.NAME)
+        return MonnifyIdentity(self._transport, base_url, self._monnify_keys(), monitor, self._monnify_tokens)
 
     def _make_monnify_collection(self) -> monnify_collection.MonnifyCollection:
-        base_url, domain = self._base_url(monnify.NAME), self.settings.rail_email_domain or ""
-        monitor = self._monitor_of(monnify.NAME)
-        return monnify_collection.MonnifyCollection(self._transport, base_url, self._monnify_keys(), monitor, domain)
+        base_url, domain = self._base_url(monnify_session.NAME), self.settings.rail_email_domain or ""
+        monitor = self._monitor_of(monnify_session.NAME)
+        return monnify_collection.MonnifyCollection(
+            self._transport, base_url, self._monnify_keys(), monitor, domain, self._monnify_tokens
+        )
 
     def _make_monnify_accounts(self) -> MonnifyAccounts:
-        base_url, monitor = self._base_url(monnify.NAME), self._monitor_of(monnify.NAME)
-        return MonnifyAccounts(self._transport, base_url, self._monnify_keys(), monitor)
+        base_url, monitor = self._base_url(monnify_session.NAME), self._monitor_of(monnify_session.NAME)
+        return MonnifyAccounts(self._transport, base_url, self._monnify_keys(), monitor, self._monnify_tokens)
 
     def _make_monnify_feeds(self) -> MonnifyFeeds:
-        base_url, monitor = self._base_url(monnify.NAME), self._monitor_of(monnify.NAME)
-        return MonnifyFeeds(self._transport, base_url, self._monnify_keys(), monitor)
+        base_url, monitor = self._base_url(monnify_session.NAME), self._monitor_of(monnify_session.NAME)
+        return MonnifyFeeds(self._transport, base_url, self._monnify_keys(), monitor, self._monnify_tokens)
 
     # --- others ----------------------------------------------------------------------------------------------------
 

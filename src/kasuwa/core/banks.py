@@ -47,6 +47,20 @@ def bank_names() -> dict[str, str]:
     return {code: bank.name for code, bank in sorted(banks_by_code().items()) if len(code) in (3, 6)}
 
 
+# NIP codes of the institutions with the most accounts, largest first.
+LARGEST_BANKS = (
+    *("000014", "000015", "000004", "000016", "000013", "100004", "090405", "100033", "090267", "000010"),
+    *("000007", "000003", "000018", "000012", "000001", "000017", "000008"),
+)
+
+
+def by_size(bank: Bank) -> tuple[int, str]:
+    """Sorts banks: the largest first, then commercial banks and the others by name."""
+    if bank.nip_code in LARGEST_BANKS:
+        return LARGEST_BANKS.index(bank.nip_code), bank.name
+    return len(LARGEST_BANKS) + (bank.kind != "commercial"), bank.name
+
+
 def bank_of_code(code: str) -> Bank:
     """Returns the bank of an order by its code, also one that was closed since, or that is not known any more."""
     found = banks_by_code().get(code)

@@ -12,6 +12,8 @@ from typing import Any
 
 from aiohttp import web
 
+from kasuwa.twins.facts import DOJAH
+
 SPECIAL = {
     "404": (404, "BVN not found"),
     "424": (424, "Third party API failed"),
@@ -22,6 +24,7 @@ SPECIAL = {
 
 class DojahRules:
     name = "dojah"
+    facts = DOJAH
 
     def __init__(self, app_id: str = "app-1", secret_key: str = "test_sk_1") -> None:
         self.app_id = app_id
@@ -34,6 +37,9 @@ class DojahRules:
             web.get("/api/v1/kyc/bvn", self.compare),
             web.get("/api/v1/balance", self.tell_balance),
         ]
+
+    def refuse_parameter(self, name: str) -> web.Response:
+        return web.json_response({"error": f"{name} is not a parameter of this look-up"}, status=400)
 
     def refuse(self, request: web.Request) -> web.Response | None:
         known = request.headers.get("AppId") == self.app_id

@@ -25,17 +25,19 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from kasuwa.twins.facts import MONNIFY
 from kasuwa.twins.monnify_accounts import MonnifyAccountRules
-from kasuwa.twins.monnify_envelope import good, refused
+from kasuwa.twins.monnify_envelope import good, paged, refused
 from kasuwa.twins.monnify_identity import compare_person
 
 AMOUNT = re.compile(r'"amount":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
+# Name, code and NIP code. Names and codes are the vendor's own.
 BANKS = (
-    ("Access bank", "044"),
-    ("GTBank", "058"),
-    ("Guaranty Trust Bank", "058"),
-    ("First Bank of Nigeria", "011"),
-    ("Opay", "305"),
+    ("Access bank", "044", "000014"),
+    ("GTBank", "058", "000013"),
+    ("First bank", "011", "000016"),
+    ("Opay", "305", "100004"),
+    ("9JAPAY MICROFINANCE BANK", "090629", "090629"),
 )
 STATUSES = {"01": "PENDING", "02": "FAILED", "03": "PENDING_AUTHORIZATION", "05": "ENCHANTED"}
 
@@ -53,6 +55,7 @@ class PaidTransfer(msgspec.Struct):
 
 class MonnifyRules:
     name = "monnify"
+    facts = MONNIFY
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class MonnifyRules:
         self.tokens: set[str] = set()
         self.are_twins_held_apart = True
         self.has_two_factor = False
+        self.tells_nip_codes = True
         self.accounts = MonnifyAccountRules(self.refuse, self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -110,14 +114,19 @@ class MonnifyRules:
         return good({"accessToken": f"token-{self.token_number}", "expiresIn": 3599})
 
     async def list_banks(self, request: web.Request) -> web.Response:
-        return self.refuse(request) or good([{"name": name, "code": code} for name, code in BANKS])
+        ussd = {"ussdTemplate": None, "baseUssdCode": None, "transferUssdTemplate": None}
+        rows = [
+            {"name": name, "code": code, **ussd, **({"nipBankCode": nip} if self.tells_nip_codes else {})}
+            for name, code, nip in BANKS
+        ]
+        return self.refuse(request) or good(rows)
 
     async def validate_account(self, request: web.Request) -> web.Response:
         refusal = self.refuse(request)
         if refusal is not None:
             return refusal
         account = request.query.get("accountNumber", "")
-        if request.query.get("bankCode") not in {code for _, code in BANKS}:
+        if request.query.get("bankCode") not in {code for _, code, _ in BANKS}:
             return refused(400, "99", "Bank not supported")
         if account.endswith("09"):
             return refused(400, "99", "Invalid account number")
@@ -167,9 +176,8 @@ class MonnifyRules:
         return good(self.describe(paid) | {"twoFaEnabled": self.has_two_factor})
 
     async def list_transfers(self, request: web.Request) -> web.Response:
-        size = int(request.query.get("pageSize", 10))
         rows = [self.describe(paid) for paid in reversed(self.transfers.values())]
-        return self.refuse(request) or good({"content": rows[:size], "totalElements": len(rows)})
+        return self.refuse(request) or paged(rows, request.query, self.accounts.page_marker, ("pageNo", "pageSize"))
 
     def describe(self, paid: PaidTransfer) -> dict[str, Any]:
         return {
@@ -180,6 +188,9 @@ class MonnifyRules:
             "transactionDescription": "Beneficiary's bank declined" if paid.status == "FAILED" else "",
             "dateCreated": "2026-01-05T09:00:00.000+0000",
         }
+
+    def refuse_parameter(self, name: str) -> web.Response:
+        return refused(400, "99", f"Unrecognized field {name}")
 
     def refuse(self, request: web.Request) -> web.Response | None:
         if request.headers.get("Authorization") in self.tokens:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from kasuwa.twins.monnify_envelope import good, refused
+from kasuwa.twins.monnify_envelope import PageMarker, good, paged, refused
 from kasuwa.twins.server import deliver
 
 BANKS = {"50515": "Moniepoint Microfinance Bank", "035": "Wema bank", "232": "Sterling bank"}
@@ -59,6 +59,7 @@ class MonnifyAccountRules:
         self.refuse = refuse
         self.sign = sign
         self.contract_code = contract_code
+        self.page_marker: PageMarker = "last"
         # Answers for transactions that are no payments into accounts, if another part of the API has them.
         self.show_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
         self.accounts: dict[str, Account] = {}
@@ -173,7 +174,7 @@ class MonnifyAccountRules:
         if account not in self.accounts:
             return self.refuse(request) or refused(404, "99", "Cannot find reserved account")
         rows = [self.describe_payment(found) for found in reversed(self.payments.values()) if found.account == account]
-        return self.refuse(request) or paged(rows, request.query)
+        return self.refuse(request) or paged(rows, request.query, self.page_marker)
 
     async def list_settled(self, request: web.Request) -> web.Response:
         references = self.settlements.get(request.query.get("reference", ""))
@@ -183,7 +184,7 @@ class MonnifyAccountRules:
             self.describe_payment(payment) | {"settlementAmount": f"{payment.amount - Decimal(10):.2f}"}
             for payment in map(self.payments.__getitem__, references)
         ]
-        return self.refuse(request) or paged(rows, request.query)
+        return self.refuse(request) or paged(rows, request.query, self.page_marker)
 
     # --- forms -------------------------------------------------------------------------------------------------------
 
@@ -215,10 +216,3 @@ class MonnifyAccountRules:
             "product": {"type": payment.product, "reference": payment.account},
             "accountPayments": [{"accountName": payment.sender, "accountNumber": "0065432190", "bankCode": "000014"}],
         }
-
-
-def paged(rows: list[dict[str, Any]], query: Any) -> web.Response:
-    """Returns one page of a list."""
-    page, size = int(query.get("page", 0)), int(query.get("size", 10))
-    shown = rows[page * size : (page + 1) * size]
-    return good({"content": shown, "last": (page + 1) * size >= len(rows), "totalElements": len(rows)})

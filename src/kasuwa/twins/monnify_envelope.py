@@ -1,8 +1,14 @@
-"""The envelope of Monnify's replies."""
+"""The envelope of Monnify's replies, and the pages of its lists."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from aiohttp import web
+
+from kasuwa.twins.facts import ROWS_PER_PAGE
+
+# How a list tells its end: by `last`, by the number of its pages or of its rows, or by a page without rows alone.
+PageMarker = Literal["last", "totalPages", "totalElements", "none"]
 
 
 def good(body: Any) -> web.Response:
@@ -14,3 +20,20 @@ def good(body: Any) -> web.Response:
 def refused(http: int, code: str, words: str) -> web.Response:
     body = {"requestSuccessful": False, "responseMessage": words, "responseCode": code}
     return web.json_response(body, status=http)
+
+
+def paged(
+    rows: list[dict[str, Any]],
+    query: Mapping[str, str],
+    marker: PageMarker = "last",
+    names: tuple[str, str] = ("page", "size"),
+) -> web.Response:
+    """Returns one page of a list. `names` are those of its parameters."""
+    page, size = int(query.get(names[0], "0")), min(int(query.get(names[1], "10")), ROWS_PER_PAGE)
+    markers: dict[str, Any] = {
+        "last": (page + 1) * size >= len(rows),
+        "totalPages": -(-len(rows) // size),
+        "totalElements": len(rows),
+    }
+    shown = {"content": rows[page * size : (page + 1) * size]}
+    return good(shown | ({marker: markers[marker]} if marker != "none" else {}))

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from kasuwa.twins.facts import PAYSTACK, ROWS_PER_PAGE
 from kasuwa.twins.paystack_accounts import PaystackAccountRules
 from kasuwa.twins.paystack_envelope import good, refused
 
@@ -44,11 +45,13 @@ class PaidTransfer(msgspec.Struct):
     recipient: str
     account_number: str
     status: str
+    reason: str  # our narration
     queries: int = 0
 
 
 class PaystackRules:
     name = "paystack"
+    facts = PAYSTACK
 
     def __init__(self, secret_key: str = "sk_test_1") -> None:
         self.secret_key = secret_key
@@ -56,6 +59,7 @@ class PaystackRules:
         self.balance = 10_000_000_00
         self.recipients: dict[str, tuple[str, str]] = {}
         self.transfers: dict[str, PaidTransfer] = {}
+        self.bank_words: str | None = "Beneficiary's bank declined"  # of a failed transfer; the vendor may give none
         self.accounts = PaystackAccountRules(self.domain, self.refuse, self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -79,16 +83,17 @@ class PaystackRules:
         return body, {"x-paystack-signature": hmac.new(self.secret_key.encode(), body, sha512).hexdigest()}
 
     async def list_banks(self, request: web.Request) -> web.Response:
-        """Lists the banks in two pages, as a long list comes."""
+        """Lists the banks in pages, each with the cursor of the next."""
         refusal = self.refuse(request)
-        half = len(BANKS) // 2
-        rows = BANKS[half:] if request.query.get("next") == "second" else BANKS[:half]
+        first = int(request.query.get("next", "from-0").removeprefix("from-"))
+        rows = BANKS[first : first + ROWS_PER_PAGE]
         data = [
             {"name": name, "code": code, "active": True, "is_deleted": None, "supports_transfer": True}
             | ({"nip_sort_code": nip} if nip and request.query.get("include_nip_sort_code") else {})
             for name, code, nip in rows
         ]
-        meta = {"next": None if rows is BANKS[half:] or request.query.get("next") else "second", "perPage": 100}
+        following = first + ROWS_PER_PAGE
+        meta = {"next": f"from-{following}" if following < len(BANKS) else None, "perPage": ROWS_PER_PAGE}
         return refusal or web.json_response({"status": True, "message": "Banks retrieved", "data": data, "meta": meta})
 
     async def resolve(self, request: web.Request) -> web.Response:
@@ -137,7 +142,9 @@ class PaystackRules:
         self.balance -= amount
         account = self.recipients[body["recipient"]][1]
         status = STATUSES.get(account[-2:], "pending")
-        self.transfers[reference] = PaidTransfer(reference, amount, body["recipient"], account, status)
+        self.transfers[reference] = PaidTransfer(
+            reference, amount, body["recipient"], account, status, str(body.get("reason") or "")
+        )
         return good("Transfer has been queued", self.describe(self.transfers[reference]))
 
     async def verify(self, request: web.Request) -> web.Response:
@@ -161,8 +168,13 @@ class PaystackRules:
             "source": "balance",
             "status": paid.status,
             "transfer_code": f"TRF_{paid.reference[-8:]}",
-            "gateway_response": "Beneficiary's bank declined" if paid.status == "failed" else None,
+            "reason": paid.reason,
+            "failures": None,
+            "gateway_response": self.bank_words if paid.status == "failed" else None,
         }
+
+    def refuse_parameter(self, name: str) -> web.Response:
+        return refused(400, f'"{name}" is not allowed', type="validation_error", code="invalid_params")
 
     def refuse(self, request: web.Request) -> web.Response | None:
         if request.headers.get("Authorization") == f"Bearer {self.secret_key}":

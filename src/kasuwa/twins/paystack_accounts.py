@@ -10,13 +10,13 @@ own limit, `Vague` without a reason.
 
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from aiohttp import web
 
 from kasuwa.twins.paystack_disputes import PaystackDisputeRules
-from kasuwa.twins.paystack_envelope import good, refused
+from kasuwa.twins.paystack_envelope import PageMarker, good, paged, refused
 from kasuwa.twins.server import deliver
 
 BANKS = {"wema-bank": "Wema Bank", "titan-paystack": "Paystack-Titan", "test-bank": "Test Bank"}
@@ -82,6 +82,8 @@ class PaystackAccountRules:
         self.sign = sign
         self.holds_assignments = False
         self.keeps_accounts = False  # refuses to close them
+        self.page_size_name: Literal["per_page", "perPage"] = "per_page"  # of the list of transactions
+        self.page_marker: PageMarker = "pageCount"
         # Answers for transactions that are no payments into accounts, if another part of the API has them.
         self.verify_other: Callable[[web.Request], Awaitable[web.Response]] | None = None
         self.customers: dict[str, Customer] = {}  # by email address
@@ -253,11 +255,11 @@ class PaystackAccountRules:
             for payment in reversed(self.payments.values())
             if payment.at >= since and number in (None, payment.number)
         ]
-        return refusal or paged("Transactions retrieved", rows, query)
+        return refusal or paged("Transactions retrieved", rows, query, self.page_size_name, self.page_marker)
 
     async def list_disputes(self, request: web.Request) -> web.Response:
         rows = [self.describe_dispute(dispute) for dispute in reversed(self.disputes.values())]
-        return self.refuse(request) or paged("Disputes retrieved", rows, request.query)
+        return self.refuse(request) or paged("Disputes retrieved", rows, request.query, marker=self.page_marker)
 
     def find_dispute(self, number: str) -> Dispute | None:
         return self.disputes.get(int(number)) if number.isdigit() else None
@@ -269,7 +271,8 @@ class PaystackAccountRules:
         return refusal or good("Dispute retrieved", self.describe_dispute(found))
 
     async def list_settlements(self, request: web.Request) -> web.Response:
-        return self.refuse(request) or paged("Settlements retrieved", self.settlements[::-1], request.query)
+        rows = self.settlements[::-1]
+        return self.refuse(request) or paged("Settlements retrieved", rows, request.query, marker=self.page_marker)
 
     # --- forms -------------------------------------------------------------------------------------------------------
 
@@ -331,12 +334,3 @@ class PaystackAccountRules:
             "dueAt": dispute.due_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "transaction": {"reference": dispute.payment, "amount": dispute.amount, "currency": "NGN"},
         }
-
-
-def paged(words: str, rows: list[dict[str, Any]], query: Any) -> web.Response:
-    """Returns one page of a list."""
-    page, size = int(query.get("page", 1)), min(int(query.get("perPage", 50)), 100)
-    meta = {"total": len(rows), "page": page, "perPage": size, "pageCount": -(-len(rows) // size)}
-    return web.json_response(
-        {"status": True, "message": words, "data": rows[(page - 1) * size : page * size], "meta": meta}
-    )

@@ -22,7 +22,7 @@ import msgspec
 from aiohttp import web
 
 from kasuwa.twins.paystack_accounts import PaystackAccountRules
-from kasuwa.twins.paystack_envelope import good, refused
+from kasuwa.twins.paystack_envelope import good, paged, refused
 
 REFERENCE = re.compile(r"[A-Za-z0-9.=-]{1,100}", re.ASCII)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.ASCII)
@@ -393,11 +393,8 @@ class PaystackCollectionRules:
         if refusal is not None:
             return refusal
         since = datetime.fromisoformat(request.query["from"])
-        size, page = int(request.query.get("perPage", "50")), int(request.query.get("page", "1"))
         rows = [describe_refund(refund) for refund in reversed(self.refunds) if refund.at >= since]
-        shown = rows[(page - 1) * size : page * size]
-        meta = {"total": len(rows), "page": page, "perPage": size}
-        return web.json_response({"status": True, "message": "Refunds retrieved", "data": shown, "meta": meta})
+        return paged("Refunds retrieved", rows, request.query, marker=self.access.accounts.page_marker)
 
     async def show_refund(self, request: web.Request) -> web.Response:
         refusal = self.access.refuse(request)

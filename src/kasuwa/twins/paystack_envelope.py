@@ -1,8 +1,14 @@
-"""The envelope of Paystack's replies."""
+"""The envelope of Paystack's replies, and the pages of its lists."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from aiohttp import web
+
+from kasuwa.twins.facts import ROWS_PER_PAGE
+
+# How a list tells its end: by the number of its pages, by that of its rows, or by a page without rows alone.
+PageMarker = Literal["pageCount", "total", "none"]
 
 
 def good(words: str, data: Any, http: int = 200) -> web.Response:
@@ -11,3 +17,21 @@ def good(words: str, data: Any, http: int = 200) -> web.Response:
 
 def refused(http: int, words: str, **more: str) -> web.Response:
     return web.json_response({"status": False, "message": words, **more}, status=http)
+
+
+def paged(
+    words: str,
+    rows: list[dict[str, Any]],
+    query: Mapping[str, str],
+    size_name: str = "perPage",
+    marker: PageMarker = "pageCount",
+) -> web.Response:
+    """Returns one page of a list. Another name of the page size than `size_name` is not looked at."""
+    page, size = int(query.get("page", "1")), min(int(query.get(size_name, "50")), ROWS_PER_PAGE)
+    meta: dict[str, Any] = {"skipped": (page - 1) * size, "page": page, "perPage": size}
+    if marker != "none":
+        meta["total"] = len(rows)
+    if marker == "pageCount":
+        meta["pageCount"] = -(-len(rows) // size)
+    shown = rows[(page - 1) * size : page * size]
+    return web.json_response({"status": True, "message": words, "data": shown, "meta": meta})

@@ -13,6 +13,8 @@ from typing import Any, Literal, Protocol
 import msgspec
 from aiohttp import ClientSession, web
 
+from kasuwa.twins.facts import VendorFacts
+
 FaultKind = Literal[
     "drop",  # the connection is closed before the request is looked at
     "lose",  # the request is carried out, and the connection is closed without an answer
@@ -64,6 +66,11 @@ class VendorRules(VendorPart, Protocol):
     """The API of one vendor."""
 
     name: str
+    facts: VendorFacts
+
+    def refuse_parameter(self, name: str) -> web.Response:
+        """Returns the vendor's refusal of a parameter that it does not know."""
+        ...
 
 
 class Twin:
@@ -124,6 +131,14 @@ class Twin:
                 return fault.kind
         return None
 
+    def _unknown_parameter(self, request: web.Request) -> str | None:
+        """Returns a parameter of a GET that no source of the vendor has, or None."""
+        resource = request.match_info.route.resource
+        if request.method != "GET" or resource is None:
+            return None
+        known = self.rules.facts.parameters.get(resource.canonical, frozenset())
+        return next((name for name in request.query if name not in known), None)
+
     @web.middleware
     async def _serve(self, request: web.Request, handler: Any) -> web.StreamResponse:
         fault = self._take_fault(request.method, request.path)
@@ -143,7 +158,8 @@ class Twin:
             msgspec.json.decode(content) if request.content_type == "application/json" and content else None,
         )
         self.requests.append(seen)
-        response: web.Response = await handler(request)
+        unknown = self._unknown_parameter(request)
+        response: web.Response = await handler(request) if unknown is None else self.rules.refuse_parameter(unknown)
         match fault:
             case "lose":
                 return cut(request)

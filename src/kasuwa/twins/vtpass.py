@@ -18,6 +18,8 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from kasuwa.twins.facts import VTPASS
+
 LAGOS = timezone(timedelta(hours=1))
 CATEGORIES = {
     "airtime": "Airtime Recharge",
@@ -87,6 +89,7 @@ class SoldBill(msgspec.Struct):
 
 class VtpassRules:
     name = "vtpass"
+    facts = VTPASS
 
     def __init__(
         self,
@@ -274,6 +277,9 @@ class VtpassRules:
         return {}
 
     # --- keys ----------------------------------------------------------------------------------------------------
+
+    def refuse_parameter(self, name: str) -> web.Response:
+        return answer("011", f"INVALID ARGUMENTS: {name}")
 
     def refuse_reading(self, request: web.Request) -> web.Response | None:
         return self.refuse(request, "public-key", self.keys[1])

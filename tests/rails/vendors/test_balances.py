@@ -9,7 +9,8 @@ import pytest
 from kasuwa.rails.ports import FundedRail, UnreadableAnswer
 from kasuwa.rails.vendors.amounts import read_balance, read_major
 from kasuwa.rails.vendors.dojah import DojahIdentity, DojahKeys
-from kasuwa.rails.vendors.monnify import MonnifyBank, MonnifyKeys
+from kasuwa.rails.vendors.monnify import MonnifyBank
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys
 from kasuwa.rails.vendors.paystack import PaystackBank, PaystackKeys
 from kasuwa.rails.vendors.vtpass import VtpassBiller, VtpassKeys
 from kasuwa.twins.dojah import DojahRules

@@ -14,7 +14,8 @@ from kasuwa.core.references import movement_reference, rail_key
 from kasuwa.rails import ports
 from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY, are_names_of_one
 from kasuwa.rails.ports import BENEFICIARY_NAME, BankRail, NoAnswer, TransferOrder, Unavailable
-from kasuwa.rails.vendors.monnify import MonnifyBank, MonnifyKeys
+from kasuwa.rails.vendors.monnify import MonnifyBank
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys
 from kasuwa.rails.vendors.paystack import PaystackBank, PaystackKeys
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.paystack import PaystackRules

@@ -51,8 +51,8 @@ def make_client(
     return client, transport, observed
 
 
-async def call(client: VendorClient, *, moves_money: bool = True, **given: Any) -> Any:
-    return await client.call("POST", "/pay", moves_money=moves_money, headers={"key": "k"}, **given)
+async def call(client: VendorClient, *, moves_money: bool = True, path: str = "/pay", **given: Any) -> Any:
+    return await client.call("POST", path, moves_money=moves_money, headers={"key": "k"}, **given)
 
 
 def outcome_of(reply: HttpReply | Exception, *, moves_money: bool) -> tuple[type[Exception] | int, str]:
@@ -150,6 +150,24 @@ def test_pause_after_failures_in_a_row() -> None:
         asyncio.run(call(client))
     clock.now += 15
     assert [asyncio.run(call(client)).status for _ in range(4)] == [200] * 4
+
+
+def test_lookups_that_succeed_do_not_keep_a_failing_money_call_going() -> None:
+    clock, good = Clock(), HttpReply(200, ENVELOPE)
+    failures = [AnswerLost("reset"), good, AnswerLost("reset"), good, AnswerLost("reset"), good]
+    limits = VendorLimits(failures_until_pause=3, pause_seconds=15)
+    client, transport, _ = make_client(*failures, good, limits=limits, clock=clock)
+    for _ in range(3):
+        with pytest.raises(NoAnswer):
+            asyncio.run(call(client, path="/transfer"))
+        assert asyncio.run(call(client, path="/bank/resolve", moves_money=False)).status == 200
+    assert client.is_paused
+    with pytest.raises(NothingSent):
+        asyncio.run(call(client, path="/transfer"))
+    assert len(transport.sent) == 6
+    assert asyncio.run(call(client, path="/transfer/verify/kz12", moves_money=False)).status == 200, "it can be asked"
+    clock.now += 15
+    assert asyncio.run(call(client, path="/transfer")).status == 200
 
 
 def test_answers_end_a_row_of_failures() -> None:

@@ -13,8 +13,8 @@ from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
 from kasuwa.rails.vendors import paystack
 from kasuwa.rails.vendors.client import VendorClient
-from kasuwa.rails.vendors.monnify import MonnifyKeys
 from kasuwa.rails.vendors.monnify_collection import MonnifyCollection
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys
 from kasuwa.rails.vendors.paystack_collection import PaystackCollection
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.monnify_collection import MonnifyCollectionRules

@@ -13,7 +13,8 @@ from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer, BillOrder, NoAnswer, TransferOrder
 from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.client import RemoteClient
-from kasuwa.rails.vendors.monnify import MonnifyBank, MonnifyKeys
+from kasuwa.rails.vendors.monnify import MonnifyBank
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys
 from kasuwa.rails.vendors.paystack import PaystackBank, PaystackKeys, Recipient
 from kasuwa.rails.vendors.vtpass import VtpassBiller, VtpassKeys
 from kasuwa.twins.monnify import MonnifyRules

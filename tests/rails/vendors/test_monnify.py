@@ -8,22 +8,20 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.core.banks import bank_of_code
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
+from kasuwa.db.clock import DatabaseClock
+from kasuwa.doctor_rails import examine_banks
 from kasuwa.rails import ports
 from kasuwa.rails.callbacks import CallbackRefused
 from kasuwa.rails.ports import LookupDeclined, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
-from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify import (
-    LOG_IN,
-    SEND,
-    MonnifyBank,
-    MonnifyKeys,
-    clean_narration,
-    make_callbacks,
-    read_transfer,
-)
+from kasuwa.rails.vendors.client import VendorMonitor, VendorReply
+from kasuwa.rails.vendors.monnify import SEND, MonnifyBank, clean_narration, make_callbacks, read_transfer
+from kasuwa.rails.vendors.monnify_session import LOG_IN, MonnifyKeys
+from kasuwa.settings import read_settings
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.server import FaultKind, Twin
+from kasuwa.vendor_rails import VendorRails
 from tests.rails.banks import GTBANK, OPAY_CODE, UNION
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
@@ -137,6 +135,64 @@ def test_code_of_one_bank_with_the_name_of_another_is_refused() -> None:
         assert harness.rules.transfers == {}
 
     at_monnify(work)
+
+
+@pytest.mark.parametrize("tells_nip_codes", [True, False])
+@pytest.mark.parametrize(
+    ("nip_code", "code"), [("000013", "058"), ("000016", "011"), ("100004", "305"), ("000014", "044")]
+)
+def test_the_largest_banks_are_paid_whichever_list_the_vendor_gives(
+    tells_nip_codes: bool, nip_code: str, code: str
+) -> None:
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.tells_nip_codes = tells_nip_codes
+        answer = await harness.rail.transfer(order(bank=bank_of_code(nip_code)))
+        assert answer.status == ports.PROCESSING
+        [sent] = [seen.body for seen in harness.twin.requests if seen.path == SEND]
+        assert sent["destinationBankCode"] == code
+        assert bank_of_code(nip_code).name not in await harness.rail.list_unmapped_banks()
+
+    at_monnify(work)
+
+
+@pytest.mark.parametrize("tells_nip_codes", [True, False])
+def test_banks_that_cannot_be_paid_are_listed_with_the_largest_first(tells_nip_codes: bool) -> None:
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.tells_nip_codes = tells_nip_codes
+        missing = await harness.rail.list_unmapped_banks()
+        assert missing[:4] == ["Zenith Bank", "United Bank for Africa", "Moniepoint Microfinance Bank", "PalmPay"]
+        found = str(examine_banks("monnify", missing))
+        assert found.startswith(
+            f"warn   monnify: {len(missing)} banks cannot be paid there, the largest are Zenith Bank"
+        )
+
+    at_monnify(work)
+
+
+def test_the_rails_of_a_process_log_in_once() -> None:
+    async def run() -> None:
+        rules = MonnifyRules()
+        async with twin_of(rules) as (twin, transport):
+            environment = {
+                "KASUWA_MONNIFY_BASE_URL": twin.url,
+                "KASUWA_MONNIFY_API_KEY": "MK_TEST_1",
+                "KASUWA_MONNIFY_SECRET_KEY": "secret-1",
+                "KASUWA_MONNIFY_WALLET_ACCOUNT": "8016472829",
+                "KASUWA_MONNIFY_CONTRACT_CODE": "4934121686",
+                "KASUWA_RAIL_LOOPBACK": "on",
+            }
+            monitor = VendorMonitor(Observed())
+            made = VendorRails(read_settings(environment), transport, DatabaseClock(), lambda name: monitor)
+            bank, accounts = made.make_monnify(), made.accounts()["monnify"]()
+            feeds = made.feeds()["monnify"]()
+            calls = (bank.balance(), accounts.find_receipt("MNFY|1"), feeds.find_settlement("STL-1"), bank.balance())
+            await asyncio.gather(*calls)
+            assert twin.count(LOG_IN) == 1
+            rules.end_token()
+            await asyncio.gather(bank.balance(), accounts.find_receipt("MNFY|1"), feeds.find_settlement("STL-1"))
+            assert twin.count(LOG_IN) == 2
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("fault", FAULTS_OF_ORDERS)

@@ -14,8 +14,8 @@ from kasuwa.rails import ports
 from kasuwa.rails.account_port import AccountOrder
 from kasuwa.rails.ports import NoAnswer, Unavailable
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify import LOG_IN, MonnifyKeys
 from kasuwa.rails.vendors.monnify_accounts import RESERVE, MonnifyAccounts, read_account, read_receipt
+from kasuwa.rails.vendors.monnify_session import LOG_IN, MonnifyKeys
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.monnify_accounts import MonnifyAccountRules
 from kasuwa.twins.server import FaultKind, Twin

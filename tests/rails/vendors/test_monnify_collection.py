@@ -10,7 +10,7 @@ from kasuwa.core.references import rail_key
 from kasuwa.rails import ports
 from kasuwa.rails.callbacks import CallbackRefused
 from kasuwa.rails.ports import CardSecrets, NoAnswer, Unavailable
-from kasuwa.rails.vendors.monnify import MonnifyKeys, make_callbacks
+from kasuwa.rails.vendors.monnify import make_callbacks
 from kasuwa.rails.vendors.monnify_collection import (
     BEGIN,
     CHARGE_TOKEN,
@@ -20,6 +20,7 @@ from kasuwa.rails.vendors.monnify_collection import (
     read_payment,
     read_refund,
 )
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.server import FaultKind
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS

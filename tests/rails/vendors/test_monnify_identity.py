@@ -17,8 +17,8 @@ from kasuwa.rails.identity_port import (
 )
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Unavailable, UnreadableAnswer
 from kasuwa.rails.vendors.dojah import DojahKeys, DojahMatching
-from kasuwa.rails.vendors.monnify import MonnifyKeys
 from kasuwa.rails.vendors.monnify_identity import MonnifyIdentity
+from kasuwa.rails.vendors.monnify_session import MonnifyKeys
 from kasuwa.twins.dojah import DojahRules
 from kasuwa.twins.monnify import MonnifyRules
 from kasuwa.twins.server import FaultKind, Twin

@@ -83,7 +83,7 @@ def test_recipient_and_banks_are_looked_up_once() -> None:
         for number in range(3):
             await harness.rail.transfer(order(key=rail_key(number + 1, REFERENCE)))
         assert [harness.twin.count(path) for path in ("/bank", "/bank/resolve", "/transferrecipient", "/transfer")] == [
-            2,
+            3,
             1,
             1,
             3,
@@ -271,6 +271,20 @@ def test_names() -> None:
     at_paystack(work)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(None, "The bank could not pay"), ("", "The bank could not pay"), ("Account is dormant", "Account is dormant")],
+)
+def test_the_reason_of_a_failed_transfer_is_the_banks_and_never_our_narration(words: Any, message: str) -> None:
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.bank_words = words
+        await harness.rail.transfer(order("0123456702"))
+        found = await harness.rail.query(order("0123456702"))
+        assert (found.status, found.message) == (ports.FAILED, message)
+
+    at_paystack(work)
+
+
 def test_banks_are_mapped_by_what_identifies_them() -> None:
     listed = [
         VendorBank("Anything", "058", "000013"),
@@ -286,7 +300,6 @@ def test_banks_are_mapped_by_what_identifies_them() -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        None,
         {},
         {"name": "X", "code": 44},
         {"name": "X", "code": "044", "active": False},

@@ -1,7 +1,8 @@
 """Finds the code by which a vendor knows a bank.
 
-A wrong code sends money to a stranger, so a bank is mapped only by what identifies it: the NIP code that the vendor
-gives, a table of exceptions, or an equal CBN code together with an agreeing name. Transfers to other banks are refused
+A wrong code sends money to a stranger, so a bank is mapped only by what identifies it, in this order: the NIP code that
+the vendor gives, a table of exceptions, a name by which vendors are known to list the bank, or an equal CBN code
+together with an agreeing name. What fits several banks of a vendor fits none. Transfers to other banks are refused
 before anything is sent.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import msgspec
 
-from kasuwa.core.banks import Bank, banks_by_code, normalize_bank_name
+from kasuwa.core.banks import Bank, banks_by_code, by_size, normalize_bank_name
 from kasuwa.rails.ports import FAILED, Answer, LookupDeclined, NoAnswer, Unavailable
 
 LIST_SECONDS = 86_400
@@ -19,6 +20,34 @@ UNSERVED_BANK = Answer(FAILED, "16", "The bank cannot be reached by this rail", 
 
 # Words that vendors add to or leave out of names.
 FILLERS = ("microfinance", "mfb", "merchant", "mortgage")
+
+# Names under which vendors list banks that are called otherwise here, by NIP code.
+KNOWN_NAMES: Mapping[str, tuple[str, ...]] = {
+    "000003": ("FCMB", "First City Monument Bank (FCMB)"),
+    "000004": ("UBA", "United Bank For Africa (UBA)"),
+    "000009": ("Citibank", "Citi Bank"),
+    "000010": ("Ecobank", "Ecobank Plc"),
+    "000012": ("Stanbic IBTC", "Stanbic"),
+    "000013": ("GTBank", "GTB", "GTBank Plc", "Guaranty Trust", "Guaranty Trust Bank (GTB)"),
+    "000016": ("First Bank", "FirstBank", "FBN", "First Bank PLC"),
+    "000018": ("Union Bank", "Union Bank PLC"),
+    "000021": ("Standard Chartered", "Standard Chartered Bank"),
+    "000031": ("Premium Trust Bank",),
+    "000037": ("Alternative Bank", "Sterling Alternative Finance"),
+    "090110": ("VFD", "VBank"),
+    "090267": ("Kuda", "Kuda Bank", "Kuda MFB"),
+    "090405": ("Moniepoint", "Moniepoint MFB"),
+    "090551": ("FairMoney",),
+    "100004": (
+        *("Opay", "OPay Digital Services Limited", "OPay Digital Services Limited (OPay)", "Paycom"),
+        *("Paycom (Opay)", "Opay (Paycom)", "OPay/Paycom"),
+    ),
+    "100026": ("Carbon", "One Finance"),
+    "100033": ("PalmPay", "Palmpay Limited"),
+    "120001": ("9PSB", "9mobile 9Payment Service Bank"),
+    "120003": ("MoMo PSB", "MTN Momo PSB"),
+    "120004": ("SmartCash PSB", "Airtel Smartcash PSB"),
+}
 
 
 class VendorBank(msgspec.Struct, frozen=True):
@@ -80,7 +109,9 @@ class BankList:
 
 
 def list_missing(codes: Mapping[Bank, str]) -> list[str]:
-    return sorted(bank.name for bank in dict.fromkeys(banks_by_code().values()) if bank not in codes)
+    """Returns the names of our banks that have no code, the largest first."""
+    missing = (bank for bank in dict.fromkeys(banks_by_code().values()) if bank not in codes)
+    return [bank.name for bank in sorted(missing, key=by_size)]
 
 
 def map_banks(listed: Iterable[VendorBank], exceptions: Mapping[str, str]) -> dict[Bank, str]:
@@ -89,19 +120,35 @@ def map_banks(listed: Iterable[VendorBank], exceptions: Mapping[str, str]) -> di
     `exceptions` holds vendor codes by NIP code.
     """
     listed = list(listed)
-    by_nip = {bank.nip_code: bank.code for bank in listed if bank.nip_code}
-    by_code = {bank.code: bank for bank in listed}
-    found = {}
-    for bank in dict.fromkeys(banks_by_code().values()):
-        same_code = by_code.get(bank.cbn_code or "")
-        code = by_nip.get(bank.nip_code or "")
-        if code is None and exceptions.get(bank.nip_code or "") in by_code:
-            code = exceptions[bank.nip_code or ""]
-        if code is None and same_code is not None and do_names_agree(bank, same_code.name):
-            code = same_code.code
-        if code:
-            found[bank] = code
-    return found
+    found = {bank: find_code(bank, listed, exceptions) for bank in dict.fromkeys(banks_by_code().values())}
+    return {bank: code for bank, code in found.items() if code is not None}
+
+
+def find_code(bank: Bank, listed: list[VendorBank], exceptions: Mapping[str, str]) -> str | None:
+    """Returns the vendor's code of a bank, or None if it cannot be identified."""
+    nip_code = bank.nip_code or ""
+    by_nip = [other for other in listed if nip_code and other.nip_code == nip_code]
+    if by_nip:
+        return only_code(by_nip) or only_code(other for other in by_nip if do_names_agree(bank, other.name))
+    # A NIP code that the vendor gives is another bank's.
+    others = [other for other in listed if not other.nip_code or not nip_code]
+    known = {exact_name(name) for name in KNOWN_NAMES.get(nip_code, ())}
+    return (
+        only_code(other for other in others if other.code == exceptions.get(nip_code))
+        or only_code(other for other in others if exact_name(other.name) in known)
+        or only_code(other for other in others if other.code == bank.cbn_code and do_names_agree(bank, other.name))
+    )
+
+
+def only_code(banks: Iterable[VendorBank]) -> str | None:
+    """Returns the code that banks of a vendor have in common, or None."""
+    codes = {bank.code for bank in banks}
+    return codes.pop() if len(codes) == 1 else None
+
+
+def exact_name(name: str) -> str:
+    """Returns a name without case and punctuation."""
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in name.casefold()).split())
 
 
 def do_names_agree(bank: Bank, name: str) -> bool:

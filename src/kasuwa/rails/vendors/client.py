@@ -53,7 +53,7 @@ class VendorLimits(msgspec.Struct, frozen=True):
     in_flight: int = 8
     lookups_per_second: int = 5
     queue_seconds: float = 2.0  # how long a call waits for its turn
-    failures_until_pause: int = 5  # failures in a row after which the vendor is left alone
+    failures_until_pause: int = 5  # failures of one operation in a row, after which it is paused
     pause_seconds: float = 15.0
 
 
@@ -80,8 +80,10 @@ class CallObserver(Protocol):
 class VendorClient:
     """The client of one vendor: `moves_money` decides how an unclear outcome is judged.
 
-    It limits calls in flight and look-ups per second, holds all calls for as long as a Retry-After says, and pauses
-    after several failures in a row: a call then raises Unavailable, and nothing was sent.
+    It limits calls in flight and look-ups per second, and holds all calls for as long as a Retry-After says. After
+    several failures in a row of one operation, such as `POST /transfer`, it pauses that operation: look-ups that
+    succeed say nothing of the call that moves money. A call that is held or paused raises Unavailable, and nothing was
+    sent.
     """
 
     def __init__(
@@ -102,8 +104,8 @@ class VendorClient:
         self._limits = limits
         self._clock = clock
         self._held_until = 0.0
-        self._paused_until = 0.0
-        self._failures = 0
+        self._paused_until: dict[str, float] = {}  # by operation
+        self._failures: dict[str, int] = {}  # in a row, by operation
         self._calls_in_flight = 0
         self.errors: deque[VendorError] = deque(maxlen=KEPT_ERRORS)
         self.clock_skew: float | None = None
@@ -120,13 +122,13 @@ class VendorClient:
 
     @property
     def held_seconds(self) -> float:
-        """Seconds for which calls are still held: by a Retry-After of the vendor, or by our pause after failures."""
-        return max(0.0, max(self._held_until, self._paused_until) - self._clock())
+        """Seconds for which calls are still held: by a Retry-After of the vendor, or by our pause of an operation."""
+        return max(0.0, max((self._held_until, *self._paused_until.values())) - self._clock())
 
     @property
     def is_paused(self) -> bool:
-        """Whether calls are held because several failed in a row: the circuit breaker is open."""
-        return self._paused_until > self._clock()
+        """Whether an operation is paused because it failed several times in a row: its circuit breaker is open."""
+        return any(until > self._clock() for until in self._paused_until.values())
 
     async def call(
         self,
@@ -147,7 +149,8 @@ class VendorClient:
         sent = {**headers, "Accept": "application/json", "Accept-Encoding": "identity"}
         if body is not None:
             sent["Content-Type"] = "application/json"
-        async with self._turn(is_throttled and not moves_money, moves_money):
+        operation = describe_call(method, path)
+        async with self._turn(operation, is_throttled and not moves_money, moves_money):
             began = self._clock()
             outcome = "lost"
             self._calls_in_flight += 1
@@ -155,27 +158,27 @@ class VendorClient:
                 reply = await self._transport.send(method, url, content, sent)
                 self._compare_clock(reply.date)
                 outcome = f"{reply.status // 100}xx"
-                found = self._judge(reply, moves_money)
+                found = self._judge(operation, reply, moves_money)
             except NotSent as error:
                 outcome = "not sent"
-                self._fail()
+                self._fail(operation)
                 raise (NothingSent if moves_money else Unavailable)(str(error)) from None
             except AnswerLost as error:
-                self._fail()
+                self._fail(operation)
                 raise NoAnswer(str(error)) from None
             finally:
                 self._calls_in_flight -= 1
                 self._observe(self.name, outcome, self._clock() - began)
                 if outcome not in ANSWERED:
-                    self.errors.append(VendorError(time.time(), describe_call(method, path), outcome))
+                    self.errors.append(VendorError(time.time(), operation, outcome))
                     log.warning(
                         "a rail did not answer a call", rail=self.name, call=f"{method} {path}", outcome=outcome
                     )
         return found
 
-    def _turn(self, is_throttled: bool, moves_money: bool) -> "Turn":
+    def _turn(self, operation: str, is_throttled: bool, moves_money: bool) -> "Turn":
         kind = NothingSent if moves_money else Unavailable
-        remaining = self.held_seconds
+        remaining = max(self._held_until, self._paused_until.get(operation, 0.0)) - self._clock()
         if remaining > 0:
             raise kind(f"{self.name} is left alone for a while", retry_after=remaining)
         return Turn(self._slots, self._lookup_delay() if is_throttled else 0, self._limits.queue_seconds, kind)
@@ -195,25 +198,25 @@ class VendorClient:
         self._lookups.append(at)
         return at - now
 
-    def _judge(self, reply: HttpReply, moves_money: bool) -> VendorReply:
+    def _judge(self, operation: str, reply: HttpReply, moves_money: bool) -> VendorReply:
         if reply.status == TOO_MANY or reply.status == 503:
             self._held_until = max(self._held_until, self._clock() + reply.retry_after)
         if reply.status == TOO_MANY:
             raise Unavailable("too many requests", retry_after=reply.retry_after)
         if reply.status >= SERVER_ERROR:
-            self._fail()
+            self._fail(operation)
             if moves_money:
                 raise NoAnswer(f"HTTP {reply.status}")
             raise Unavailable(f"HTTP {reply.status}", retry_after=reply.retry_after)
         body = self._read(reply)
         if body is None:
-            self._fail()
+            self._fail(operation)
             if moves_money:
                 raise NoAnswer(f"HTTP {reply.status}, and not the documented form")
             if 200 <= reply.status <= 299:
                 raise UnreadableAnswer("not the documented form")
             raise Unavailable(f"HTTP {reply.status}, and not the documented form")
-        self._failures = 0
+        self._failures.pop(operation, None)
         if reply.status in REFUSED_CREDENTIALS:
             raise RefusedCredentials(
                 f"HTTP {reply.status}",
@@ -229,12 +232,13 @@ class VendorClient:
             return None
         return body if isinstance(body, dict) and self._is_envelope(body) else None
 
-    def _fail(self) -> None:
-        self._failures += 1
-        if self._failures >= self._limits.failures_until_pause:
+    def _fail(self, operation: str) -> None:
+        failures = self._failures.get(operation, 0) + 1
+        if failures >= self._limits.failures_until_pause:
             # One call goes through after the pause. If it fails too, the next pause begins.
-            self._failures = self._limits.failures_until_pause - 1
-            self._paused_until = max(self._paused_until, self._clock() + self._limits.pause_seconds)
+            failures = self._limits.failures_until_pause - 1
+            self._paused_until[operation] = self._clock() + self._limits.pause_seconds
+        self._failures[operation] = failures
 
 
 class VendorError(msgspec.Struct, frozen=True):

@@ -1,20 +1,17 @@
 """Monnify: transfers to bank accounts, names on accounts.
 
-Calls carry a token that expires after an hour or less; a call that the vendor refuses with 401 was not looked at, so it
-is made again once with a new token. The vendor knows a transfer by our reference. Its catch-all code says nothing of
-the outcome: what got it is looked up, and stays open where nothing is found yet.
+The vendor knows a transfer by our reference. Its catch-all code says nothing of the outcome: what got it is looked up,
+and stays open where nothing is found yet.
 """
 
-import asyncio
-import contextlib
 import time
-from base64 import b64encode
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 import msgspec
 
+from kasuwa.core.banks import NIP_DIGITS
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
 from kasuwa.core.references import parse_payment_reference, parse_wire_reference, wire_reference
 from kasuwa.rails import ports
@@ -26,7 +23,6 @@ from kasuwa.rails.ports import (
     NameAnswer,
     NameEnquiry,
     NoAnswer,
-    NothingSent,
     TransferOrder,
     Unavailable,
     UnreadableAnswer,
@@ -35,15 +31,21 @@ from kasuwa.rails.ports import (
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.amounts import read_balance
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
-from kasuwa.rails.vendors.client import CallObserver, RefusedCredentials, VendorClient, VendorReply
+from kasuwa.rails.vendors.client import CallObserver, VendorReply
+from kasuwa.rails.vendors.monnify_session import (
+    LONGEST_MESSAGE,
+    MonnifyKeys,
+    MonnifySession,
+    MonnifyTokens,
+    body_of,
+    words_of,
+)
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
-NAME = "monnify"
 CURRENCY = "NGN"
 LIVE_URL = "https://api.monnify.com"
 TEST_URL = "https://sandbox.monnify.com"
 
-LOG_IN = "/api/v1/auth/login"
 SEND = "/api/v2/disbursements/single"
 SUMMARY = "/api/v2/disbursements/single/summary"
 TRANSFERS = "/api/v2/disbursements/single/transactions"
@@ -51,11 +53,7 @@ BALANCE = "/api/v2/disbursements/wallet-balance"
 VALIDATE_ACCOUNT = "/api/v1/disbursements/account/validate"
 BANKS = "/api/v1/banks"
 
-LONGEST_MESSAGE = 200
 LONGEST_NARRATION = 100
-# A token is renewed when this part of its life is over, or a minute before its end.
-TOKEN_LIFE_PART = 0.9
-TOKEN_MARGIN_SECONDS = 60
 TWINS_APART_SECONDS = 120
 
 # Codes of NIP, as merchants know them.
@@ -81,100 +79,6 @@ BALANCE_SHORT = "our wallet with monnify does not cover a transfer: fund it"
 NARRATION_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -./,")
 
 
-class MonnifyKeys(msgspec.Struct, frozen=True):
-    """The keys of a contract, and the wallet that pays transfers."""
-
-    api_key: str
-    secret_key: str
-    wallet_account: str
-    contract_code: str = ""  # of the contract under which money is collected
-
-    def __repr__(self) -> str:
-        return "MonnifyKeys(…)"
-
-
-def is_envelope(body: dict[str, Any]) -> bool:
-    return isinstance(body.get("requestSuccessful"), bool) and "responseMessage" in body
-
-
-class MonnifySession:
-    """Calls of the vendor with a token, which it renews. The rails of the vendor extend it."""
-
-    def __init__(
-        self,
-        transport: HttpTransport,
-        base_url: str,
-        keys: MonnifyKeys,
-        observe: CallObserver,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._client = VendorClient(NAME, base_url, transport, is_envelope, observe)
-        self._keys = keys
-        self._clock = clock
-        self._token = ""
-        self._token_until = float("-inf")
-        self._logging_in = asyncio.Lock()
-
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        *,
-        moves_money: bool = False,
-        query: dict[str, str] | None = None,
-        body: dict[str, Any] | None = None,
-        is_throttled: bool = False,
-    ) -> VendorReply:
-        for is_last in (False, True):
-            with before_sending() if moves_money and not is_last else contextlib.nullcontext():
-                token = await self._find_token()
-            try:
-                return await self._client.call(
-                    method,
-                    path,
-                    moves_money=moves_money,
-                    headers={"Authorization": f"Bearer {token}"},
-                    query=query,
-                    body=body,
-                    is_throttled=is_throttled,
-                )
-            except NothingSent as error:
-                if is_last:  # the first call was sent, and refused
-                    raise Unavailable(str(error), retry_after=error.retry_after) from None
-                raise
-            except RefusedCredentials:
-                if is_last:
-                    raise
-                if token == self._token:
-                    self._token_until = float("-inf")
-        raise AssertionError("the second call returns or raises")
-
-    async def _find_token(self) -> str:
-        """Returns the token of this process. One call at a time renews it. Whatever goes wrong, no order was sent."""
-        async with self._logging_in:
-            if self._clock() < self._token_until:
-                return self._token
-            basic = b64encode(f"{self._keys.api_key}:{self._keys.secret_key}".encode()).decode()
-            try:
-                reply = await self._client.call(
-                    "POST",
-                    LOG_IN,
-                    moves_money=False,
-                    headers={"Authorization": f"Basic {basic}"},
-                    body={},
-                    is_throttled=False,
-                )
-            except NoAnswer as error:
-                raise Unavailable(str(error)) from None
-            found = body_of(reply)
-            token, seconds = found.get("accessToken"), found.get("expiresIn")
-            if not isinstance(token, str) or not isinstance(seconds, int):
-                raise Unavailable(words_of(reply), notice="monnify gives us no token: check the keys")
-            self._token = token
-            self._token_until = self._clock() + min(seconds * TOKEN_LIFE_PART, seconds - TOKEN_MARGIN_SECONDS)
-            return token
-
-
 class MonnifyBank(MonnifySession):
     """The bank rail."""
 
@@ -185,8 +89,9 @@ class MonnifyBank(MonnifySession):
         keys: MonnifyKeys,
         observe: CallObserver,
         clock: Callable[[], float] = time.monotonic,
+        tokens: MonnifyTokens | None = None,
     ) -> None:
-        super().__init__(transport, base_url, keys, observe, clock)
+        super().__init__(transport, base_url, keys, observe, tokens or MonnifyTokens(clock))
         self._banks = BankList(self._read_banks, {}, clock)
 
     # --- banks and names -----------------------------------------------------------------------------------------
@@ -222,11 +127,7 @@ class MonnifyBank(MonnifySession):
         rows = reply.body.get("responseBody")
         if not reply.body["requestSuccessful"] or not isinstance(rows, list):
             raise UnreadableAnswer("the list of banks has another form than documented")
-        return [
-            VendorBank(row["name"], row["code"])
-            for row in rows
-            if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("code"), str)
-        ]
+        return [bank for row in rows if isinstance(row, dict) and (bank := read_bank(row)) is not None]
 
     async def balance(self) -> dict[str, int]:
         reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
@@ -299,13 +200,12 @@ class MonnifyBank(MonnifySession):
         return await self.query(order)
 
 
-def body_of(reply: VendorReply) -> dict[str, Any]:
-    body = reply.body.get("responseBody")
-    return body if isinstance(body, dict) else {}
-
-
-def words_of(reply: VendorReply) -> str:
-    return str(reply.body.get("responseMessage") or "")[:LONGEST_MESSAGE]
+def read_bank(row: dict[str, Any]) -> VendorBank | None:
+    """Returns a bank of the vendor's list, which has the NIP code in one of its two forms alone."""
+    name, code, nip = row.get("name"), row.get("code"), row.get("nipBankCode")
+    if not isinstance(name, str) or not isinstance(code, str):
+        return None
+    return VendorBank(name, code, nip if isinstance(nip, str) and len(nip) == NIP_DIGITS else "")
 
 
 def clean_narration(text: str) -> str:

@@ -15,7 +15,8 @@ from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, B
 from kasuwa.rails.ports import Answer, Unavailable, UnreadableAnswer
 from kasuwa.rails.vendors.amounts import read_major
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify import CURRENCY, NAME, MonnifySession, body_of, words_of
+from kasuwa.rails.vendors.monnify import CURRENCY
+from kasuwa.rails.vendors.monnify_session import NAME, MonnifySession, UnknownList, body_of, is_unknown, words_of
 
 RESERVE = "/api/v2/bank-transfer/reserved-accounts"
 RELEASE = "/api/v1/bank-transfer/reserved-accounts/reference/"
@@ -26,9 +27,6 @@ DONE, REFUSED, NOT_OPEN = "00", "05", "09"
 USED_REFERENCE = "R42"
 CATCH_ALL = "99"
 RESERVED_ACCOUNT = "RESERVED_ACCOUNT"
-RECEIPTS_PER_PAGE = 100
-MOST_PAGES = 100
-UNKNOWN_REFERENCE = ("not found", "does not exist", "could not find", "cannot find", "no reserved account")
 # Refusals that are about our contract with the vendor, by a word of theirs.
 OUR_CONTRACT = ("contract", "not enabled", "not permitted", "not allowed", "merchant is")
 
@@ -105,23 +103,12 @@ class MonnifyAccounts(MonnifySession):
         raise Unavailable(words_of(reply))
 
     async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]:
-        references: list[str] = []
-        for page in range(MOST_PAGES):
-            query = {"accountReference": wire_reference(order.key), "page": str(page), "size": str(RECEIPTS_PER_PAGE)}
-            reply = await self._call("GET", RECEIPTS, query=query, is_throttled=True)
-            rows = body_of(reply).get("content")
-            if not reply.body["requestSuccessful"] or not isinstance(rows, list):
-                raise UnreadableAnswer("the payments of an account have another form than documented")
-            found = [row.get("transactionReference") for row in rows if isinstance(row, dict)]
-            references += [reference for reference in found if isinstance(reference, str)]
-            if len(rows) < RECEIPTS_PER_PAGE:
-                break
-        return references
-
-
-def is_unknown(reply: VendorReply) -> bool:
-    words = words_of(reply).lower()
-    return reply.status in (400, 404, 422) and any(text in words for text in UNKNOWN_REFERENCE)
+        query = {"accountReference": wire_reference(order.key)}
+        try:
+            found = [row.get("transactionReference") async for row in self._list(RECEIPTS, query)]
+        except UnknownList:
+            raise UnreadableAnswer("the payments of an account are not listed: the vendor does not know it") from None
+        return [reference for reference in found if isinstance(reference, str)]
 
 
 def read_account(reply: VendorReply, order: AccountOrder) -> Answer:

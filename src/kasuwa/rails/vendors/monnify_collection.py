@@ -28,14 +28,13 @@ from kasuwa.rails.ports import (
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorReply
 from kasuwa.rails.vendors.declines import decline_code
-from kasuwa.rails.vendors.monnify import (
-    DONE,
-    IN_PROGRESS,
+from kasuwa.rails.vendors.monnify import DONE, IN_PROGRESS, REFUSED
+from kasuwa.rails.vendors.monnify_session import (
     LONGEST_MESSAGE,
     NAME,
-    REFUSED,
     MonnifyKeys,
     MonnifySession,
+    MonnifyTokens,
     body_of,
     words_of,
 )
@@ -103,9 +102,15 @@ class MonnifyCollection(MonnifySession):
     """The collection rail. `email_domain` makes the address of a payer who gave none."""
 
     def __init__(
-        self, transport: HttpTransport, base_url: str, keys: MonnifyKeys, observe: CallObserver, email_domain: str
+        self,
+        transport: HttpTransport,
+        base_url: str,
+        keys: MonnifyKeys,
+        observe: CallObserver,
+        email_domain: str,
+        tokens: MonnifyTokens | None = None,
     ) -> None:
-        super().__init__(transport, base_url, keys, observe)
+        super().__init__(transport, base_url, keys, observe, tokens)
         self._email_domain = email_domain
 
     # --- a payment begins ----------------------------------------------------------------------------------------

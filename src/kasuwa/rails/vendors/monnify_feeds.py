@@ -9,14 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from kasuwa.core.rail_feeds import Dispute, Settlement
-from kasuwa.rails.ports import Unavailable, UnreadableAnswer
+from kasuwa.rails.ports import UnreadableAnswer
 from kasuwa.rails.vendors.amounts import read_major
-from kasuwa.rails.vendors.monnify import CURRENCY, MonnifySession, body_of, words_of
-from kasuwa.rails.vendors.monnify_accounts import is_unknown
+from kasuwa.rails.vendors.monnify import CURRENCY
+from kasuwa.rails.vendors.monnify_session import MonnifySession, UnknownList
 
 BY_SETTLEMENT = "/api/v1/transactions/find-by-settlement-reference"
-PER_PAGE = 100
-MOST_PAGES = 100
 
 
 class MonnifyFeeds(MonnifySession):
@@ -31,20 +29,10 @@ class MonnifyFeeds(MonnifySession):
 
     async def find_settlement(self, settlement_id: str) -> Settlement | None:
         """Returns the sum of the payments that a settlement consists of."""
-        rows: list[Any] = []
-        for page in range(MOST_PAGES):
-            query = {"reference": settlement_id, "page": str(page), "size": str(PER_PAGE)}
-            reply = await self._call("GET", BY_SETTLEMENT, query=query, is_throttled=True)
-            if not reply.body["requestSuccessful"]:
-                if is_unknown(reply):
-                    return None
-                raise Unavailable(words_of(reply))
-            content = body_of(reply).get("content")
-            if not isinstance(content, list):
-                raise UnreadableAnswer("a settlement has another form than documented")
-            rows += content
-            if len(content) < PER_PAGE:
-                break
+        try:
+            rows = [row async for row in self._list(BY_SETTLEMENT, {"reference": settlement_id})]
+        except UnknownList:
+            return None
         return sum_settlement(settlement_id, rows) if rows else None
 
 

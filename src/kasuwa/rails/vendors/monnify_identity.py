@@ -21,7 +21,7 @@ from kasuwa.rails.identity_port import (
 )
 from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify import NAME, MonnifySession, body_of, words_of
+from kasuwa.rails.vendors.monnify_session import NAME, MonnifySession, body_of, words_of
 
 MATCH_DETAILS = "/api/v1/vas/bvn-details-match"
 

@@ -7,6 +7,7 @@ refusal is looked up, because it looks exactly like any other.
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -31,12 +32,12 @@ from kasuwa.rails.ports import (
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK, BankList, VendorBank
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
+from kasuwa.rails.vendors.paystack_lists import list_rows
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
 NAME = "paystack"
 LIVE_URL = TEST_URL = "https://api.paystack.co"
 
-BANKS_PER_PAGE = 100
 MAX_RECIPIENTS = 10_000
 LONGEST_MESSAGE = 200
 LONGEST_REASON = 100
@@ -143,20 +144,9 @@ class PaystackBank:
         raise LookupDeclined(words)
 
     async def _read_banks(self) -> list[VendorBank]:
-        banks: list[VendorBank] = []
-        query = {"country": "nigeria", "use_cursor": "true", "perPage": str(BANKS_PER_PAGE)}
-        query["include_nip_sort_code"] = "true"
-        while True:
-            reply = await self._look_up("/bank", query, is_throttled=False)
-            rows = reply.body.get("data")
-            if reply.status != 200 or not isinstance(rows, list):
-                raise UnreadableAnswer("the list of banks has another form than documented")
-            banks += [bank for row in rows if (bank := read_bank(row)) is not None]
-            meta = reply.body.get("meta")
-            following = meta.get("next") if isinstance(meta, dict) else None
-            if not isinstance(following, str) or not following or len(banks) > 5_000:
-                return banks
-            query["next"] = following
+        query = {"country": "nigeria", "use_cursor": "true", "include_nip_sort_code": "true"}
+        look_up = partial(self._look_up, is_throttled=False)
+        return [bank async for row in list_rows(look_up, "/bank", query) if (bank := read_bank(row)) is not None]
 
     async def balance(self) -> dict[str, int]:
         reply = await self._look_up("/balance", {}, is_throttled=True)
@@ -271,8 +261,8 @@ class PaystackBank:
         return found
 
 
-def read_bank(row: Any) -> VendorBank | None:
-    if not isinstance(row, dict) or row.get("is_deleted") or row.get("active") is False:
+def read_bank(row: dict[str, Any]) -> VendorBank | None:
+    if row.get("is_deleted") or row.get("active") is False:
         return None
     if row.get("supports_transfer") is False:
         return None
@@ -317,9 +307,15 @@ def read_transfer(reply: VendorReply, order: TransferOrder, domain: str) -> Answ
     if meaning == ports.SUCCESSFUL:
         return Answer(meaning, DONE, "Approved")
     if meaning == ports.FAILED:
-        words = data.get("gateway_response") or data.get("reason") or "The bank could not pay"
-        return Answer(meaning, REFUSED, str(words)[:LONGEST_MESSAGE], notice=NOTICES.get(str(status), ""))
+        words = find_failure(data) or "The bank could not pay"
+        return Answer(meaning, REFUSED, words[:LONGEST_MESSAGE], notice=NOTICES.get(str(status), ""))
     return Answer(meaning, IN_PROGRESS, MESSAGES[meaning], notice=NOTICES.get(str(status), ""))
+
+
+def find_failure(data: dict[str, Any]) -> str:
+    """Returns the bank's reason of a failed transfer, or "". The field `reason` is our own narration."""
+    words = (data.get(name) for name in ("gateway_response", "failures"))
+    return next((text.strip() for text in words if isinstance(text, str) and text.strip()), "")
 
 
 # --- call-backs ------------------------------------------------------------------------------------------------

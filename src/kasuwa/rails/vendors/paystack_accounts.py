@@ -7,6 +7,7 @@ because nothing says that opening twice returns the same one.
 """
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -15,16 +16,15 @@ import msgspec
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_NAME, AccountOrder, Receipt
-from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, UnreadableAnswer, before_sending
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, before_sending
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelope, words_of
+from kasuwa.rails.vendors.paystack_lists import list_rows
 
 DONE, REFUSED, IN_PROGRESS = "00", "05", "09"
 CHANNEL = "dedicated_nuban"
 CURRENCY = "NGN"
-RECEIPTS_PER_PAGE = 100
-MOST_PAGES = 100
 RAIL_ID = "rail_id"
 
 STATUSES = {
@@ -162,22 +162,13 @@ class PaystackAccounts:
         raise Unavailable(words_of(reply))
 
     async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]:
-        references: list[str] = []
         query = {
             "virtual_account_number": order.facts[ACCOUNT_NUMBER],
             "from": since.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
-            "perPage": str(RECEIPTS_PER_PAGE),
         }
-        for page in range(1, MOST_PAGES + 1):
-            reply = await self._look_up("/transaction", {**query, "page": str(page)}, is_throttled=True)
-            rows = reply.body.get("data")
-            if reply.status >= 300 or not isinstance(rows, list):
-                raise UnreadableAnswer("the payments of an account have another form than documented")
-            found = [row.get("reference") for row in rows if isinstance(row, dict)]
-            references += [reference for reference in found if isinstance(reference, str)]
-            if len(rows) < RECEIPTS_PER_PAGE:
-                break
-        return references
+        look_up = partial(self._look_up, is_throttled=True)
+        found = [row.get("reference") async for row in list_rows(look_up, "/transaction", query)]
+        return [reference for reference in found if isinstance(reference, str)]
 
     async def _look_up(
         self, path: str, query: dict[str, str] | None = None, *, is_throttled: bool = False

@@ -1,6 +1,6 @@
 """Paystack: disputes of payments, and settlements. There is no call-back of a settlement: they are listed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -10,9 +10,8 @@ from kasuwa.rails.ports import Unavailable, UnreadableAnswer
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelope, words_of
+from kasuwa.rails.vendors.paystack_lists import list_rows
 
-PER_PAGE = 100
-MOST_PAGES = 50
 RESOLVED = "resolved"
 # What the end of a dispute means for the merchant. Nobody is told of others but the operator.
 OUTCOMES = {"declined": "won", "merchant-accepted": "lost", "auto-accepted": "lost"}
@@ -48,27 +47,16 @@ class PaystackFeeds:
     async def _list(self, path: str, since: datetime, read: Callable[[dict[str, Any]], FoundT | None]) -> list[FoundT]:
         """Returns all rows since a time. One that cannot be read fails the list: it is tried again."""
         found: list[FoundT] = []
-        query = {"from": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"), "perPage": str(PER_PAGE)}
-        for page in range(1, MOST_PAGES + 1):
-            reply = await self._look_up(path, {**query, "page": str(page)})
-            rows = reply.body.get("data")
-            if reply.status >= 300 or not isinstance(rows, list):
-                raise UnreadableAnswer(f"the list of {path} has another form than documented")
-            for row in dicts_of(rows):
-                item = read(row)
-                if item is None:
-                    raise UnreadableAnswer(f"a row of {path} has another form than documented")
-                found.append(item)
-            if len(rows) < PER_PAGE:
-                break
+        query = {"from": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")}
+        async for row in list_rows(self._look_up, path, query):
+            item = read(row)
+            if item is None:
+                raise UnreadableAnswer(f"a row of {path} has another form than documented")
+            found.append(item)
         return found
 
     async def _look_up(self, path: str, query: dict[str, str]) -> VendorReply:
         return await self._client.call("GET", path, moves_money=False, headers=self._headers, query=query)
-
-
-def dicts_of(rows: list[Any]) -> Iterator[dict[str, Any]]:
-    return (row for row in rows if isinstance(row, dict))
 
 
 def read_dispute(data: dict[str, Any]) -> Dispute | None:

@@ -11,12 +11,11 @@ from typing import Any
 
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CollectionOrder, LookupDeclined, NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports import Answer, CollectionOrder, LookupDeclined, NoAnswer, Unavailable
 from kasuwa.rails.vendors.client import VendorClient, VendorReply
-from kasuwa.rails.vendors.paystack import DONE, IN_PROGRESS, LONGEST_MESSAGE, REFUSED, data_of, words_of
+from kasuwa.rails.vendors.paystack import DONE, IN_PROGRESS, REFUSED, data_of, words_of
+from kasuwa.rails.vendors.paystack_lists import list_rows
 
-PER_PAGE = 100
-MAX_PAGES = 50
 # A refund that is not listed may still appear: for so long its absence says nothing.
 UNKNOWN_FOR_SECONDS = 3600
 
@@ -74,18 +73,11 @@ class PaystackRefunds:
         """Returns the refund in the vendor's list that has our reference as its note, or None."""
         assert order.sent_at is not None, "a refund is looked for from the day before it was sent"
         since = order.sent_at.astimezone(UTC) - timedelta(days=1)
-        query = {"perPage": str(PER_PAGE), "from": f"{since:%Y-%m-%dT%H:%M:%S}.000Z"}
-        for page in range(1, MAX_PAGES + 1):
-            reply = await self._get("/refund", {**query, "page": str(page)})
-            rows = reply.body.get("data")
-            if not reply.body["status"] or not isinstance(rows, list):
-                raise UnreadableAnswer("the list of refunds has another form than documented")
-            for row in rows:
-                if isinstance(row, dict) and is_our_refund(row, order):
-                    return row
-            if len(rows) < PER_PAGE:
-                return None
-        raise UnreadableAnswer("the list of refunds does not end")
+        query = {"from": f"{since:%Y-%m-%dT%H:%M:%S}.000Z"}
+        async for row in list_rows(self._get, "/refund", query):
+            if is_our_refund(row, order):
+                return row
+        return None
 
     async def _judge_refused_refund(self, reply: VendorReply, order: CollectionOrder) -> Answer:
         words = words_of(reply)
@@ -138,7 +130,6 @@ def read_refund(found: dict[str, Any], order: CollectionOrder) -> Answer:
     if status == ports.SUCCESSFUL:
         return Answer(status, DONE, "Approved", facts)
     if status == ports.FAILED:
-        words = str(found.get("reason") or "The refund was not paid")[:LONGEST_MESSAGE]
-        return Answer(status, REFUSED, words, facts)
+        return Answer(status, REFUSED, "The refund was not paid", facts)  # the vendor documents no reason
     notice = NEEDS_ATTENTION.format(refund_id) if status == ports.UNKNOWN else ""
     return Answer(status, IN_PROGRESS, "The refund is being paid", facts, notice=notice)

@@ -8,7 +8,7 @@ import msgspec
 
 from kasuwa.core.references import parse_payment_reference
 from kasuwa.core.rejections import Rejection
-from kasuwa.rails.vendors import monnify, paystack
+from kasuwa.rails.vendors import monnify_session, paystack
 from kasuwa.rails.vendors.amounts import read_major
 
 LONGEST_REASON = 50
@@ -73,7 +73,7 @@ def make_rejection(wire: str, reference: str, reason: str, amount: int | None, b
 
 
 READERS: dict[str, Callable[[bytes], Rejection | None]] = {
-    monnify.NAME: read_monnify,
+    monnify_session.NAME: read_monnify,
     paystack.NAME: read_paystack,
 }
 
