@@ -15,6 +15,7 @@ import msgspec
 from kasuwa.rails.remote.messages import Refusal
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, Signature, SignatureRefused, check_signature, sign
 
+# How long an answer is waited for.
 CALL_SECONDS = 10.0
 # A rail is called within the ten seconds that a merchant's request may wait.
 SLOW_SECONDS = 9.0
@@ -23,6 +24,10 @@ MOST_BYTES = 4 * 1024 * 1024
 
 class Fault(Exception):
     """A sentence that says what the rail does wrong."""
+
+
+class TooLate(Fault):
+    """The rail did not answer in time."""
 
 
 class RailReply(msgspec.Struct, frozen=True):
@@ -52,7 +57,8 @@ class Call(msgspec.Struct, frozen=True):
 class RailClient:
     """The kit's client. `faults` has a sentence for each fault that every answer may have, by its kind."""
 
-    def __init__(self, base_url: str, secret: RemoteSecret) -> None:
+    def __init__(self, base_url: str, secret: RemoteSecret, seconds: float = CALL_SECONDS) -> None:
+        self._seconds = seconds
         self._base_url = base_url.rstrip("/")
         self._secret = secret
         self._session: aiohttp.ClientSession | None = None
@@ -60,7 +66,7 @@ class RailClient:
         self.calls = 0
 
     async def __aenter__(self) -> "RailClient":
-        timeout = aiohttp.ClientTimeout(total=CALL_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=self._seconds)
         self._session = aiohttp.ClientSession(timeout=timeout, auto_decompress=True)
         return self
 
@@ -91,10 +97,14 @@ class RailClient:
         try:
             async with self._session.post(url, data=call.body, headers=headers, allow_redirects=False) as response:
                 body = await response.content.read(MOST_BYTES)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except TimeoutError:
+            late = f"{call.path} answers too late: there was no answer within {self._seconds:.0f} seconds."
+            self._note("slow", late)
+            raise TooLate(late) from None
+        except (aiohttp.ClientError, OSError) as error:
             raise Fault(f"{call.path} was not answered: {describe(error)}.") from None
         if time.monotonic() - began > SLOW_SECONDS:
-            self._note("slow", f"{call.path} took longer than {SLOW_SECONDS:.0f} seconds: it must answer sooner.")
+            self._note("slow", f"{call.path} answers too late: it took longer than {SLOW_SECONDS:.0f} seconds.")
         self._check_answer(call, response.status, response.headers.get(HEADER), body)
         reply = RailReply(response.status, read_fields(body))
         if 400 <= reply.status <= 499:
@@ -109,7 +119,7 @@ class RailClient:
         port = parts.port or (443 if is_tls else 80)
         context = ssl.create_default_context() if is_tls else None
         try:
-            async with asyncio.timeout(CALL_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 _, writer = await asyncio.open_connection(parts.hostname, port, ssl=context)
                 head = (
                     f"POST {parts.path}/v1{call.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"

@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from kasuwa.rail_check.client import Fault, RailClient, RailReply
+from kasuwa.rail_check.client import Fault, RailClient, RailReply, TooLate
 from kasuwa.rails.remote.messages import AboutAnswer, BalanceAnswer, OrderAnswer
 
 CHECK_SECONDS = 60.0
 WAIT_SECONDS = 15.0
+# Checks that got no answer in time, after which no further one is run: each would wait as long.
+MOST_LATE_CHECKS = 2
 CURRENCY = "NGN"
 TEST_AMOUNT, LIVE_AMOUNT = 10_000, 100
 
@@ -91,6 +93,7 @@ class CheckRun:
         self.options = options
         self.is_live = about.environment == "live"
         self.least = LIVE_AMOUNT if self.is_live else TEST_AMOUNT
+        self.late_checks = 0  # how many got no answer in time
         self._prefix = f"check-{secrets.token_hex(6)}"
         self._count = 0
 
@@ -154,9 +157,14 @@ class CheckRun:
         self.client.note_form(order.path, reply, OrderAnswer)
         if reply.outcome == "not_found":
             raise Fault(f"{order.path} answered not_found to an order: only a query may.")
-        found = (reply.fields.get("key"), reply.fields.get("amount"), reply.fields.get("currency"))
-        if found != (order.key, order.amount, order.request["currency"]):
-            raise Fault(f"{order.path} answered for {found} instead of {(order.key, order.amount, CURRENCY)}.")
+        ordered = {"key": order.key, "amount": order.amount, "currency": order.request["currency"]}
+        others = [
+            f"the {name} {reply.fields.get(name)!r} instead of {value!r}"
+            for name, value in ordered.items()
+            if reply.fields.get(name) != value
+        ]
+        if others:
+            raise Fault(f"{order.path} answered with {', '.join(others)}.")
         return reply
 
     async def pay(self, order: Order) -> RailReply:
@@ -238,6 +246,9 @@ async def run_checks(client: RailClient, checks: dict[str, Check], options: Opti
     run = CheckRun(client, about, options)
     results = [check_samples(about)]
     for name, check in checks.items():
+        if run.late_checks >= MOST_LATE_CHECKS:
+            results.append(CheckResult(name, "not run", "the rail answers too late"))
+            continue
         left = options.seconds - (time.monotonic() - began)
         results.append(await run_check(run, name, check, min(left, CHECK_SECONDS)))
     for kind, name in EVERY_ANSWER.items():
@@ -259,6 +270,9 @@ async def run_check(run: CheckRun, name: str, check: Check, seconds: float) -> C
     try:
         async with asyncio.timeout(seconds):
             await check(run)
+    except TooLate as fault:
+        run.late_checks += 1
+        return CheckResult(name, "failed", str(fault))
     except Fault as fault:
         return CheckResult(name, "failed", str(fault))
     except NotRun as reason:

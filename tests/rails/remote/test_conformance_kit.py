@@ -1,7 +1,9 @@
 """The conformance kit against the example rail, which passes, and against rails with one fault each, which do not."""
 
 import asyncio
+import contextlib
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +13,8 @@ import pytest
 from kasuwa.rail_check import collection_checks
 from kasuwa.rail_check.all_checks import ALL_CHECKS
 from kasuwa.rail_check.callback_listener import CallbackListener
-from kasuwa.rail_check.client import RailClient
-from kasuwa.rail_check.run import Check, Options, Report, run_checks
+from kasuwa.rail_check.client import RailClient, TooLate
+from kasuwa.rail_check.run import Check, CheckRun, Options, Report, run_checks
 from tests.rails.remote.example_rails import FOLDER, SECRET, ExampleRail, running_rail
 from tests.running import free_port
 
@@ -86,6 +88,12 @@ MUTANTS = {
             DECIDED: f'            answer["amount"] = request.get("amount", 1) / 1\n{DECIDED}',
         },
         "has another form than the protocol says: Expected `int | null`, got `float`",
+    ),
+    "answers another amount": (
+        {
+            DECIDED: f'            answer["amount"] = request.get("amount", 1) + 1\n{DECIDED}',
+        },
+        "/transfers answered with the amount 10001 instead of 10000.",
     ),
     "takes fractions": (
         {"type(amount) is not int": "not isinstance(amount, int | float)"},
@@ -207,6 +215,36 @@ def test_call_backs_with_a_wrong_signature_are_reported(tmp_path: Path) -> None:
     assert {result.sentence for result in report.failed} == {
         "A call-back was not signed rightly, or had no event and key."
     }
+
+
+def test_a_rail_that_does_not_answer_in_time_answers_too_late() -> None:
+    async def run() -> str:
+        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as silent:
+            async with RailClient(f"http://127.0.0.1:{silent.getsockname()[1]}", SECRET, seconds=0.2) as client:
+                with pytest.raises(TooLate) as raised:
+                    await client.call("/transfers", {})
+                assert client.faults["slow"] == str(raised.value)
+                return str(raised.value)
+
+    assert asyncio.run(run()).startswith("/transfers answers too late: there was no answer within")
+
+
+def test_no_further_check_is_run_against_a_rail_that_answers_too_late(tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    def late(name: str) -> Check:
+        async def run(_: CheckRun) -> None:
+            ran.append(name)
+            raise TooLate(f"{name} answers too late.")
+
+        return run
+
+    with running_rail(tmp_path) as rail:
+        report = check(rail, checks={name: late(name) for name in ("first", "second", "third", "fourth")})
+    assert ran == ["first", "second"]
+    found = {result.name: (result.result, result.sentence) for result in report.checks}
+    assert found["second"] == ("failed", "second answers too late.")
+    assert found["third"] == found["fourth"] == ("not run", "the rail answers too late")
 
 
 # --- the command --------------------------------------------------------------------------------------------------
