@@ -228,4 +228,25 @@ OFFICE = (
         "seq > $2 + 1 and seq <= $3",
         KEPT_SUMS,
     ),
+    Bug(
+        "savings close while a deposit to them is pending",
+        "methods/investments/model.py",
+        '            "a deposit to them is pending": savings.pending_deposits > 0,\n',
+        "",
+        "methods/clients/test_http_leaving.py::test_a_pending_deposit_keeps_the_savings_open_and_their_client",
+    ),
+    Bug(
+        "savings close while a thrift debt is owed to them",
+        "methods/investments/model.py",
+        '            "thrift debts are owed to them": savings.receivable > 0,\n',
+        "",
+        "methods/investments/test_thrift_plan.py::test_savings_that_a_debt_is_owed_to_stay_open_until_it_is_repaid",
+    ),
+    Bug(
+        "what is paid of a loan that was written off is the client's credit",
+        "methods/loans/model.py",
+        "REPAYABLE_STATES = OWING_STATES | {WRITTEN_OFF}",
+        "REPAYABLE_STATES = OWING_STATES",
+        "methods/loans/test_repay.py::test_a_repayment_of_a_loan_that_was_written_off_is_recovered",
+    ),
 )

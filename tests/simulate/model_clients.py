@@ -118,8 +118,9 @@ class Clients(Cards):
         return {"status": 200, "txnStatus": SUCCESSFUL, "balance": money(self.available(savings.account))}
 
     def receive(self, savings: Savings, amount: int) -> None:
-        """Called after savings have got money: pending ones are active, and closed ones open again."""
-        savings.had_money = savings.is_open = True
+        """Called after savings have got money: pending ones are active."""
+        assert savings.is_open
+        savings.had_money = True
 
     def deposit_by_card(self, key: str, of: str, amount: int, number: str, pin: str) -> Reply:
         """Deposits by card. The savings get the whole amount; the wallet pays the fee."""
@@ -168,7 +169,10 @@ class Clients(Cards):
 
     def is_closable(self, savings: Savings) -> bool:
         """Returns whether savings that are empty can be closed."""
-        return not savings.unpaid
+        awaits_deposit = any(
+            txn.kind == "deposit" and txn.purpose == savings.key and not txn.is_final for txn in self.txns.values()
+        )
+        return not savings.unpaid and not awaits_deposit
 
     def close_savings(self, key: str) -> Reply:
         """Closes empty savings, by taking nothing out. Contract: investments#close"""
@@ -314,6 +318,8 @@ class Clients(Cards):
         if txn.kind == "deposit":
             if txn.status == SUCCESSFUL:
                 self.receive(self.savings[txn.purpose], txn.amount)
+            else:
+                self.close_if_over(self.savings[txn.purpose])
         elif txn.purpose in self.loans:
             self.end_disbursement(self.loans[txn.purpose], txn.status)
         else:

@@ -118,7 +118,8 @@ class Thrift(Plans):
             if plan.state in (OPEN, RUNNING)
             for member in plan.members
         )
-        return super().is_closable(savings) and not is_member and not self.debts_of(savings)
+        is_creditor = any(debt.creditor.savings is savings for debt in self.debts)
+        return super().is_closable(savings) and not is_member and not self.debts_of(savings) and not is_creditor
 
     def close_emptied(self, plan: ThriftPlan) -> None:
         for member in plan.members:
@@ -183,7 +184,7 @@ class Thrift(Plans):
                 self.debts.append(Debt(plan, member, recipient, plan.amount - paid))
         recipient.received += pot
         recipient.paid_on = self.today
-        recipient.savings.had_money = recipient.savings.is_open = True
+        recipient.savings.had_money = True
         self.repay_debts(recipient.savings, min(pot, had - plan.amount + pot))
 
     def end_cycle(self, plan: ThriftPlan) -> None:
@@ -216,7 +217,8 @@ class Thrift(Plans):
             debt.creditor.received += part
             creditor = debt.creditor.savings
             self.move((savings.account, creditor.account, part))
-            creditor.had_money = creditor.is_open = True
+            assert creditor.is_open
+            creditor.had_money = True
         self.debts = [debt for debt in self.debts if debt.amount]
         return amount - left
 

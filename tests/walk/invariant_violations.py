@@ -302,6 +302,16 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update client set open_accounts = 0 where merchant_id = $1",
         "update client set status = 'inactive' where merchant_id = $1",
     ),
+    "savings and clients count the payments": (
+        "update savings set pending_deposits = pending_deposits + 1 where merchant_id = $1",
+        "update client set pending_payments = pending_payments + 1 where merchant_id = $1",
+    ),
+    "what a client is owed is what was paid beyond": ("update client set credit = 5 where merchant_id = $1",),
+    "whoever is erased is owed nothing": (
+        "update client set credit = 5 where merchant_id = $1 and erased_at is not null",
+        "update savings set state = 'closed' where merchant_id = $1 and receivable > 0",
+    ),
+    "what others owe to savings": ("update savings set receivable = receivable + 1 where merchant_id = $1",),
     "a thrift plan's pot is empty": ("update account set posted = 1 where merchant_id = $1 and name like 'thrift:%'",),
     "a thrift plan that runs has one job": (
         "delete from scheduled_job where merchant_id = $1 and lane = 'thrift'",

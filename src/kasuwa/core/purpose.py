@@ -150,6 +150,7 @@ class PurposeEffects(msgspec.Struct, frozen=True):
     posts: tuple[Posting, ...] = ()  # added to the transaction's own group
     groups: tuple[PostingGroup, ...] = ()  # applied after that group, under their own references
     surplus: int = 0  # part of a payment that the purpose does not use and that can be refunded
+    surplus_account: str = ""  # that has the surplus; empty: the purpose's own, or the wallet
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
     jobs_done: tuple[Job, ...] = ()

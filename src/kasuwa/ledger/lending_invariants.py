@@ -98,6 +98,53 @@ LENDING_INVARIANTS = (
             having c.status <> 'active' or c.open_accounts < count(*)""",
     ),
     Invariant(
+        "savings and clients count the payments for them that have not ended",
+        f"""with pending as (
+                select merchant_id, detail -> 'errand' ->> 'reference' as reference, count(*) as payments from payment
+                where {merchant_filter()} and stage <> 'done'
+                    and detail -> 'errand' ->> 'purpose' in ('savings-deposit', 'loan-repayment') group by 1, 2),
+            owned as (
+                select merchant_id, savings_id as reference, client_id, pending_deposits as counted
+                from savings where {merchant_filter()}
+                union all select merchant_id, loan_id, client_id, null from loan where {merchant_filter()}),
+            found as (
+                select o.*, coalesce(p.payments, 0) as payments
+                from owned o left join pending p using (merchant_id, reference)),
+            by_client as (select merchant_id, client_id, sum(payments) as payments from found group by 1, 2)
+            select merchant_id, reference as place from found where counted <> payments
+            union all
+            select c.merchant_id, c.client_id from client c left join by_client p using (merchant_id, client_id)
+            where {merchant_filter("c")} and c.pending_payments <> coalesce(p.payments, 0)""",
+    ),
+    Invariant(
+        "what a client is owed is what was paid beyond their loans",
+        f"""with credits as (
+                select merchant_id, split_part(name, ':', 2) as loan_id, posted from account
+                where {merchant_filter()} and name like 'loan_credit:%'),
+            owed as (
+                select l.merchant_id, l.client_id, sum(a.posted) as credit
+                from loan l join credits a using (merchant_id, loan_id) where {merchant_filter("l")} group by 1, 2)
+            select c.merchant_id, c.client_id as place from client c left join owed o using (merchant_id, client_id)
+            where {merchant_filter("c")} and c.credit <> coalesce(o.credit, 0)""",
+    ),
+    Invariant(
+        "whoever is erased is owed nothing, and no debt of a thrift plan is owed to closed savings",
+        f"""select merchant_id, client_id as place from client
+            where {merchant_filter()} and erased_at is not null and credit > 0
+            union all
+            select merchant_id, savings_id from savings
+            where {merchant_filter()} and state = 'closed' and receivable > 0""",
+    ),
+    Invariant(
+        "what others owe to savings is the sum of the debts that name them",
+        f"""with owed as (
+                select s.merchant_id, d ->> 'creditor' as savings_id, sum((d ->> 'amount')::bigint) as amount
+                from savings s cross join json_array_elements(s.detail -> 'debts') d
+                where {merchant_filter("s")} group by 1, 2)
+            select s.merchant_id, s.savings_id as place from savings s left join owed o using (merchant_id, savings_id)
+            where {merchant_filter("s")} and s.receivable <> coalesce(o.amount, 0)""",
+    ),
+    Invariant(
         "a thrift plan's pot is empty between cycles",
         f"""select merchant_id, name as place from account
             where {merchant_filter()} and name like 'thrift:%' and posted <> 0""",

@@ -13,15 +13,18 @@ import pytest
 from kasuwa.core.decision import Decision, Refusal, refuse_fields
 from kasuwa.core.decoding import decode
 from kasuwa.methods.clients.model import (
+    ACCOUNTS_OPEN,
+    PAYMENT_PENDING,
     UNKNOWN_CLIENT,
     BankAccount,
+    adjust_credit,
     adjust_open_accounts,
+    adjust_pending_payments,
     bank_account_of,
     client_key,
     refuse_inactive,
 )
 from kasuwa.methods.clients.rules.manage_client import (
-    ACCOUNTS_OPEN,
     MAX_DETAIL_BYTES,
     NOTHING_TO_UPDATE,
     TOO_LARGE,
@@ -275,6 +278,23 @@ def test_a_client_with_an_open_account_stays_active(clients: InMemoryClients, af
     assert clients.update(client, status=after) == ACCOUNTS_OPEN
     assert shown(clients.update(client, data={"middlename": "Grace"}))["status"] == "active"
     clients.rows[client.key] = adjust_open_accounts(clients.now(client.client_id), -1)
+    assert shown(clients.update(client, status=after))["status"] == after
+
+
+@pytest.mark.parametrize("before", ["inactive", "active"])
+@pytest.mark.parametrize("after", ["exited", "blacklisted"])
+def test_a_client_whom_money_can_still_reach_does_not_leave(clients: InMemoryClients, before: str, after: str) -> None:
+    client = adjust_credit(adjust_pending_payments(clients.enroll(status=before), 1), 150)
+    clients.rows[client.key] = client
+    assert clients.update(client, status=after) == PAYMENT_PENDING
+    clients.rows[client.key] = adjust_pending_payments(client, -1)
+    refused = clients.update(client, status=after)
+    assert isinstance(refused, Refusal)
+    assert (refused.message, set(faults(refused))) == (
+        "The client is owed 1.50, paid beyond a loan; refund it first",
+        {"status"},
+    )
+    clients.rows[client.key] = adjust_credit(adjust_pending_payments(client, -1), -150)
     assert shown(clients.update(client, status=after))["status"] == after
 
 

@@ -9,9 +9,8 @@ import pytest
 from kasuwa.core.decision import Decision
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure
 from kasuwa.core.people import magic_bvns
-from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key
+from kasuwa.methods.clients.model import ACCOUNTS_OPEN, UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key
 from kasuwa.methods.clients.rules.manage_client import (
-    ACCOUNTS_OPEN,
     ERASED,
     bvn_aad,
     decide_erase,

@@ -186,14 +186,45 @@ def test_installments_that_come_to_no_principal_do_not_keep_a_loan_open() -> Non
     assert lender.loan(loan_id).state == "active"
 
 
-@pytest.mark.parametrize("state", ["closed_repaid", "closed_written_off"])
-def test_a_closed_loan_takes_no_repayment(lender: Lender, state: str) -> None:
+def test_a_repaid_loan_takes_no_repayment(lender: Lender) -> None:
     loan_id = lender.lend()
-    if state == "closed_repaid":
-        lender.repay(loan_id, "1000.00")
-    else:
-        lender.submit(need_write_off(loan_id, lender.merchant), partial(decide_write_off, loan_id))
-    assert lender.repay(loan_id, "1.00") == Refusal(104, f"The loan is {state} and cannot be repaid")
+    lender.repay(loan_id, "1000.00")
+    assert lender.repay(loan_id, "1.00") == Refusal(104, "The loan is closed_repaid and cannot be repaid")
+
+
+# --- recovery -----------------------------------------------------------------------------------------------------
+
+
+def write_off(lender: Lender, **terms: Any) -> str:
+    """Returns a loan that was written off."""
+    loan_id = lender.lend(**terms)
+    lender.submit(need_write_off(loan_id, lender.merchant), partial(decide_write_off, loan_id))
+    return loan_id
+
+
+def test_a_repayment_of_a_loan_that_was_written_off_is_recovered(lender: Lender) -> None:
+    loan_id = write_off(lender)
+    assert (lender.lending("written_off"), lender.lending("recovered")) == (100_000, 0)
+    reply = lender.repay(loan_id, "500.00")
+    assert (reply.data.state, reply.message) == ("closed_written_off", "Repayment Successful")
+    assert (reply.allocation.interest, reply.allocation.principal) == ("178.45", "321.55")
+    assert lender.lending("recovered") == 50_000
+    assert lender.lending("written_off") == 100_000 - 32_155
+    assert (lender.balance(loan_account("credit", loan_id)), lender.client().credit) == (0, 0)
+    assert refused_amount(lender.repay(loan_id, "761.89"))
+    lender.repay(loan_id, "761.88")
+    assert (lender.lending("written_off"), lender.lending("recovered")) == (0, 126_188)
+    refusal = lender.repay(loan_id, "1.00")
+    assert refusal == Refusal(104, "The loan is closed_written_off and cannot be repaid: all of it was recovered")
+
+
+def test_only_what_is_paid_beyond_a_loan_that_was_written_off_is_credit(lender: Lender) -> None:
+    loan_id = write_off(lender)
+    assert collect(lender, loan_id, 126_188).surplus == 0
+    added = collect(lender, loan_id, 300)
+    assert (added.surplus, lender.client().credit) == (300, 300)
+    assert lender.lending("recovered") == 126_188
+    assert lender.balance(loan_account("credit", loan_id)) == 300
 
 
 def test_a_loan_that_is_not_paid_out_or_not_known_takes_none(lender: Lender) -> None:
@@ -299,10 +330,17 @@ def test_a_payment_that_is_exactly_the_payoff_closes_the_loan(lender: Lender) ->
     assert lender.client().open_accounts == 0
 
 
-@pytest.mark.parametrize("status", [FAILED, PENDING])
-def test_a_payment_that_is_not_successful_adds_nothing(lender: Lender, status: str) -> None:
+def test_a_payment_that_is_pending_adds_nothing(lender: Lender) -> None:
     loan_id = lender.lend()
-    assert collect(lender, loan_id, 31_547, status) == NO_EFFECTS
+    assert collect(lender, loan_id, 31_547, PENDING) == NO_EFFECTS
+
+
+def test_a_payment_that_failed_is_not_pending_any_more_and_adds_nothing_else(lender: Lender) -> None:
+    loan_id = lender.lend()
+    lender.client().pending_payments = 1
+    added = collect(lender, loan_id, 31_547, FAILED)
+    assert added == PurposeEffects(rows=(lender.client(),))
+    assert lender.client().pending_payments == 0
 
 
 def test_an_overpayment_stays_the_clients_and_an_operator_is_notified(lender: Lender) -> None:

@@ -8,7 +8,8 @@ A client is a person whom a merchant lends to and saves for. The statuses, which
     inactive, active ──> exited          final
     inactive, active ──> blacklisted     final
 
-A client with an open loan or savings account stays active.
+A client with an open loan or savings account stays active. One whom money can still reach, or who is owed some, cannot
+leave or be erased (`refuse_leaving`).
 
 Contract: clients#create, clients#update
 """
@@ -19,7 +20,8 @@ from typing import ClassVar, Protocol
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Refusal, Row
+from kasuwa.core.decision import FieldError, Refusal, Row
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import row_key
 
 PENDING_APPROVAL = "pending_approval"
@@ -38,8 +40,21 @@ STATUS_TRANSITIONS = {
     REJECTED: frozenset({PENDING_APPROVAL}),
 }
 
+# Statuses of clients who have left. They never change.
+FINAL_STATUSES = frozenset({EXITED, BLACKLISTED})
+
 UNKNOWN_CLIENT = Refusal(INVALID_REQUEST, "Invalid Client Reference")
 NO_BANK_ACCOUNT = Refusal(INVALID_REQUEST, "The client has no bankAccount; add one by update")
+ACCOUNTS_OPEN = Refusal(
+    INVALID_REQUEST,
+    "The client has an open loan or savings and must stay active; close it first",
+    (FieldError("status", "a client with an open loan or savings stays active"),),
+)
+PAYMENT_PENDING = Refusal(
+    INVALID_REQUEST,
+    "A payment for the client's loans or savings is still pending; wait for its end",
+    (FieldError("status", "a client whom a pending payment is for does not leave"),),
+)
 
 
 class Client(Row):
@@ -49,6 +64,7 @@ class Client(Row):
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("status", "bvn_verified", "open_accounts", "bvn_hash", "bvn_mask", "bvn_sealed"),
         *("detail", "changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash", "bvn_check_sealed"),
+        *("pending_payments", "credit"),
     )
 
     client_id: str
@@ -68,6 +84,8 @@ class Client(Row):
     phone_hash: bytes | None = None  # keyed hashes, to find a client by
     email_hash: bytes | None = None
     bvn_check_sealed: bytes | None = None  # how the BVN was verified, or the consent that is awaited: encrypted
+    pending_payments: int = 0  # payments for the client's loans and savings that have not ended
+    credit: int = 0  # what the client paid beyond loans and was not refunded, in kobo
 
     @property
     def is_open(self) -> bool:
@@ -170,3 +188,38 @@ def adjust_open_accounts(client: Client, by: int) -> Client:
     Put it into the decision that opens or closes the account.
     """
     return msgspec.structs.replace(client, open_accounts=client.open_accounts + by)
+
+
+def adjust_pending_payments(client: Client, by: int) -> Client:
+    """Returns the client with one pending payment more (1) or less (-1).
+
+    Put it into the decision that begins or ends a payment for a loan or savings account of the client. A payment that
+    an earlier version began was not counted.
+    """
+    return msgspec.structs.replace(client, pending_payments=max(0, client.pending_payments + by))
+
+
+def adjust_credit(client: Client, by: int) -> Client:
+    """Returns the client with more or less of a credit. Put it into the decision that posts the credit."""
+    return msgspec.structs.replace(client, credit=max(0, client.credit + by))
+
+
+def refuse_leaving(client: Client) -> Refusal | None:
+    """Returns why a client cannot leave or be erased yet, or None: all that can still move money to or from them.
+
+    Savings stay open while they hold money, also for a cash-out in progress, are in a thrift plan, owe or are owed
+    thrift debts, or await a deposit (`SavingsChanges.kept_open_by`). Loans stay open while they are owed or paid out.
+    Contract: clients#leaving
+    """
+    if client.open_accounts > 0:
+        return ACCOUNTS_OPEN
+    if client.pending_payments > 0:
+        return PAYMENT_PENDING
+    if client.credit > 0:
+        owed = format_minor(client.credit)
+        return Refusal(
+            INVALID_REQUEST,
+            f"The client is owed {owed}, paid beyond a loan; refund it first",
+            (FieldError("status", f"a client who is owed {owed} does not leave"),),
+        )
+    return None

@@ -4,11 +4,15 @@ States of savings (those of thrift plans are in thrift_model.py):
 
     pending ── first deposit ──▶ active ── maturity date ──▶ matured
        └──────────── emptied ──────┴───────── emptied ─────────┴──▶ closed
-    closed ── a pending payment arrives after all ──▶ active or matured, by date
+
+Savings stay open while a deposit to them is pending or thrift debts are owed to them (`kept_open_by`), so that no money
+comes for closed ones. They never open again: what comes for them all the same, begun by an earlier version, goes to the
+wallet, and the merchant pays it back.
 
 Postings, all in NGN; a client's money is on the account `savings:<savings_id>`:
 
     deposit       wallet → savings                      the amount (payments bring it from their own rail)
+                  savings → wallet                      all of it, if the savings were closed meanwhile
                   savings → savings of a creditor       thrift debts, before anything else (rules/savings.py)
     cash-out      savings → wallet                      by cash: the merchant paid it over the counter
                   savings → rail:bank                   by transfer, under a hold (the wallet pays the fee)
@@ -50,7 +54,7 @@ from kasuwa.core.references import account_key, row_key
 from kasuwa.core.thrift import Debt, Repayment
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
+from kasuwa.methods.clients.model import Client, adjust_open_accounts, adjust_pending_payments, client_key
 from kasuwa.methods.investments.thrift_model import ThriftMember, thrift_member_key
 from kasuwa.methods.investments.wire import SavingsRecord
 
@@ -91,7 +95,7 @@ class Savings(Row):
     table: ClassVar[str] = "savings"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("state", "accrued", "accrued_rest", "counted_to", "months", "due_interest", "due_tax", "detail"),
-        *("stood", "layers"),
+        *("stood", "layers", "pending_deposits", "receivable"),
     )
 
     savings_id: str
@@ -117,6 +121,8 @@ class Savings(Row):
     detail: str  # ThriftLinks as JSON
     stood: int | None = None  # balance when the row was last written; None in rows older than the column
     layers: str = "[]"  # DepositLayers as JSON: deposits since the last interest posting
+    pending_deposits: int = 0  # payments for deposits that have not ended
+    receivable: int = 0  # thrift debts that others owe to these savings
 
     @property
     def is_open(self) -> bool:
@@ -243,6 +249,7 @@ class SavingsChanges:
         self._savings: dict[str, Savings] = {}
         self._members: dict[bytes, ThriftMember] = {}
         self._open_account_changes: Counter[str] = Counter()
+        self._pending_changes: Counter[str] = Counter()
 
     @cached_property
     def today(self) -> date:
@@ -278,20 +285,30 @@ class SavingsChanges:
         """Posts debt repayments to the creditors' savings and updates the member rows of both sides."""
         for repaid in repayments:
             debt = repaid.debt
-            self.activate_savings(debt.creditor)
-            self.posts.append(
-                Posting(chart.savings(savings_id), chart.savings(debt.creditor), repaid.amount, "thrift debt")
-            )
+            creditor = self.activate_savings(debt.creditor)
+            creditor.receivable = max(0, creditor.receivable - repaid.amount)
+            account = WALLET if creditor.state == CLOSED else chart.savings(debt.creditor)
+            self.posts.append(Posting(chart.savings(savings_id), account, repaid.amount, "thrift debt"))
             debtor = self.load_member(debt.thrift_id, debt.debtor_position)
             debtor.owed -= repaid.amount
             debtor.contributed += repaid.amount
             self.load_member(debt.thrift_id, debt.creditor_position).received += repaid.amount
 
-    # --- closing and reopening ------------------------------------------------------------------------------
+    def count_deposit(self, savings_id: str, by: int) -> None:
+        """Counts a payment for a deposit that begins (1) or has ended (-1), for the savings and for their client.
+
+        A payment that an earlier version began was not counted.
+        """
+        savings = self.load_savings(savings_id)
+        counted = max(0, savings.pending_deposits + by)
+        self._pending_changes[savings.client_id] += counted - savings.pending_deposits
+        savings.pending_deposits = counted
+
+    # --- closing --------------------------------------------------------------------------------------------
 
     def can_close(self, savings_id: str, leaving: int | None = None) -> bool:
-        """Returns whether savings close: emptied by a cash-out, or empty after maturity, without due interest, thrift
-        debts or an open thrift plan. Held money counts as present.
+        """Returns whether savings close: emptied by a cash-out, or empty after maturity, and kept open by nothing else
+        (`kept_open_by`). Held money counts as present.
 
         `leaving` is the amount of a cash-out whose posting is not among `posts`; None if there is no cash-out.
         Contract: investments#cashout
@@ -307,6 +324,8 @@ class SavingsChanges:
             "interest on them is not posted yet": unpaid_interest(savings.accrual) > 0,
             "they take part in a thrift plan": bool(savings.thrift_links.plans),
             "they owe thrift debts": bool(savings.thrift_links.debts),
+            "thrift debts are owed to them": savings.receivable > 0,
+            "a deposit to them is pending": savings.pending_deposits > 0,
             "they hold money": self._remaining_balance(savings_id) != leaving,
         }
         return next((reason for reason, applies in reasons.items() if applies), None)
@@ -328,31 +347,31 @@ class SavingsChanges:
             self.close(savings_id)
 
     def activate_savings(self, savings_id: str) -> Savings:
-        """Returns savings that receive money. Pending ones become active. Closed ones, which get money from a payment
-        that was pending when they closed, reopen until they are emptied."""
+        """Returns savings that receive money. Pending ones become active. Closed ones stay closed: the caller sends the
+        money elsewhere."""
         savings = self.load_savings(savings_id)
         if savings.state == PENDING:
             savings.state = ACTIVE
-        if savings.state == CLOSED:
-            savings.state = ACTIVE if self.today < savings.matures_on else MATURED
-            self._open_account_changes[savings.client_id] += 1
         return savings
 
     def missing_clients(self) -> NeedsMore | None:
-        """Returns NeedsMore for clients whose count of open accounts changes and who are not loaded, else None.
+        """Returns NeedsMore for clients whose counts change and who are not loaded, else None.
 
         Call it last, after all changes are made.
         """
-        needs = Needs(
-            tuple((Client, client_key(self.merchant_id, client_id)) for client_id in self._open_account_changes)
-        )
+        needs = Needs(tuple((Client, client_key(self.merchant_id, client_id)) for client_id in self._changed_clients()))
         return NeedsMore(needs) if has_unseen_rows(needs, self.seen) else None
 
+    def _changed_clients(self) -> list[str]:
+        changed = dict.fromkeys((*self._open_account_changes, *self._pending_changes))
+        return [one for one in changed if self._open_account_changes[one] or self._pending_changes[one]]
+
     def _clients(self) -> Iterable[Client]:
-        for client_id, by in self._open_account_changes.items():
+        for client_id in self._changed_clients():
             client = self.seen.get(Client, client_key(self.merchant_id, client_id))
             assert client is not None, client_id
-            yield adjust_open_accounts(client, by)
+            counted = adjust_pending_payments(client, self._pending_changes[client_id])
+            yield adjust_open_accounts(counted, self._open_account_changes[client_id])
 
 
 # --- records of replies ---------------------------------------------------------------------------------------

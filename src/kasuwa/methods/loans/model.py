@@ -32,6 +32,8 @@ contra accounts `lending:…` are the merchant's, for all loans together. Cash p
     overpaid        lending:overpaid → loan_credit         by a payment that was pending when the loan was closed
     written off     loan_principal → lending:written_off   all that is left
                     loan_interest, loan_tax, loan_penalty → lending:…_agreed
+    recovered       lending:written_off → lending:recovered    what is paid of a loan that was written off
+                    lending:…_agreed → lending:recovered
 
 Contract: loans#request
 """
@@ -61,6 +63,8 @@ WRITTEN_OFF = "closed_written_off"
 
 # The loan is paid out and not closed: money is owed.
 OWING_STATES = frozenset({ACTIVE, IN_ARREARS})
+# The loan takes repayments. Those of a loan that was written off are recovered.
+REPAYABLE_STATES = OWING_STATES | {WRITTEN_OFF}
 # The loan is not paid out yet: its schedule is a projection and not stored.
 UNDISBURSED_STATES = frozenset({PENDING_APPROVAL, APPROVED, DISBURSING})
 
@@ -172,6 +176,7 @@ PARTS = ("principal", "interest", "tax", "penalty")
 LENDING_PRINCIPAL = chart.lending("principal", CURRENCY)
 LENDING_WRITTEN_OFF = chart.lending("written_off", CURRENCY)
 LENDING_OVERPAID = chart.lending("overpaid", CURRENCY)
+LENDING_RECOVERED = chart.lending("recovered", CURRENCY)
 # The contra account of each part when the client is charged with it, and when it is repaid. Repaid principal returns
 # to the account that it was lent from.
 AGREED_ACCOUNTS = {
@@ -182,8 +187,15 @@ EARNED_ACCOUNTS = {
     "principal": LENDING_PRINCIPAL,
     **{part: chart.lending(f"{part}_earned", CURRENCY) for part in PARTS[1:]},
 }
+# The contra account of each part when it is waived. Principal is written off, the rest reverses the charge.
+WAIVED_ACCOUNTS = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
 LENDING_ACCOUNTS = tuple(
-    dict.fromkeys((*AGREED_ACCOUNTS.values(), *EARNED_ACCOUNTS.values(), LENDING_WRITTEN_OFF, LENDING_OVERPAID))
+    dict.fromkeys(
+        (
+            *(*AGREED_ACCOUNTS.values(), *EARNED_ACCOUNTS.values()),
+            *(LENDING_WRITTEN_OFF, LENDING_OVERPAID, LENDING_RECOVERED),
+        )
+    )
 )
 
 
@@ -234,9 +246,17 @@ def repayment_posts(loan_id: str, parts: LoanAmounts) -> tuple[Posting, ...]:
 
 def waiver_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, ...]:
     """Returns the postings that waive parts of a loan. They reverse the charge, but principal is written off."""
-    contra = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
     posts = (
-        Posting(loan_account(part, loan_id), contra[part], getattr(parts, part), f"{part} {kind}") for part in PARTS
+        Posting(loan_account(part, loan_id), WAIVED_ACCOUNTS[part], getattr(parts, part), f"{part} {kind}")
+        for part in PARTS
+    )
+    return tuple(post for post in posts if post.amount)
+
+
+def recovery_posts(parts: LoanAmounts) -> tuple[Posting, ...]:
+    """Returns the postings of parts that are paid after they were written off."""
+    posts = (
+        Posting(WAIVED_ACCOUNTS[part], LENDING_RECOVERED, getattr(parts, part), f"{part} recovered") for part in PARTS
     )
     return tuple(post for post in posts if post.amount)
 

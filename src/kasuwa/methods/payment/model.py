@@ -224,6 +224,8 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     returns: int = 0
     # The part that the payment's purpose could not use: the loan was repaid or the savings were closed meanwhile.
     surplus: int = 0
+    # The account that has it. Empty: that of the payment's purpose, or the wallet if it has none.
+    surplus_account: str = ""
     # Whether its payer wants to pay another way: it ends as soon as its rail says that it is not paid.
     is_abandoned: bool = False
     # Transfers for the payment that were sent back.

@@ -70,7 +70,8 @@ BY_KEYS = f"""
                 and merchant_id = u.merchant and kind = 'refund' and detail ->> 'payment' = t.txn_ref) r
         left join lateral (
             select merchant_id, posted from account
-            where (p.facts ->> 'surplus')::bigint > 0 and merchant_id = u.merchant and name like 'savings:%'
+            where (p.facts ->> 'surplus')::bigint > 0 and p.facts ->> 'surplus_account' is null
+                and merchant_id = u.merchant and name like 'savings:%'
                 and name = 'savings:' || (p.detail -> 'errand' ->> 'reference') || ':NGN') a on true
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"

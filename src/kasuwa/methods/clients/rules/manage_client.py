@@ -35,8 +35,10 @@ from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask
 from kasuwa.core.references import opaque_id
 from kasuwa.core.vault import Vault
 from kasuwa.methods.clients.model import (
+    ACCOUNTS_OPEN,
     ACTIVE,
     EXITED,
+    FINAL_STATUSES,
     PENDING_APPROVAL,
     STATUS_TRANSITIONS,
     UNKNOWN_CLIENT,
@@ -46,6 +48,7 @@ from kasuwa.methods.clients.model import (
     bvn_guard_key,
     client_key,
     detail_aad,
+    refuse_leaving,
     unseal_detail,
 )
 from kasuwa.methods.clients.rules.match_names import split_name
@@ -66,11 +69,6 @@ from kasuwa.methods.clients.wire import ClientRecord, ClientReply, CreateRequest
 # Refusals, in order of precedence.
 ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew")
 NOTHING_TO_UPDATE = refuse_fields(FieldError("data", "required, or a status"))
-ACCOUNTS_OPEN = Refusal(
-    INVALID_REQUEST,
-    "The client has an open loan or savings and must stay active; close it first",
-    (FieldError("status", "a client with an open loan or savings stays active"),),
-)
 TOO_LARGE = FieldError("data", "at most 256 KiB are kept of one client")
 
 MAX_DETAIL_BYTES = 256 * 1024
@@ -281,6 +279,8 @@ def refuse_transition(client: Client, status: str | None) -> Refusal | None:
         return None
     if status not in STATUS_TRANSITIONS.get(client.status, ()):
         return refuse_fields(FieldError("status", f"the client is {client.status} and cannot become {status}"))
+    if status in FINAL_STATUSES:
+        return refuse_leaving(client)
     return ACCOUNTS_OPEN if client.status == ACTIVE and client.open_accounts > 0 else None
 
 
@@ -393,13 +393,14 @@ def decide_erase(
     """Erases the personal data of a client, in its own row and in the rows of other slices (`traces`).
 
     The row itself stays, because loans, savings and the books refer to it. A status that could still change becomes
-    `exited`. Refused while a loan or savings account is open. May be repeated.
+    `exited`. Refused while money can still reach or leave the client (`refuse_leaving`). May be repeated.
     """
     client = seen.get(Client, client_key(context.merchant.merchant_id, client_id))
     if client is None:
         return UNKNOWN_CLIENT
-    if client.open_accounts > 0:
-        return ACCOUNTS_OPEN
+    refusal = refuse_leaving(client)
+    if refusal is not None:
+        return refusal
     needs = Needs(bvn_guard_keys(client))
     if not all(seen.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)

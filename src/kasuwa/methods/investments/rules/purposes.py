@@ -3,12 +3,12 @@
 Contract: investments#deposit, investments#cashout
 """
 
-from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore
+from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Posting
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules
 from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
-from kasuwa.methods.investments.model import CLOSED, SavingsChanges, need_savings
+from kasuwa.methods.investments.model import CLOSED, WALLET, SavingsChanges, need_savings
 from kasuwa.methods.investments.rules.cash_out import CASHOUT_PURPOSE, withdraw_savings
 from kasuwa.methods.investments.rules.dry_run import total_repaid
 from kasuwa.methods.investments.rules.savings import DEPOSIT_PURPOSE, debt_groups, receive_deposit, repay_thrift_debts
@@ -58,21 +58,45 @@ def reply_cashout(row: Transaction, savings_id: str, balance: int) -> CashoutRep
 
 def end_deposit(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
     """Applies the result of a payment for a deposit. The payment's own postings credit the savings with the whole
-    amount; debts are repaid from it. If the savings were closed meanwhile, the rest can be refunded."""
-    changes = SavingsChanges(context, seen)
-    if row.status != SUCCESSFUL:
+    amount; debts are repaid from it. A failed one closes savings that were emptied meanwhile and have matured."""
+    if not row.is_final:
         return NO_EFFECTS
-    was_closed = changes.load_savings(savings_id).state == CLOSED
-    more = receive_deposit(changes, savings_id, row.amount)
-    if more is not None:
-        return more
-    surplus = row.amount - total_repaid(changes) if was_closed else 0
-    return PurposeEffects(posts=tuple(changes.posts), rows=changes.rows, surplus=surplus)
+    changes = SavingsChanges(context, seen)
+    if changes.load_savings(savings_id).state == CLOSED:
+        return pass_on_deposit(row, savings_id, changes)
+    changes.count_deposit(savings_id, -1)
+    more = None
+    if row.status == SUCCESSFUL:
+        more = receive_deposit(changes, savings_id, row.amount)
+    else:
+        changes.close_emptied((savings_id,))
+    more = more or changes.missing_clients()
+    return more or PurposeEffects(posts=tuple(changes.posts), rows=changes.rows)
+
+
+def pass_on_deposit(row: Transaction, savings_id: str, changes: SavingsChanges) -> PurposeEffects | NeedsMore:
+    """Applies the result of a payment for savings that an earlier version has closed while it was pending. The money
+    goes on to the wallet, from which the merchant refunds it. Contract: investments#closed-meanwhile"""
+    changes.count_deposit(savings_id, -1)
+    more = changes.missing_clients()
+    if more is not None or row.status != SUCCESSFUL:
+        return more or PurposeEffects(rows=changes.rows)
+    text = f"{format_minor(row.amount)} was paid into savings {savings_id}, which are closed: refund it to the payer"
+    return PurposeEffects(
+        posts=(Posting(chart.savings(savings_id), WALLET, row.amount, "savings closed meanwhile"),),
+        rows=changes.rows,
+        surplus=row.amount,
+        surplus_account=WALLET,
+        notices=(OperatorNotice(row.txn_ref, text),),
+    )
 
 
 def end_deposit_refund(savings_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """Applies the refund of a deposit that arrived after the savings were closed. Emptied savings close again."""
+    """Applies the refund of a deposit that arrived after the savings were closed. An earlier version has opened them
+    again for it, and emptied ones close. Else the wallet has paid it."""
     changes = SavingsChanges(context, seen)
+    if changes.load_savings(savings_id).state == CLOSED:
+        return NO_EFFECTS
     withdraw_savings(changes, savings_id, amount)
     return changes.missing_clients() or PurposeEffects(rows=changes.rows)
 

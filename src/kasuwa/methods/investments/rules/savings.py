@@ -192,14 +192,26 @@ def decide_deposit(
     begun = collect_payment(
         request.payment_method, request, amount, purpose, context, seen, otp_reply_state="validated"
     )
-    if not request.dry_run or not isinstance(begun, Decision):
+    if not isinstance(begun, Decision):
         return begun
     changes = SavingsChanges(context, seen)
+    if not request.dry_run:
+        return await_deposit(begun, changes, savings.savings_id)
     more = receive_deposit(changes, savings.savings_id, amount)
     if more is not None:
         return more
     [row] = [row for row in begun.rows if isinstance(row, Transaction)]
     return dry_run_payment_deposit(changes, savings, row, request.payment_method)
+
+
+def await_deposit(begun: Decision, changes: SavingsChanges, savings_id: str) -> Decision | NeedsMore:
+    """Adds to the begin of a payment that the savings await it. It keeps them open until it has ended."""
+    changes.count_deposit(savings_id, 1)
+    more = changes.missing_clients()
+    if more is not None:
+        return more
+    begun.rows = (*begun.rows, *changes.rows)
+    return begun
 
 
 def deposit_from_wallet(

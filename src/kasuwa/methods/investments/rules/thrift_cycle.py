@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.thrift import RETRY_DAYS, MemberFunds, ThriftCycle, is_fully_funded, run_cycle
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import (
+    WALLET,
     SavingsChanges,
     ThriftLinks,
     has_unseen_rows,
@@ -44,7 +45,7 @@ MIN_RUN_INTERVAL = timedelta(seconds=1)
 
 
 def need_cycle(job: Job, answer: Answer, merchant: Merchant) -> Needs:
-    return Needs(((Job, job.key), (ThriftPlan, job.subject)), (chart.thrift(job.reference),))
+    return Needs(((Job, job.key), (ThriftPlan, job.subject)), (chart.thrift(job.reference), WALLET))
 
 
 def decide_cycle(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
@@ -99,6 +100,7 @@ def pay_pot(changes: SavingsChanges, plan: ThriftPlan, members: list[ThriftMembe
         debtor = changes.load_savings(members[debt.debtor_position - 1].savings_id)
         set_thrift_links(debtor, ThriftLinks(debtor.thrift_links.plans, (*debtor.thrift_links.debts, debt)))
         changes.load_member(plan.thrift_id, debt.debtor_position).owed += debt.amount
+        changes.load_savings(recipient).receivable += debt.amount
     savings = changes.activate_savings(recipient)
     set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, cycle.remaining_debts))
     changes.repay_debts(recipient, cycle.repayments)

@@ -28,7 +28,16 @@ from kasuwa.core.loan_interest import (
     sum_amounts,
 )
 from kasuwa.core.money import LARGEST_AMOUNT
-from kasuwa.methods.loans.model import ACTIVE, IN_ARREARS, OWING_STATES, REPAID, Loan, LoanInstallment, installment_key
+from kasuwa.methods.loans.model import (
+    ACTIVE,
+    IN_ARREARS,
+    OWING_STATES,
+    REPAID,
+    WRITTEN_OFF,
+    Loan,
+    LoanInstallment,
+    installment_key,
+)
 
 
 class LoanPosition(msgspec.Struct, frozen=True, dict=True):
@@ -52,7 +61,9 @@ class LoanPosition(msgspec.Struct, frozen=True, dict=True):
     def payoff(self) -> tuple[LoanAmounts, ...]:
         """The amounts that close the loan today, by installment: all that is due, the remaining principal, and the
         interest earned so far in the current interval. Interest that was prepaid is not refunded.
-        Contract: loans#payoff"""
+        Of a loan that was written off, all that was written off and not recovered. Contract: loans#payoff"""
+        if self.loan.state == WRITTEN_OFF:
+            return tuple(line.owed for line in self.lines)
         tax_rate, asked, previous_due = rate_of(self.loan.terms.tax), [], date.min
         for line in self.lines:
             has_begun = previous_due < self.day or line.accrued_on is not None
@@ -174,6 +185,8 @@ class RepaymentResult(msgspec.Struct, frozen=True):
 def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
     """Allocates a repayment. The payoff or more closes the loan. Less is spread over what is owed, and prepaid
     principal lowers the principal of the remaining schedule. Contract: loans#allocation"""
+    if position.loan.state == WRITTEN_OFF:
+        return recover_repayment(position, amount)
     payoff = position.payoff
     most = sum_amounts(payoff).total
     if amount >= most:
@@ -189,6 +202,17 @@ def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
     loan = msgspec.structs.replace(position.loan, state=arrears_state(position.loan, lines, position.day))
     forgiven, added = schedule_changes(position.lines, lines)
     return RepaymentResult(LoanPosition(loan, lines, position.day), paid, forgiven, added, 0)
+
+
+def recover_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
+    """Allocates what is paid of a loan that was written off, oldest installment first. It stays written off.
+
+    Contract: loans#recovered
+    """
+    paid = tuple(allocate(amount, position.payoff))
+    lines = tuple(pay_installment(line, parts) for line, parts in zip(position.lines, paid, strict=True))
+    excess = amount - sum_amounts(paid).total
+    return RepaymentResult(msgspec.structs.replace(position, lines=lines), paid, LoanAmounts(), LoanAmounts(), excess)
 
 
 def spread_repayment(position: LoanPosition, amount: int) -> tuple[LoanAmounts, ...]:

@@ -40,15 +40,22 @@ from kasuwa.core.transactions import (
     begin_transaction,
     end_transaction,
 )
-from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
+from kasuwa.methods.clients.model import (
+    Client,
+    adjust_credit,
+    adjust_open_accounts,
+    adjust_pending_payments,
+    client_key,
+)
 from kasuwa.methods.loans.model import (
     CURRENCY,
     LENDING_OVERPAID,
     MORE_THAN_OWED,
-    OWING_STATES,
     REPAID,
+    REPAYABLE_STATES,
     REPAYMENT_PURPOSE,
     UNKNOWN_LOAN,
+    WRITTEN_OFF,
     Loan,
     LoanInstallment,
     charge_posts,
@@ -58,6 +65,7 @@ from kasuwa.methods.loans.model import (
     loan_key,
     need_installments,
     need_loan,
+    recovery_posts,
     refuse_in_state,
     repayment_posts,
     waiver_posts,
@@ -105,6 +113,7 @@ class RepaymentEffects(msgspec.Struct, frozen=True):
     result: RepaymentResult
     posts: tuple[Posting, ...]
     rows: tuple[Row, ...]
+    client: Client  # with its counts after the repayment
     jobs: tuple[Job, ...]
     jobs_done: tuple[Job, ...]
 
@@ -125,25 +134,33 @@ def apply_repayment(
     closes the loan, the arrears check ends and the client is released."""
     done = allocate_repayment(before, amount)
     after = done.after.loan
+    client = adjust_credit(find_client(loan, seen), done.excess)
     if after.state != loan.state:
         after = change_state(after, context, after.state)
     rows: tuple[Row, ...] = changed_installments(kept, done.after.lines)
     jobs_done: tuple[Job, ...] = ()
     if after.state == REPAID:
-        client = seen.get(Client, client_key(loan.merchant_id, loan.client_id))
-        assert client is not None
         after = msgspec.structs.replace(after, closed_at=context.now)
-        rows, jobs_done = (*rows, adjust_open_accounts(client, -1)), arrears_check_jobs(loan, seen)
+        client, jobs_done = adjust_open_accounts(client, -1), arrears_check_jobs(loan, seen)
+    paid = sum_amounts(done.paid)
     posts = (
         *penalty_posts(kept, before),
         *charge_posts(loan.loan_id, done.added, "by the schedule computed anew"),
-        *repayment_posts(loan.loan_id, sum_amounts(done.paid)),
+        *(recovery_posts(paid) if after.state == WRITTEN_OFF else repayment_posts(loan.loan_id, paid)),
         *waiver_posts(loan.loan_id, done.waived, "not used"),
         *credit_posts(loan.loan_id, done.excess),
     )
     position = msgspec.structs.replace(done.after, loan=after)
     jobs = () if jobs_done else reschedule_arrears_check(position, seen)
-    return RepaymentEffects(msgspec.structs.replace(done, after=position), posts, (after, *rows), jobs, jobs_done)
+    result = msgspec.structs.replace(done, after=position)
+    return RepaymentEffects(result, posts, (after, *rows), client, jobs, jobs_done)
+
+
+def find_client(loan: Loan, seen: LoadedRows) -> Client:
+    """Returns the client of a loan, which `need_installments` loads."""
+    client = seen.get(Client, client_key(loan.merchant_id, loan.client_id))
+    assert client is not None
+    return client
 
 
 # --- request ----------------------------------------------------------------------------------------------------------
@@ -167,13 +184,15 @@ def decide_repay(
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, request.loan_id))
     if loan is None:
         return UNKNOWN_LOAN
-    if loan.state not in OWING_STATES:
+    if loan.state not in REPAYABLE_STATES:
         return refuse_in_state(loan.state, "repaid")
     kept = find_installments(loan, seen)
     if kept is None:
         return NeedsMore(need_installments(loan))
     before = compute_position(loan, kept, lagos_day(context.now))
     payoff = sum_amounts(before.payoff).total
+    if not payoff and loan.state == WRITTEN_OFF:
+        return refuse_in_state(loan.state, "repaid: all of it was recovered")
     amount = before.default_repayment if request.amount is None else int(request.amount)
     if amount > payoff:
         return refuse_fields(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
@@ -184,6 +203,9 @@ def decide_repay(
     else:
         purpose = TransactionPurpose(REPAYMENT_PURPOSE, loan.loan_id, **payer_metadata(request))
         paid = collect_payment(request.payment_method, request, amount, purpose, context, seen)
+        if isinstance(paid, Decision):
+            # The client does not leave before the payment has ended.
+            paid.rows = (*paid.rows, adjust_pending_payments(find_client(loan, seen), 1))
     if request.dry_run and isinstance(paid, Decision):
         return reply_repay_dry_run(request, before, credited, paid, context)
     return paid
@@ -224,7 +246,7 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
     return Decision(
         reply=reply_repay(credited, amount, context, end),
         groups=(PostingGroup(end.row.txn_ref, MORE_THAN_OWED, postings=credited.posts),),
-        rows=(end.row, *credited.rows),
+        rows=(end.row, *credited.rows, credited.client),
         jobs=(*end.jobs, *credited.jobs),
         jobs_done=credited.jobs_done,
         events=(end.event,),
@@ -276,20 +298,25 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Loaded
     the client's credit, and an operator is notified. Contract: loans#overpaid"""
     loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
-    if row.status != SUCCESSFUL:
+    if not row.is_final:
         return NO_EFFECTS
-    if loan.state not in OWING_STATES:
-        notices = (overpayment_notice(row, loan_id, row.amount),)
-        return PurposeEffects(posts=credit_posts(loan_id, row.amount), notices=notices, surplus=row.amount)
     kept = find_installments(loan, seen)
-    if kept is None:
+    if kept is None or not seen.is_loaded(client_key(loan.merchant_id, loan.client_id)):
         return NeedsMore(need_installments(loan))
+    if row.status != SUCCESSFUL:
+        return PurposeEffects(rows=(adjust_pending_payments(find_client(loan, seen), -1),))
+    if loan.state not in REPAYABLE_STATES:
+        client = adjust_credit(adjust_pending_payments(find_client(loan, seen), -1), row.amount)
+        notices = (overpayment_notice(row, loan_id, row.amount),)
+        return PurposeEffects(
+            posts=credit_posts(loan_id, row.amount), rows=(client,), notices=notices, surplus=row.amount
+        )
     before = compute_position(loan, kept, lagos_day(context.now))
     credited = apply_repayment(loan, kept, before, row.amount, context, seen)
     excess = credited.result.excess
     return PurposeEffects(
         posts=credited.posts,
-        rows=credited.rows,
+        rows=(*credited.rows, adjust_pending_payments(credited.client, -1)),
         jobs=credited.jobs,
         jobs_done=credited.jobs_done,
         notices=(overpayment_notice(row, loan_id, excess),) if excess else (),
@@ -297,9 +324,15 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Loaded
     )
 
 
-def end_credit_refund(loan_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects:
+def end_credit_refund(loan_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
     """Removes a refunded amount from the client's credit."""
-    return PurposeEffects(posts=(Posting(loan_account("credit", loan_id), LENDING_OVERPAID, amount, "paid back"),))
+    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    assert loan is not None
+    key = client_key(loan.merchant_id, loan.client_id)
+    if not seen.is_loaded(key):
+        return NeedsMore(Needs(((Client, key),)))
+    post = Posting(loan_account("credit", loan_id), LENDING_OVERPAID, amount, "paid back")
+    return PurposeEffects(posts=(post,), rows=(adjust_credit(find_client(loan, seen), -amount),))
 
 
 def overpayment_notice(row: Transaction, loan_id: str, excess: int) -> OperatorNotice:

@@ -93,7 +93,7 @@ def end_payment(
     if isinstance(added, PurposeEffects) and added.surplus:
         event_fields = {**event_fields, "unapplied_amount": format_minor(added.surplus)}
         end = end_transaction(context, row, msgspec.structs.replace(ending, event_fields=event_fields))
-        done = record_surplus(done, added.surplus)
+        done = record_surplus(done, added)
     settling = settle_payment(end.row, done, detail, context, seen) if paid else SettlementEffects()
     following = start_plans(end.row, done, detail, context, seen)
     for part in (added, settling, following):
@@ -117,9 +117,11 @@ def end_payment(
     )
 
 
-def record_surplus(payment: Payment, surplus: int) -> Payment:
+def record_surplus(payment: Payment, added: PurposeEffects) -> Payment:
     """Records how much of a payment its purpose could not use. Verify shows that part, and it can be refunded."""
-    facts = msgspec.structs.replace(FACTS_DECODER.decode(payment.facts), surplus=surplus)
+    facts = msgspec.structs.replace(
+        FACTS_DECODER.decode(payment.facts), surplus=added.surplus, surplus_account=added.surplus_account
+    )
     return msgspec.structs.replace(payment, facts=encode_text(facts))
 
 

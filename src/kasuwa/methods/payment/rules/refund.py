@@ -154,11 +154,9 @@ def find_refund_source(
     if payment_purpose is None or is_merchant_payment(payment.detail):
         return chart.wallet(currency), None
     purpose = rules_of(payment_purpose, context)
-    account = (
-        None
-        if purpose.destination_account is None
-        else purpose.destination_account(payment_purpose.reference, currency)
-    )
+    account = FACTS_DECODER.decode(payment.facts).surplus_account
+    if not account and purpose.destination_account is not None:
+        account = purpose.destination_account(payment_purpose.reference, currency)
     return account or chart.wallet(currency), missing_needs(purpose, payment_purpose, context, seen)
 
 
