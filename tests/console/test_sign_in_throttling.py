@@ -8,7 +8,8 @@ import pyotp
 import pytest
 
 from kasuwa.console.body_limits import MAX_BODIES_PER_NETWORK
-from kasuwa.db.console_throttle import FREE_FAILURES, FREE_FAILURES_ALL_SOURCES, network_of
+from kasuwa.core.addresses import network_of
+from kasuwa.db.console_throttle import FREE_FAILURES, FREE_FAILURES_ALL_SOURCES
 from kasuwa.db.console_users import hash_token
 from kasuwa.work.webhooks import MAX_PINGS
 from tests.console.test_signing_in import PASSWORD, accept_invitation, next_code, set_up_codes, sign_in

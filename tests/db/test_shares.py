@@ -8,7 +8,7 @@ import pytest
 from kasuwa.db.connection_pool import PoolExhausted
 from kasuwa.db.connections import connect, open_reader_pool
 from kasuwa.db.reading import DatabaseReaderFactory
-from kasuwa.db.shares import ReaderShares
+from kasuwa.db.shares import Shares
 from tests.rule_context import VAULT
 from tests.running import NEWEST, Deployment, Deployments
 
@@ -83,7 +83,7 @@ def test_rows_by_key_are_answered_to_the_busy_merchant_too(deployment: Deploymen
 
 def test_places_are_handed_over_in_the_order_of_asking() -> None:
     async def run() -> None:
-        shares, order = ReaderShares(1), []
+        shares, order = Shares(1), []
 
         async def wait(number: int) -> None:
             await shares.wait(BUSY)
@@ -106,7 +106,7 @@ def test_places_are_handed_over_in_the_order_of_asking() -> None:
 
 def test_a_place_that_is_handed_to_one_who_leaves_is_not_lost() -> None:
     async def run() -> None:
-        shares = ReaderShares(1)
+        shares = Shares(1)
         assert shares.try_acquire(BUSY)
         leaving = asyncio.create_task(shares.wait(BUSY))
         await asyncio.sleep(0)
@@ -121,7 +121,7 @@ def test_a_place_that_is_handed_to_one_who_leaves_is_not_lost() -> None:
 
 def test_waiting_too_long_for_a_share_raises_and_takes_no_share() -> None:
     async def run() -> None:
-        shares = ReaderShares(1, wait_seconds=0.01)
+        shares = Shares(1, wait_seconds=0.01)
         assert shares.try_acquire(BUSY)
         with pytest.raises(PoolExhausted, match="share"):
             await shares.wait(BUSY)

@@ -32,10 +32,10 @@ from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
 from kasuwa.console.store import read_clock
 from kasuwa.console.visit import ConfirmationRequired, ConsoleServices, NotAllowed, NotFound, StepUpRequired, Visit
+from kasuwa.core.addresses import network_of
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, ConsoleSession
-from kasuwa.db.console_throttle import network_of
 from kasuwa.db.progress import is_outage
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog, describe_error
 

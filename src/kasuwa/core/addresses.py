@@ -33,6 +33,15 @@ def read_address(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
+def network_of(address: str) -> str:
+    """Returns what an address is counted by: itself, or for IPv6 its /64 network, which usually belongs to one
+    subscriber. A text that is no address is returned as it is."""
+    found = read_address(address)
+    if found is None:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
 def is_trusted(address: Address, proxies: Sequence[Network]) -> bool:
     return any(address.version == network.version and address in network for network in proxies)
 

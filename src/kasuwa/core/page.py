@@ -20,17 +20,25 @@ class Pages(Protocol):
         ...
 
 
+class Pieces(Protocol):
+    """The body of a reply that is made while it is sent. Whoever sends it calls `aclose`, however that ends."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
 class StreamedPage(msgspec.Struct, frozen=True):
     """A reply whose body is made while it is sent."""
 
     http: int
-    pieces: AsyncIterator[bytes]
+    pieces: Pieces
     headers: tuple[tuple[str, str], ...]
 
 
 class Files(Protocol):
-    async def serve(self, verb: str, path: str) -> Page | StreamedPage:
-        """Returns the file for a path below /statements/ that somebody opened."""
+    async def serve(self, verb: str, path: str, address: str) -> Page | StreamedPage:
+        """Returns the file for a path below /statements/ that somebody opened from a network address."""
         ...
 
 

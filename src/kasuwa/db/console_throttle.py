@@ -5,12 +5,12 @@ signed in before is counted separately. Failures of an address over all sources 
 person who has the right password and a second factor.
 """
 
-import ipaddress
 import secrets
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from kasuwa.core.addresses import network_of
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.console_users import hash_token
 
@@ -37,15 +37,6 @@ class AttemptSource(msgspec.Struct, frozen=True):
 
 
 ALL_SOURCES = AttemptSource(b"", False)
-
-
-def network_of(address: str) -> str:
-    """Returns the address, or for IPv6 its /64 network, all of which usually belongs to one subscriber."""
-    try:
-        given = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    return str(ipaddress.ip_network((given, 64), strict=False)) if given.version == 6 else str(given)
 
 
 async def find_source(connection: Connection, email: str, address: str, device: str | None) -> AttemptSource:

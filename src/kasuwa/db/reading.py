@@ -27,7 +27,7 @@ from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_rows import MerchantReader, snapshot
-from kasuwa.db.shares import ReaderShares
+from kasuwa.db.shares import Shares
 
 # Queries with the same text that run at once, and the keys that one query may ask for. A page may look at a thousand
 # rows, so that few of them share a query: others would wait for it.
@@ -103,7 +103,7 @@ class DatabaseReaderFactory:
         self.pages = LookupBatcher(readers, MAX_PAGES_PER_QUERY)
         self.vault = vault
         self.public_url = public_url
-        self.shares = ReaderShares(max(1, lists.size // 2))
+        self.shares: Shares[int] = Shares(max(1, lists.size // 2))
 
     def for_one_reply(self, merchant_id: int) -> "DatabaseReplyReader":
         return DatabaseReplyReader(self, merchant_id)

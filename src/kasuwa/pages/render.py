@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
+import msgspec
 import segno
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -180,9 +181,13 @@ def render_receipt(view: CheckoutView) -> Page:
     return render_template("receipt.html", content_security_policy(), values)
 
 
-def render_notice(http: int, heading: str, text: str) -> Page:
+def render_notice(http: int, heading: str, text: str, *, retry_after: int | None = None) -> Page:
+    """Returns a page with a message. `retry_after` tells clients in how many seconds to try again."""
     values = {"view": None, "heading": heading, "text": text}
-    return render_template("notice.html", content_security_policy(embeddable=True), values, http)
+    page = render_template("notice.html", content_security_policy(embeddable=True), values, http)
+    if retry_after is None:
+        return page
+    return msgspec.structs.replace(page, headers=(*page.headers, ("retry-after", str(retry_after))))
 
 
 def merchant_return_url(view: CheckoutView) -> str | None:

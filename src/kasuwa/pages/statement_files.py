@@ -1,4 +1,5 @@
-"""Statements of account as files: CSV in pieces, and PDF. Does no I/O besides what it writes to memory."""
+"""Statements of account as files: the first and last lines of CSV, and PDF. Does no I/O besides what it writes to
+memory."""
 
 import csv
 import io
@@ -11,10 +12,10 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.money import format_minor
-from kasuwa.core.spreadsheet_cells import guard_cell
 from kasuwa.methods.statements.model import Movement, StatementAccount
 from kasuwa.methods.statements.wire import StatementTotal
 
+# The lines of movements are made in methods/statements/files/store.py.
 CSV_HEADER = ("date", "kind", "reference", "counterparty", "amount", "balance")
 
 
@@ -46,20 +47,6 @@ def csv_head(head: StatementHead) -> bytes:
     """Returns the column names and the opening balance."""
     opening = (f"{head.first_day}", "opening balance", "", "", "", format_minor(head.opening))
     return csv_rows((CSV_HEADER, opening))
-
-
-def csv_movements(movements: Iterable[Movement]) -> bytes:
-    return csv_rows(
-        (
-            lagos_text(movement.at),
-            guard_cell(movement.kind),
-            guard_cell(movement.reference),
-            guard_cell(movement.counterparty),
-            format_minor(movement.amount),
-            format_minor(movement.balance),
-        )
-        for movement in movements
-    )
 
 
 def csv_end(head: StatementHead, totals: Iterable[StatementTotal]) -> bytes:

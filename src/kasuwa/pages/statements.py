@@ -9,12 +9,13 @@ business time, when the merchant is suspended, and when `reset` gives it new boo
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 
 import msgspec
 import structlog
 
+from kasuwa.core.addresses import network_of
 from kasuwa.core.decision import Merchant
 from kasuwa.core.fields import read_date
 from kasuwa.core.keyring import UnsealError
@@ -26,6 +27,8 @@ from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.merchants import MerchantDirectory, has_current_books
 from kasuwa.db.progress import is_outage
+from kasuwa.db.shares import FileShares, SharedFile
+from kasuwa.methods.statements.files.store import stream_lines
 from kasuwa.methods.statements.model import (
     LINK_AAD,
     LINK_OWNER,
@@ -34,13 +37,11 @@ from kasuwa.methods.statements.model import (
     StatementAccount,
     StatementTerms,
     Total,
-    class_of,
     period_of,
 )
 from kasuwa.methods.statements.store import (
     Period,
     Place,
-    add_to_total,
     business_now,
     find_account,
     find_period,
@@ -48,19 +49,23 @@ from kasuwa.methods.statements.store import (
     read_balances,
     read_totals,
     show_totals,
-    stream_movements,
 )
 from kasuwa.observe.log import describe_error
 from kasuwa.pages.render import render_notice
-from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, csv_movements, render_pdf
+from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, render_pdf
 
 LINK_PATH = re.compile(r"/statements/([A-Za-z0-9_-]{40,1000})\.(csv|pdf)", re.ASCII)
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "pdf": "application/pdf"}
 
 # An unknown, a changed and an expired link are answered alike.
 NOT_FOUND = render_notice(404, "This link does not work", "It may have expired. Ask for a new one.")
+TOO_MANY_FILES = render_notice(
+    429, "Too many files at once", "Wait until the others have arrived, and open the link again.", retry_after=5
+)
 METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Open the link in a browser.")
-SERVICE_UNAVAILABLE = render_notice(503, "Please try again in a moment", "The statement could not be read.")
+SERVICE_UNAVAILABLE = render_notice(
+    503, "Please try again in a moment", "The statement could not be read.", retry_after=2
+)
 INTERNAL_ERROR = render_notice(500, "Something went wrong", "Ask for the statement again.")
 
 log = structlog.get_logger("kasuwa.pages")
@@ -73,21 +78,30 @@ class StatementPages:
         self._lists = lists
         self._vault = vault
         self._directory = directory
+        self._shares = FileShares()
 
-    async def serve(self, method: str, path: str) -> Page | StreamedPage:
+    async def serve(self, method: str, path: str, address: str) -> Page | StreamedPage:
         match = LINK_PATH.fullmatch(path)
         terms = None if match is None else self._read_terms(match[1])
         if match is None or terms is None or terms.format != match[2]:
             return NOT_FOUND
         if method not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
+        end = self._shares.begin(network_of(address), terms.merchant_id)
+        if end is None:
+            return TOO_MANY_FILES
+        served: Page | StreamedPage = INTERNAL_ERROR
         try:
-            return await self._serve_statement(terms)
+            served = await self._serve_statement(terms, end)
         except Exception as error:
             if is_outage(error):
-                return SERVICE_UNAVAILABLE
-            log.error("statement failed", **describe_error(error))
-            return INTERNAL_ERROR
+                served = SERVICE_UNAVAILABLE
+            else:
+                log.error("statement failed", **describe_error(error))
+        finally:
+            if not isinstance(served, StreamedPage):
+                end()
+        return served
 
     def _read_terms(self, token: str) -> StatementTerms | None:
         sealed = decode_link(token)
@@ -96,7 +110,7 @@ class StatementPages:
         except (UnsealError, msgspec.ValidationError):
             return None
 
-    async def _serve_statement(self, terms: StatementTerms) -> Page | StreamedPage:
+    async def _serve_statement(self, terms: StatementTerms, end: Callable[[], None]) -> Page | StreamedPage:
         merchant_id = terms.merchant_id
         reader = MerchantReader(self._lists, merchant_id)
         if not await has_current_books(reader, merchant_id):
@@ -111,10 +125,12 @@ class StatementPages:
         head, period = await read_head(terms, account, merchant, reader)
         headers = file_headers(head, terms.format)
         if terms.format == "csv":
-            return StreamedPage(200, stream_csv(head, account, period, merchant_id, reader), headers)
-        movements = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS, merchant_id, reader)
-        totals = await read_totals(account, period, merchant_id, reader)
-        return Page(200, await asyncio.to_thread(render_pdf, head, movements, totals), headers)
+            pieces = stream_csv(head, account, period, merchant_id, reader)
+            return StreamedPage(200, SharedFile(self._shares, pieces, merchant_id, end), headers)
+        async with self._shares.reading_piece(merchant_id):
+            movements = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS, merchant_id, reader)
+            totals = await read_totals(account, period, merchant_id, reader)
+            return Page(200, await asyncio.to_thread(render_pdf, head, movements, totals), headers)
 
 
 async def read_head(
@@ -153,9 +169,6 @@ async def stream_csv(
     """Yields the file in pieces. Totals are summed on the way."""
     yield csv_head(head)
     totals: dict[str, Total] = {}
-    async for batch in stream_movements(account, period, merchant_id, reader):
-        for movement in batch:
-            name = class_of(movement.kind, movement.counterparty, movement.amount)
-            add_to_total(totals, name, movement.amount)
-        yield csv_movements(batch)
+    async for lines in stream_lines(account, period, merchant_id, reader, totals):
+        yield lines
     yield csv_end(head, show_totals(totals))

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from kasuwa.core.page import Pieces
 from kasuwa.web.headers import RequestHeaders
 
 # While nobody reads a body, reading from its connection is paused when this much of it has arrived.
@@ -184,12 +185,16 @@ class Exchange:
         has_body = length is not None and self.request.method != "HEAD"
         self._wire.write(head + body if has_body else head)
 
-    async def reply_in_pieces(
-        self, status: int, headers: Iterable[tuple[str, str]], pieces: AsyncIterator[bytes]
-    ) -> None:
-        """Sends a reply whose body is made while it is sent. Raises ClientDisconnected.
+    async def reply_in_pieces(self, status: int, headers: Iterable[tuple[str, str]], pieces: Pieces) -> None:
+        """Sends a reply whose body is made while it is sent, and closes its pieces. Raises ClientDisconnected.
 
         If a piece cannot be made, the body breaks off, which the client notices."""
+        try:
+            await self._send_in_pieces(status, headers, pieces)
+        finally:
+            await pieces.aclose()
+
+    async def _send_in_pieces(self, status: int, headers: Iterable[tuple[str, str]], pieces: Pieces) -> None:
         if self.is_http_10:
             self.closes = True  # the end of the connection is the end of the body
         self._wire.write(self._make_head(status, headers, None if self.is_http_10 else "transfer-encoding: chunked"))

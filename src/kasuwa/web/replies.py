@@ -2,7 +2,6 @@
 
 import asyncio
 import typing
-from collections.abc import AsyncIterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 from kasuwa.core.action import PreencodedReply
 from kasuwa.core.codes import http_status
 from kasuwa.core.decision import FieldError, Refusal
+from kasuwa.core.page import Pieces
 from kasuwa.core.paging import MAX_PAGE_BYTES, truncate_page
 
 # A long reply is encoded in pieces of this size, and other tasks run in between.
@@ -35,7 +35,7 @@ class HttpReply(msgspec.Struct):
     action: str = ""
     retry_after: int | None = None  # seconds
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
-    pieces: AsyncIterator[bytes] | None = None  # a body that is made while it is sent, instead of `body`
+    pieces: Pieces | None = None  # a body that is made while it is sent, instead of `body`
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):

@@ -185,7 +185,7 @@ class Server:
             if path.startswith(RAILS):
                 return await self._answer_callback(request, path, exchange)
             if path.startswith(FILES):
-                return await self._answer_file(request.method, path)
+                return await self._answer_file(request, path)
             if path == DOCS or path.startswith(f"{DOCS}/"):
                 return await self._documentation.serve(request.method, path, headers)
             return await self._answer_plain(request.method, path, headers)
@@ -215,8 +215,8 @@ class Server:
         page = await self._pages.serve(method, path, form, self._address(request))
         return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
 
-    async def _answer_file(self, method: str, path: str) -> HttpReply:
-        file = await self._files.serve(method, path)
+    async def _answer_file(self, request: Request, path: str) -> HttpReply:
+        file = await self._files.serve(request.method, path, self._address(request))
         if isinstance(file, StreamedPage):
             return HttpReply(file.http, b"", file.http, action="file", headers=file.headers, pieces=file.pieces)
         return HttpReply(file.http, file.body, file.http, action="file", headers=file.headers)

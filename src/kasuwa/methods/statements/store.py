@@ -4,7 +4,6 @@ Postings are numbered without gaps and never change, so that a statement is read
 numbers at which it begins and ends are found once.
 """
 
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -208,24 +207,6 @@ def request_of(
 ) -> tuple[int | str, ...]:
     """Returns a row of REQUESTS."""
     return merchant_id, account.name, period.first, period.end, after.seq, after.side, size
-
-
-# Rows that one statement of a file reads.
-FILE_BATCH = 1_000
-
-
-async def stream_movements(
-    account: StatementAccount, period: Period, merchant_id: int, reader: Reader
-) -> AsyncIterator[list[Movement]]:
-    """Yields all movements of a period, in batches. The reader need not be a snapshot."""
-    after = Place()
-    while True:
-        batch = await list_movements(account, period, after, FILE_BATCH, merchant_id, reader)
-        if batch:
-            yield batch
-        if len(batch) < FILE_BATCH:
-            return
-        after = Place(batch[-1].seq, batch[-1].side)
 
 
 # --- balances and totals ----------------------------------------------------------------------------------------

@@ -1,0 +1,74 @@
+"""Files of statements: the lines that PostgreSQL renders, their pieces, and the shares of those who get them."""
+
+import csv
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from kasuwa.core.calendar import lagos_text
+from kasuwa.core.money import format_minor
+from kasuwa.core.spreadsheet_cells import guard_cell, guard_cell_in_sql
+from kasuwa.db.shares import MERCHANT_FILES, NETWORK_FILES, FileShares
+from kasuwa.methods.statements.files import store
+from tests.running import NEWEST, Deployment, Deployments
+
+AT = datetime(2026, 1, 5, 23, 30, 1, 999_999, tzinfo=UTC)
+ONE_LINE = f"""
+    select {store.LINE} from (values ($1::timestamptz, $2::text, $3::text, $4::text, $5::bigint, $6::bigint))
+        m (at, kind, reference, other, amount, balance)
+"""
+
+
+@pytest.fixture
+def deployment(deployments: Deployments) -> Deployment:
+    return deployments.for_version(NEWEST)
+
+
+def render_line(deployment: Deployment, text: str, amount: int = -150) -> str:
+    [[line]] = deployment.fetch(ONE_LINE, AT, "payment", text, "rail:card:NGN", amount, 9_850)
+    return str(line)
+
+
+@pytest.mark.parametrize("text", ["GP1", "a,b", 'say "x"', "two\nlines", "", "é", "a=b", "1-2", "GP|FD|1|2X"])
+def test_a_line_reads_as_what_was_written(deployment: Deployment, text: str) -> None:
+    line = render_line(deployment, text)
+    assert line.endswith("\r\n")
+    assert list(csv.reader(io.StringIO(line, newline=""))) == [
+        [lagos_text(AT), "payment", text, "rail:card:NGN", "-1.50", "98.50"]
+    ]
+
+
+# Every character but NUL, which a text of PostgreSQL cannot have, and halves of pairs.
+CHARACTERS = [chr(code) for code in (*range(1, 0xD800), *range(0xE000, 0x110000))]
+
+
+@pytest.mark.parametrize("form", ["{}cmd()", "{}=1", "-5{}", "{}12.50", "-{}"])
+def test_the_database_guards_a_cell_as_python_does(deployment: Deployment, form: str) -> None:
+    texts = [form.format(character) for character in CHARACTERS]
+    query = f"select {guard_cell_in_sql('t')} from unnest($1::text[]) with ordinality u (t, n) order by n"
+    assert [row[0] for row in deployment.fetch(query, texts)] == [guard_cell(text) for text in texts]
+
+
+@pytest.mark.parametrize("amount", [0, 5, -5, 99, -100, 123_456_789_012_345])
+def test_amounts_of_a_line_are_numbers_with_two_decimals(deployment: Deployment, amount: int) -> None:
+    [cells] = csv.reader(io.StringIO(render_line(deployment, "x", amount)))
+    assert cells[4:] == [format_minor(amount), "98.50"]
+
+
+def test_a_merchant_and_a_network_get_a_limited_number_of_files_at_once() -> None:
+    shares = FileShares()
+    ends = [shares.begin("net", 1) for _ in range(MERCHANT_FILES)]
+    assert None not in ends
+    assert shares.begin("net", 1) is None
+    assert shares.begin("other net", 1) is None
+    ends += [shares.begin("net", 2) for _ in range(NETWORK_FILES - MERCHANT_FILES)]
+    assert None not in ends
+    assert shares.begin("net", 3) is None
+    assert shares.begin("other net", 3) is not None
+    first = ends[0]
+    assert first is not None
+    first()
+    first()
+    assert shares.begin("net", 3) is not None
+    assert shares.begin("net", 1) is None
