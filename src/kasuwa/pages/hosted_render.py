@@ -121,15 +121,17 @@ def shared_values(view: HostedView) -> dict[str, Any]:
 def later_notes(view: HostedView) -> list[str]:
     """Returns what an installment plan charges later, a line for each date. Empty if there is nothing.
 
-    The fee of a later charge is not known yet: it is that of the tariff on its day."""
+    Until the payment has begun, its card is not known, and so neither is the fee. Then the lines show what is charged.
+    Contract: payment#price-kept"""
     plan = view.installments
     if plan is None or not plan.later_charges:
         return []
-    fee = " and the fee" if view.bearer == "customer" else ""
+    fee = " and the fee" if view.bearer == "customer" and not plan.prices else ""
     currency = view.checkout.currency
+    amounts = [price.charged for price in plan.prices] or [amount for _, amount in plan.later_charges]
     lines = [
         f"Further {format_amount(amount, currency)}{fee} on {read_due_day(due):%d %B %Y}"
-        for due, amount in plan.later_charges
+        for (due, _), amount in zip(plan.later_charges, amounts, strict=True)
     ]
     return ["Your card will be charged the rest in installments:", *lines]
 

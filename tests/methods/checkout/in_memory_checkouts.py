@@ -14,7 +14,7 @@ from kasuwa.core.checkouts import (
     source_key,
 )
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
-from kasuwa.core.decision import Decision, Job
+from kasuwa.core.decision import Decision, Job, Refusal
 from kasuwa.core.decoding import decode
 from kasuwa.core.references import job_key
 from kasuwa.methods.checkout.actions import (
@@ -33,12 +33,12 @@ from kasuwa.methods.checkout.payer_model import (
     ConfirmAttempt,
     EnteredCard,
 )
+from kasuwa.methods.checkout.rules.attempt import read_new_total
 from kasuwa.rails.ports import NO_CALL_MADE
 from tests.methods.payment.in_memory_payments import APPROVED, InMemoryPayments, PaymentInProgress, opened
 from tests.rule_context import VAULT
 
 CARD = EnteredCard("4111110000000013", "12", "30", "000")
-ANY_TOTAL = 10**15
 USER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
 # What a payer enters for each channel besides the card.
 ENTERED: dict[str, dict[str, Any]] = {
@@ -88,11 +88,15 @@ class InMemoryCheckout:
         return job
 
     def try_attempt(self, channel: str = "card", number: int | None = None, **fields: Any) -> Any:
-        """Begins an attempt. Returns the decision or refusal."""
+        """Begins an attempt. Returns the decision or refusal. Without `shown_total`, the payer confirms any total."""
         count = self.row.attempts + 1 if number is None else number
-        entered = {"shown_total": ANY_TOTAL, **ENTERED[channel], **fields}
+        entered = {"shown_total": 0, **ENTERED[channel], **fields}
         request = BeginAttempt(reference=self.txn_ref, number=count, channel=channel, **entered)
-        return self.run(BEGIN_ATTEMPT, request)
+        begun = self.run(BEGIN_ATTEMPT, request)
+        total = read_new_total(begun.field_errors) if isinstance(begun, Refusal) else None
+        if total is None or "shown_total" in fields:
+            return begun
+        return self.run(BEGIN_ATTEMPT, msgspec.structs.replace(request, shown_total=total))
 
     def begin(self, channel: str = "card", **fields: Any) -> PaymentInProgress:
         return PaymentInProgress(self.payments, self.try_attempt(channel, **fields))

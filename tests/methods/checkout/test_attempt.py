@@ -137,12 +137,14 @@ def test_a_channel_that_the_checkout_does_not_offer_is_refused() -> None:
     assert isinstance(checkout.try_attempt("ussd"), Decision)
 
 
-def test_a_higher_total_than_the_page_showed_is_not_charged() -> None:
+def test_another_total_than_the_page_showed_is_not_charged() -> None:
     checkout = InMemoryCheckout(bearer="customer")
     refused = checkout.try_attempt(shown_total=150_000)
     assert fields_of(refused) == ["total"]
     assert "the total is NGN 1524.59" in refused.field_errors[0].reason
     assert attempt.read_new_total(refused.field_errors) == 152_459
+    # A lower one is shown first as well.
+    assert attempt.read_new_total(checkout.try_attempt(shown_total=152_460).field_errors) == 152_459
     assert isinstance(checkout.try_attempt(shown_total=152_459), Decision)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
 from kasuwa.core.reserve import ReserveTerms
-from kasuwa.core.transactions import Transaction
+from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.settlement_model import SettlementBatch
 from kasuwa.rails.ports import Answer
 from tests.hypothesis_settings import without_deadline
@@ -124,22 +124,29 @@ def test_with_nothing_due_today_a_share_is_checked_against_later_charges() -> No
     )
 
 
-def test_a_higher_tariff_reduces_the_last_part_of_a_plan() -> None:
+@pytest.mark.parametrize("is_price_kept", [True, False])
+def test_a_higher_tariff_reduces_the_last_part_of_a_plan_that_has_no_prices(is_price_kept: bool) -> None:
     payments = InMemoryPayments()
     first, second = beneficiary(payments), beneficiary(payments)
     parts = [{"ref_code": first, "share": "1000.00"}, {"ref_code": second, "share": "470.00"}]
-    paid_card(payments, split=parts, is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
+    schedule = {"payment_schedule": {"05-01-2026": 1500, "06-01-2026": 1500}, "total": "3000.00"}
+    paid_card(payments, amount=None, split=parts, installment=schedule)
+    if not is_price_kept:
+        # As an earlier version has stored it.
+        plan = payments.plan()
+        plan.detail = encode_text({**msgspec.json.decode(plan.detail), "prices": ()})
     dearer = {"collection": {"card_local": {"percent": "10", "flat": "0", "cap": None}}}
     payments.merchant = merchant(tariff=dearer)
-    job = next(job for job in due_jobs(payments) if job.kind == "recurrent.charge")
+    job = next(job for job in due_jobs(payments) if job.kind == "instalment.charge")
     payments.now = job.due
     paying = PaymentInProgress(payments, payments.receive_answer(job, NOBODY_ASKED))
     wallet = payments.balance("wallet:main:NGN")
     paying.receive_answer(APPROVED)
     assert paying.row.status == "successful"
+    left = 47_000 if is_price_kept else paying.payment.settled - 100_000
     assert of_beneficiary(payments, first) == 200_000
-    assert of_beneficiary(payments, second) == 47_000 + paying.payment.settled - 100_000
-    assert payments.balance("wallet:main:NGN") == wallet
+    assert of_beneficiary(payments, second) == 47_000 + left
+    assert payments.balance("wallet:main:NGN") == wallet + paying.payment.settled - 100_000 - left
 
 
 # --- parts and rest -------------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ import msgspec
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import LoadedRows, Refusal, Row
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
+from kasuwa.core.pricing import Price
 from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.rejections import RecordedRejection
@@ -154,12 +155,14 @@ class RecurrentTerms(msgspec.Struct, frozen=True):
     value: str | None
 
 
-class InstallmentTerms(msgspec.Struct, frozen=True):
+class InstallmentTerms(msgspec.Struct, frozen=True, omit_defaults=True):
     """The installment plan requested with a payment."""
 
     total: int
     # Due time (ISO 8601) and amount in minor units of each charge after the first.
     later_charges: tuple[tuple[str, int], ...] = msgspec.field(name="later")
+    # The price of each of them, by the tariff with which the payment was begun. Empty in rows of earlier versions.
+    prices: tuple[Price, ...] = ()
 
 
 class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):

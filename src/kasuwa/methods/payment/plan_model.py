@@ -19,6 +19,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from kasuwa.core.decision import Row
+from kasuwa.core.pricing import Price
 from kasuwa.core.references import row_key
 from kasuwa.methods.payment.model import PaymentDetail
 
@@ -47,6 +48,8 @@ class PlanTerms(msgspec.Struct, frozen=True, omit_defaults=True):
     later_charges: tuple[tuple[str, int], ...] = msgspec.field(default=(), name="later")
     detail: PaymentDetail = PaymentDetail()  # of every charge
     customer_txnref: str = ""
+    # The price of each installment. Empty in plans of earlier versions. A recurrence has that of its first charge.
+    prices: tuple[Price, ...] = ()
 
 
 TERMS_DECODER: "msgspec.json.Decoder[PlanTerms]" = msgspec.json.Decoder(PlanTerms)

@@ -131,7 +131,7 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
     order = build_attempt_order(request, checkout, detail, context, seen)
     if not isinstance(order, PaymentOrder):
         return order
-    if order.price.charged > request.shown_total:
+    if order.price.charged != request.shown_total:
         total = format_minor(order.price.charged)
         return refuse_fields(FieldError("total", TOTAL_CHANGED.format(checkout.currency, total)))
     added = ask_source(checkout, context, seen)

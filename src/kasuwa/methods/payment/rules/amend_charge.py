@@ -99,9 +99,14 @@ def find_differences(
         "bearer": detail.is_bearer_explicit and request.bearer is not None and bearer != detail.bearer,
         "recurrent": detail.recurrent is not None and recurrent is not None and recurrent != detail.recurrent,
         "is_recurring": detail.recurrent is not None and request.is_recurring is False,
-        "installment": detail.installments is not None and planned is not None and planned != detail.installments,
+        "installment": differs_from_plan(detail.installments, planned),
     }
     return [FieldError(name, AS_INITIATED) for name, differs in found.items() if differs]
+
+
+def differs_from_plan(stored: InstallmentTerms | None, planned: InstallmentTerms | None) -> bool:
+    """Whether both steps have a plan, with other dates or amounts. The stored one also has its prices."""
+    return stored is not None and planned is not None and msgspec.structs.replace(stored, prices=()) != planned
 
 
 def merge_terms(
@@ -137,6 +142,9 @@ def apply_terms(
     faults = check_request.card_split_faults(detail.split, charges, context, beneficiaries)
     if faults:
         return faults
+    if detail.bearer != before.bearer or before.installments is None:
+        installments = check_request.price_installments(charges, context.merchant)
+        detail = msgspec.structs.replace(detail, installments=installments)
     mark = mark_of(payment.method, detail.vendor, price.charged)
     marked = mark_payment(context.digest, row.merchant_id, detail.email, mark)
     stored, sealed = seal_detail(detail, payment.txn_ref, context)

@@ -127,7 +127,7 @@ def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) 
         card=summary,
         page_token=make_page_token(context),
         recurrent=check_request.read_recurrent_terms(request),
-        installments=installments,
+        installments=check_request.price_installments(charges, context.merchant),
     )
     return PaymentOrder(
         method="card",
@@ -404,7 +404,11 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
     faults += check_request.saved_card_faults(summary, currency, price.charged, context)
     if faults:
         return refuse_fields(*faults)
-    detail = msgspec.structs.replace(check_request.detail_of(request, context), card=summary, installments=installments)
+    detail = msgspec.structs.replace(
+        check_request.detail_of(request, context),
+        card=summary,
+        installments=check_request.price_installments(charges, context.merchant),
+    )
     return PaymentOrder(
         method="token",
         currency=currency,

@@ -125,14 +125,26 @@ class CardCharges(msgspec.Struct, frozen=True):
     installments: InstallmentTerms | None
 
 
+def price_installments(charges: CardCharges, merchant: Merchant) -> InstallmentTerms | None:
+    """Returns the installment plan with the price of each later charge, which holds whatever the tariff is then.
+
+    Contract: payment#price-kept
+    """
+    installments = charges.installments
+    if installments is None:
+        return None
+    fee_class = card_fee_class(charges.card)
+    prices = tuple(
+        price_of(charges.bearer, merchant, fee_class, charges.currency, amount)
+        for _, amount in installments.later_charges
+    )
+    return msgspec.structs.replace(installments, prices=prices)
+
+
 def settled_amounts(charges: CardCharges, merchant: Merchant) -> list[int]:
     """Returns what each charge settles, later installments included. A charge of 0 is left out."""
-    later = () if charges.installments is None else charges.installments.later_charges
-    fee_class = card_fee_class(charges.card)
-    prices = [
-        charges.price,
-        *(price_of(charges.bearer, merchant, fee_class, charges.currency, amount) for _, amount in later),
-    ]
+    installments = price_installments(charges, merchant)
+    prices = [charges.price, *(() if installments is None else installments.prices)]
     return [each.settled for each in prices if each.charged]
 
 

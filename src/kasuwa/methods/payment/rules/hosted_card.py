@@ -70,7 +70,7 @@ def build_hosted_order(
         check_request.detail_of(request, context),
         page_token=make_page_token(context),
         recurrent=check_request.read_recurrent_terms(request),
-        installments=installments,
+        installments=check_request.price_installments(charges, context.merchant),
     )
     return PaymentOrder(
         method="card",

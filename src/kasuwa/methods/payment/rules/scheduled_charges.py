@@ -13,20 +13,25 @@ from typing import Literal
 
 import msgspec
 
+from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Row
-from kasuwa.core.pricing import card_class, price_collection
+from kasuwa.core.pricing import Price, card_class, fee_and_vat, price_collection
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.schedule import Recurrence, make_recurrence, next_due, next_retry
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
+from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text, transaction_key
 from kasuwa.methods.payment.model import (
     CARD_SUMMARY_DECODER,
     CHARGE,
+    FACTS_DECODER,
+    KIND,
+    InstallmentTerms,
     Payment,
     PaymentDetail,
     SavedCard,
     find_chargeable_card,
+    payment_key,
     saved_card_key,
 )
 from kasuwa.methods.payment.payer_model import read_terms, seal_terms
@@ -103,12 +108,31 @@ def start_plans(
         terms = PlanTerms(
             total=installments.total,
             later_charges=installments.later_charges,
+            prices=price_by_saved_card(installments, payment, row.currency, context),
             detail=charge_detail,
             customer_txnref=row.order_ref,
         )
         first = datetime.fromisoformat(installments.later_charges[0][0])
         plans.append(new_plan(INSTALLMENT, terms, first, row, payment, context))
     return PlanEffects(rows=tuple(plans), jobs=tuple(plan_job(plan, plan.cycle_due) for plan in plans))
+
+
+def price_by_saved_card(
+    installments: InstallmentTerms, payment: Payment, currency: str, context: Context
+) -> tuple[Price, ...]:
+    """Returns the prices of an installment plan with the fee of the card that paid the first one on a vendor's page.
+
+    What the payer is charged does not change. Contract: payment#hosted-card-fee
+    """
+    card = FACTS_DECODER.decode(payment.facts).card
+    if card is None:
+        return installments.prices
+    fee_class, tariff = card_class(card.country or find_bin(card.bin).country), context.merchant.tariff
+    fees = [fee_and_vat(tariff, fee_class, currency, price.charged) for price in installments.prices]
+    return tuple(
+        msgspec.structs.replace(price, fee=fee, vat=vat, settled=price.charged - fee - vat)
+        for price, (fee, vat) in zip(installments.prices, fees, strict=True)
+    )
 
 
 def new_plan(kind: str, terms: PlanTerms, due: datetime, row: Transaction, payment: Payment, context: Context) -> Plan:
@@ -144,6 +168,12 @@ def need_due_charge(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Plan, job.subject), (Job, job.key)))
 
 
+def need_first_charge(plan: Plan) -> Needs:
+    """Returns the rows of the payment that started a plan, which has the price of a recurrence."""
+    transaction = (Transaction, transaction_key(plan.merchant_id, KIND, plan.first_ref))
+    return Needs((transaction, (Payment, payment_key(plan.merchant_id, plan.first_ref))))
+
+
 def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
     """Charges the saved card of a plan that is due. The payment's own job calls the rail.
 
@@ -152,13 +182,13 @@ def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRo
     plan, current_job = seen.get(Plan, job.subject), seen.get(Job, job.key)
     if plan is None or current_job is None or plan.state != ACTIVE or plan.charging:
         return Decision(jobs_done=() if current_job is None else (current_job,))
-    key = saved_card_key(plan.merchant_id, plan.token)
-    if not seen.is_loaded(key):
-        return NeedsMore(Needs(((SavedCard, key),)))
+    needs = Needs(((SavedCard, saved_card_key(plan.merchant_id, plan.token)), *need_first_charge(plan).rows))
+    if not all(seen.is_loaded(key) for _, key in needs.rows):
+        return NeedsMore(needs)
     saved = find_chargeable_card(plan.merchant_id, plan.token, seen)
     if saved is None or not cycle_amount(plan):
         return Decision(rows=(pause_plan(plan, PAUSED),), jobs_done=(current_job,))
-    decision = begin_payment(build_plan_order(plan, saved, context), context, CHARGE)
+    decision = begin_payment(build_plan_order(plan, saved, context, seen), context, CHARGE)
     charged = decision.rows[0]
     assert isinstance(charged, Transaction)
     charging = msgspec.structs.replace(plan, attempt=plan.attempt + 1, last_ref=charged.txn_ref, charging=True)
@@ -176,15 +206,30 @@ def cycle_amount(plan: Plan) -> int:
     return terms.amount if plan.kind == RECURRENT else terms.later_charges[plan.cycle - 1][1]
 
 
-def build_plan_order(plan: Plan, saved: SavedCard, context: Context) -> PaymentOrder:
+def find_kept_price(plan: Plan, seen: LoadedRows) -> Price | None:
+    """Returns the price of a plan's current cycle, as it was when the payer agreed to the plan.
+
+    A recurrence has the price of its first charge. None for an installment plan of an earlier version, which has none.
+    Contract: payment#price-kept
+    """
+    if plan.kind == INSTALLMENT:
+        prices = TERMS_DECODER.decode(plan.detail).prices
+        return prices[plan.cycle - 1] if prices else None
+    row = seen.get(Transaction, transaction_key(plan.merchant_id, KIND, plan.first_ref))
+    payment = seen.get(Payment, payment_key(plan.merchant_id, plan.first_ref))
+    assert row is not None
+    assert payment is not None
+    return Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
+
+
+def build_plan_order(plan: Plan, saved: SavedCard, context: Context, seen: LoadedRows) -> PaymentOrder:
     """Builds the payment order of a plan's current cycle."""
-    terms, card, amount = (
-        read_terms(plan, context.vault.unseal),
-        CARD_SUMMARY_DECODER.decode(saved.detail),
-        cycle_amount(plan),
-    )
-    bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
-    price = price_collection(context.merchant.tariff, card_class(card.country), plan.currency, amount, bearer)
+    terms, card = read_terms(plan, context.vault.unseal), CARD_SUMMARY_DECODER.decode(saved.detail)
+    price = find_kept_price(plan, seen)
+    if price is None:
+        bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
+        tariff, fee_class = context.merchant.tariff, card_class(card.country)
+        price = price_collection(tariff, fee_class, plan.currency, cycle_amount(plan), bearer)
     detail = msgspec.structs.replace(terms.detail, card=card, purpose=TransactionPurpose(plan.kind, plan.plan_id))
     return PaymentOrder(
         method="token",
