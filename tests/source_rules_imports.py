@@ -90,6 +90,7 @@ SLICE_IMPORTS = {
     "customers": {"payment"},
     "checkout": {"payment"},
     "disputes": {"payment"},
+    "virtualcard": {"disputes"},
     "payouts": {"disburse"},
     "invoices": {"checkout", "customers", "payment"},
     "tickets": {"checkout", "payment"},

@@ -107,6 +107,8 @@ ISSUER_RULES = IssuerRules(
     decide_authorize=issuer_port.decide_authorization,
     refund_needs=issuer_port.need_refund_order,
     decide_refund=issuer_port.decide_refund_order,
+    take_back_needs=issuer_port.need_take_back,
+    decide_take_back=issuer_port.decide_take_back,
 )
 
 # The rule that books money which a rail received on an account, and the jobs that open accounts.

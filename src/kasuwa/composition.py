@@ -69,6 +69,7 @@ def rails_of(
         issuer=issuer,
         vendors=collection_vendors_of(settings),
         accounts=choice.make_accounts(),
+        feeds=choice.make_feeds(),
     )
 
 

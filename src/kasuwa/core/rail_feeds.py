@@ -21,6 +21,7 @@ class Dispute(msgspec.Struct, frozen=True):
     is_resolved: bool = False
     outcome: str | None = None  # won or lost; None while it is open, or if its end cannot be read
     reason: str = ""
+    is_under_review: bool = False  # the rail has an answer, and waits for the payer's bank
 
 
 class AnnouncedDispute(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,7 @@ class AnnouncedDispute(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     due_at: datetime | None
     outcome: str | None  # won or lost; None while it is open
+    is_under_review: bool = False  # the rail has an answer, and waits for the payer's bank
 
 
 class Settlement(msgspec.Struct, frozen=True):

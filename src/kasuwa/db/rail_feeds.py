@@ -33,7 +33,7 @@ STORE_SETTLEMENT = """
     where (s.status, s.gross, s.fees, s.amount, s.payments, s.settled_on) is distinct from
         (excluded.status, excluded.gross, excluded.fees, excluded.amount, excluded.payments, excluded.settled_on)
 """
-DISPUTE_STATUS = "select status from rail_dispute where rail = $1 and dispute_id = $2"
+RESOLUTION = "select status, resolution from rail_dispute where rail = $1 and dispute_id = $2"
 OF_RECEIPT = "select merchant_id, txn_ref from inbound_receipt where rail = $1 and rail_reference = $2"
 CLAIM_FEED = """
     insert into rail_listing as l (rail, leased_until) values ($1, now() + $3::interval)
@@ -74,10 +74,10 @@ async def find_receipt_payment(pool: Pool, rail: str, reference: str) -> Dispute
     return DisputedPayment() if record is None else DisputedPayment(record[0], record[1])
 
 
-async def find_dispute_status(pool: Pool, rail: str, dispute_id: str) -> str | None:
-    """Returns the status of a dispute as it was stored last, or None if it is new."""
-    found = await pool.fetchval(DISPUTE_STATUS, rail, dispute_id)
-    return None if found is None else str(found)
+async def find_resolution(pool: Pool, rail: str, dispute_id: str) -> tuple[str, str] | None:
+    """Returns status and resolution of a dispute as they were stored last, or None if it is new."""
+    record = await pool.fetchrow(RESOLUTION, rail, dispute_id)
+    return None if record is None else (record[0], record[1])
 
 
 async def store_dispute(pool: Pool, rail: str, dispute: Dispute, payment: DisputedPayment) -> bool:

@@ -30,8 +30,10 @@ DISPUTE_INVARIANTS = (
     Invariant(
         "a dispute that was not won took its amount, fee and VAT, from the wallet or as a debt; any other nothing",
         f"""with posted as (
-                select merchant_id, reference as dispute_id, sum(amount) as amount from posting
-                where {merchant_filter()} and credit not like 'wallet:%' group by 1, 2)
+                select merchant_id, reference as dispute_id,
+                    sum(case when credit not like 'wallet:%' then amount
+                        when debit not like 'receivable:%' then -amount else 0 end) as amount
+                from posting where {merchant_filter()} group by 1, 2)
             select d.merchant_id, d.dispute_id as place
             from dispute d left join posted p using (merchant_id, dispute_id)
             where {merchant_filter("d")} and coalesce(p.amount, 0)

@@ -7,6 +7,7 @@ import msgspec
 
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.rails.account_port import AccountRail
+from kasuwa.rails.feeds import FeedRail
 from kasuwa.rails.identity_port import DeploymentIdentity
 from kasuwa.rails.issuer_port import IssuerRail
 from kasuwa.rails.ports import BankRail, BillerRail, CatalogueCache, CollectionRail
@@ -28,3 +29,4 @@ class Rails(msgspec.Struct, frozen=True):
     issuer: IssuerRail = NOT_CONFIGURED
     vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections
     accounts: Mapping[str, AccountRail] = {}  # by name: every rail that may have opened accounts
+    feeds: Mapping[str, FeedRail] = {}  # by name: every rail that tells of disputes

@@ -17,13 +17,12 @@ import msgspec
 from kasuwa.core.issuing import CardIssuingSettings
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import IssuerRail, PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import ISSUED_SESSION, IssuerRail, PurchaseOrder, RefundOrder
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer, Unavailable, VendorToken
 from kasuwa.rails.token_port import TokenRail
 
-SESSION = "issued"
 AUTH = "PIN"
-FACTS = {"session": SESSION}
+FACTS = {"session": ISSUED_SESSION}
 
 APPROVED = "00"
 SESSION_NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
@@ -59,7 +58,7 @@ class IssuedCardRail:
         return IN_PROGRESS if order.scenario.delay > 0 else with_issued_session(answer)
 
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
-        assert order.session != SESSION, "a card that was issued here asks for no code"
+        assert order.session != ISSUED_SESSION, "a card that was issued here asks for no code"
         return await self._card_rail.validate(order, otp)
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
@@ -72,7 +71,7 @@ class IssuedCardRail:
             answer = await self._issuer.refund(msgspec.structs.replace(wanted, scenario=scenario_of(order)))
             if answer.status == ports.SUCCESSFUL and order.scenario.delay > 0:
                 return IN_PROGRESS
-            if answer.status != ports.NOT_FOUND or order.session == SESSION:
+            if answer.status != ports.NOT_FOUND or order.session == ISSUED_SESSION:
                 return answer
         return await self._card_rail.refund(order)
 
@@ -87,7 +86,7 @@ class IssuedCardRail:
 
     def _is_issued_here(self, order: CollectionOrder, card: CardSecrets | None) -> bool:
         return (
-            order.session == SESSION
+            order.session == ISSUED_SESSION
             or order.is_issued_here
             or (card is not None and self._issuing.is_own_number(card.number))
         )
@@ -106,7 +105,7 @@ class IssuedCardRail:
 
 
 def may_be_issued_here(order: CollectionOrder) -> bool:
-    return not order.vendor and order.session in (SESSION, "")
+    return not order.vendor and order.session in (ISSUED_SESSION, "")
 
 
 def with_issued_session(answer: Answer) -> Answer:

@@ -12,7 +12,7 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.reading import Reader
-from kasuwa.core.scenario import Scenario
+from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.transactions import SUCCESSFUL
 from kasuwa.core.vault import Vault
 from kasuwa.db import token_index
@@ -22,7 +22,7 @@ from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.writer import Writer
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
 
 NO_SUCH_CARD = Answer(ports.NOT_FOUND, "14", "Invalid card number")
@@ -41,6 +41,8 @@ class IssuerRules(msgspec.Struct, frozen=True):
     decide_authorize: Callable[[PurchaseOrder, str, Context, LoadedRows], Outcome]
     refund_needs: Callable[[RefundOrder, Merchant], Needs]
     decide_refund: Callable[[RefundOrder, Context, LoadedRows], Outcome]
+    take_back_needs: Callable[[TakeBackOrder, Merchant], Needs]
+    decide_take_back: Callable[[TakeBackOrder, Context, LoadedRows], Outcome]
 
 
 class LedgerIssuer:
@@ -73,6 +75,14 @@ class LedgerIssuer:
         merchant = await self._merchants.get_by_id(found[0])
         needs = self._rules.refund_needs(order, merchant)
         return await self._ask(merchant, needs, partial(self._rules.decide_refund, order), order.scenario)
+
+    async def take_back(self, order: TakeBackOrder) -> Answer:
+        found = await self._find_order(order.refund_key)
+        if found is None:
+            return NO_SUCH_ORDER
+        merchant = await self._merchants.get_by_id(found[0])
+        needs = self._rules.take_back_needs(order, merchant)
+        return await self._ask(merchant, needs, partial(self._rules.decide_take_back, order), NO_SCENARIO)
 
     async def query(self, key: str) -> Answer:
         """Returns the state of a purchase or refund by its key."""

@@ -51,10 +51,10 @@ class FeedRecorder:
             await rail_inbox.add_notice(self._pool, reference, describe_dispute(rail, dispute), merchant_id)
 
     async def _book_dispute(self, rail: str, dispute: Dispute, merchant_id: int, txn_ref: str) -> None:
-        """Opens or ends the merchant's dispute. Done before the dispute is stored: after a crash it is done again, and
-        changes nothing. One that was resolved when it was stored is not looked at again."""
-        known = await rail_feeds.find_dispute_status(self._pool, rail, dispute.dispute_id)
-        if dispute.is_resolved and (known == dispute.status or dispute.outcome is None):
+        """Opens or ends the merchant's dispute, or corrects its end. Done before the dispute is stored: after a crash
+        it is done again, and changes nothing. One that was stored with this resolution is not looked at again."""
+        known = await rail_feeds.find_resolution(self._pool, rail, dispute.dispute_id)
+        if dispute.is_resolved and (known == (dispute.status, dispute.resolution) or dispute.outcome is None):
             return
         announced = AnnouncedDispute(
             rail=rail,
@@ -64,10 +64,11 @@ class FeedRecorder:
             reason=dispute.reason,
             due_at=dispute.due_at,
             outcome=dispute.outcome,
+            is_under_review=dispute.is_under_review,
         )
         merchant, rules = await self._books.directory.get_by_id(merchant_id), self._books.rules
-        # A dispute that is heard of when it is lost is opened first.
-        for _ in range(1 if dispute.outcome is None else 2):
+        # A dispute that is heard of when it is lost, or under review, is opened first.
+        for _ in range(2 if dispute.outcome is not None or dispute.is_under_review else 1):
             needs = rules.needs(announced, merchant)
             await submit_rule(self._books.writer, merchant, needs, partial(rules.decide, announced))
 

@@ -5,12 +5,14 @@ from typing import Any
 
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Decision, Job, Merchant, Needs, Refusal
+from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.ledger.chart import open_account
 from kasuwa.methods.disputes import actions
 from kasuwa.methods.disputes.model import Dispute, dispute_key
-from kasuwa.rails.ports import NO_CALL_MADE
+from kasuwa.methods.disputes.rules.rail_dispute import decide_announced, need_announced
+from kasuwa.rails.ports import NO_CALL_MADE, Answer
 from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
 from tests.rule_context import MERCHANT
 
@@ -58,12 +60,20 @@ class InMemoryDisputes(InMemoryPayments):
         assert row is None or isinstance(row, Job)
         return row
 
-    def run_job(self, job: Job) -> Any:
-        """Moves the clock to the time of a job and runs it."""
+    def run_job(self, job: Job, answer: Answer = NO_CALL_MADE) -> Any:
+        """Moves the clock to the time of a job and runs it, with the answer of its rail."""
         self.now = max(self.now, job.due)
         step = STEPS[job.kind]
-        needs = step.needs(job, NO_CALL_MADE, self.merchant)
-        return self.decide(needs, lambda given, seen: step.decide(job, NO_CALL_MADE, given, seen))
+        needs = step.needs(job, answer, self.merchant)
+        return self.decide(needs, lambda given, seen: step.decide(job, answer, given, seen))
+
+    def announce(self, txn_ref: str, **changes: Any) -> Any:
+        """Has a rail tell of a dispute."""
+        known: dict[str, Any] = {"rail_dispute_id": "77", "amount": 50_000, "outcome": None}
+        known["due_at"] = self.now + timedelta(hours=30)
+        announced = AnnouncedDispute(rail="paystack", txn_ref=txn_ref, reason="fraudulent", **{**known, **changes})
+        needs = need_announced(announced, self.merchant)
+        return self.decide(needs, lambda given, seen: decide_announced(announced, given, seen))
 
     def collect_debt(self) -> Any:
         [job] = [job for job in self.jobs() if job.kind == "dispute.collect"]

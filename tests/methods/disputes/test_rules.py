@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.event_payloads import DisputeEvent
-from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.methods.disputes.model import (
     ALREADY_ANSWERED,
     ALREADY_ENDED,
@@ -27,7 +26,6 @@ from kasuwa.methods.disputes.model import (
     file_aad,
     media_type_of,
 )
-from kasuwa.methods.disputes.rules.rail_dispute import decide_announced, need_announced
 from kasuwa.methods.disputes.rules.respond import EMPTY_EVIDENCE
 from kasuwa.methods.payment.model import UNKNOWN_REFERENCE
 from tests.hypothesis_settings import without_deadline
@@ -376,7 +374,7 @@ def test_the_bank_decides_once(books: InMemoryDisputes, outcome: str, answers_fi
         books.respond(dispute, evidence=EVIDENCE)
     assert books.end(dispute, outcome).reply.data.state == outcome
     assert books.wallet == (before - (0 if outcome == "won" else dispute.total), 0)
-    assert books.end(dispute, "won") == ALREADY_ENDED
+    assert books.end(dispute, outcome) == ALREADY_ENDED
     assert books.respond(dispute, accept=True) == ALREADY_ENDED
 
 
@@ -414,55 +412,30 @@ def test_whatever_the_wallet_has_the_books_balance(funds: int, credit: int, disp
 # --- a rail's disputes ----------------------------------------------------------------------------------------------
 
 
-def announce(books: InMemoryDisputes, txn_ref: str, outcome: str | None = None, amount: int | None = 50_000) -> Any:
-    announced = AnnouncedDispute(
-        rail="paystack",
-        rail_dispute_id="77",
-        txn_ref=txn_ref,
-        amount=amount,
-        reason="fraudulent",
-        due_at=books.now + timedelta(hours=30),
-        outcome=outcome,
-    )
-    needs = need_announced(announced, books.merchant)
-    return books.decide(needs, lambda given, seen: decide_announced(announced, given, seen))
-
-
 def test_an_announced_dispute_is_opened_once_and_ended_by_the_rail(books: InMemoryDisputes) -> None:
     paying = paid_card(books)
-    dispute_id = announce(books, paying.txn_ref).reply.data.dispute_id
+    dispute_id = books.announce(paying.txn_ref).reply.data.dispute_id
     dispute = books.dispute(dispute_id)
     assert (dispute.amount, dispute.rail_dispute_id) == (50_000, "77")
     assert dispute.due_at - books.now == timedelta(hours=30)
-    assert announce(books, paying.txn_ref).reply == dispute_id
-    assert paying.payment.disputed == 50_000
-    announce(books, paying.txn_ref, "lost")
-    assert books.dispute(dispute_id).state == "lost"
-    announce(books, paying.txn_ref, "lost")
-    assert books.notices == []
-    announce(books, paying.txn_ref, "won")
-    assert "has ended as lost, but its rail now says won" in books.notices[-1].message
+    books.announce(paying.txn_ref)
+    assert (books.dispute(dispute_id), paying.payment.disputed) == (dispute, 50_000)
+    books.announce(paying.txn_ref, outcome="lost")
+    lost = books.dispute(dispute_id)
+    assert lost.state == "lost"
+    books.announce(paying.txn_ref, outcome="lost")
+    assert (books.dispute(dispute_id), books.notices) == (lost, [])
 
 
 def test_an_announced_dispute_of_money_that_is_gone_is_a_notice(books: InMemoryDisputes) -> None:
     paying = paid_card(books)
     books.put("refund", txnRef=paying.txn_ref, amount="1200.00")
-    opened = announce(books, paying.txn_ref).reply.data
+    opened = books.announce(paying.txn_ref).reply.data
     assert opened.amount == "300.00"
     assert "only 300.00 is left" in books.notices[-1].message
     other = paid_card(books)
     books.put("refund", txnRef=other.txn_ref, amount="1500.00")
-    announced = AnnouncedDispute(
-        rail="paystack",
-        rail_dispute_id="78",
-        txn_ref=other.txn_ref,
-        amount=None,
-        reason="",
-        due_at=None,
-        outcome=None,
-    )
-    needs = need_announced(announced, books.merchant)
-    decided = books.decide(needs, lambda given, seen: decide_announced(announced, given, seen))
+    decided = books.announce(other.txn_ref, rail_dispute_id="78", amount=None, due_at=None)
     assert isinstance(decided, Decision)
     assert decided.reply is None
     assert "is not opened here" in books.notices[-1].message
@@ -470,5 +443,5 @@ def test_an_announced_dispute_of_money_that_is_gone_is_a_notice(books: InMemoryD
 
 def test_a_dispute_that_was_won_before_it_was_announced_is_not_opened(books: InMemoryDisputes) -> None:
     paying = paid_card(books)
-    announce(books, paying.txn_ref, "won")
+    books.announce(paying.txn_ref, outcome="won")
     assert paying.payment.disputed == 0

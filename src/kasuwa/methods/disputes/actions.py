@@ -1,8 +1,16 @@
 """Rows of `PUT /payment` and `PUT /sandbox` about disputes, and the steps of their jobs."""
 
 from kasuwa.core.action import INTEGRATE, PAY, Read, Step, Write
-from kasuwa.methods.disputes import model, store, wire
-from kasuwa.methods.disputes.rules import deadline, debt, end_dispute, open_dispute, respond
+from kasuwa.methods.disputes import model, steps, store, wire
+from kasuwa.methods.disputes.rules import (
+    ask_rail,
+    card_of_dispute,
+    correct_dispute,
+    deadline,
+    debt,
+    open_dispute,
+    respond,
+)
 from kasuwa.rails.ports import call_no_rail
 
 # A body with five files of 2 MiB in base64, and room for the texts.
@@ -62,19 +70,40 @@ SANDBOX = (
         name="dispute_outcome",
         request=wire.OutcomeRequest,
         reply=wire.DisputeChanged,
-        needs=end_dispute.need_outcome,
-        decide=end_dispute.decide_outcome,
+        needs=correct_dispute.need_outcome,
+        decide=correct_dispute.decide_outcome,
         permission=INTEGRATE,
         summary="The payer's bank decides a dispute",
         example={"action": "dispute_outcome", "dispute_id": "<dispute_id>", "outcome": "won"},
     ),
 )
 
-STEPS = tuple(
-    Step(kind, model.LANE, call_no_rail, needs, decide, accepts_callback=False)
-    for kind, needs, decide in (
-        (model.DEADLINE, deadline.need_dispute_job, deadline.decide_deadline),
-        (model.REVIEW, deadline.need_dispute_job, deadline.decide_review),
-        (model.COLLECT, debt.need_collection, debt.decide_collection),
-    )
+STEPS = (
+    *(
+        Step(kind, model.LANE, call_no_rail, needs, decide, accepts_callback=False)
+        for kind, needs, decide in (
+            (model.DEADLINE, deadline.need_dispute_job, deadline.decide_deadline),
+            (model.REVIEW, deadline.need_dispute_job, deadline.decide_review),
+            (model.COLLECT, debt.need_collection, debt.decide_collection),
+        )
+    ),
+    Step(
+        kind=model.ASK,
+        lane=model.LANE,
+        call=steps.ask_rail,
+        needs=deadline.need_dispute_job,
+        decide=ask_rail.decide_asked,
+        accepts_callback=False,
+    ),
+    *(
+        Step(
+            kind=kind,
+            lane=model.CARD_LANE,
+            call=steps.call_issuer,
+            needs=card_of_dispute.need_card_answer,
+            decide=card_of_dispute.decide_card_answer,
+            accepts_callback=False,
+        )
+        for kind in (model.PAY_CARD, model.TAKE_CARD)
+    ),
 )

@@ -3,8 +3,12 @@
     needs_response ─┬─(evidence)─> under_review ─┬─> won
                     │                            └─> lost
                     ├─(accept)───> accepted
-                    ├─(deadline)─> expired
+                    ├─(deadline)─> expired            not if a rail announced it: the rail alone ends it
                     └─(outcome)──> won, lost          the rail or the operator decided without an answer
+
+A rail's final word counts, also if it comes late and contradicts the end of a dispute (rules/correct_dispute.py):
+
+    lost, accepted, expired ──> won        won ──> lost
 
 Postings, in the payment's currency. The hold has what the wallet covers of amount, fee and VAT:
 
@@ -16,9 +20,15 @@ Postings, in the payment's currency. The hold has what the wallet covers of amou
                                  wallet → tax:vat                    VAT on it
                                  receivable:disputes → the same      what the hold does not cover
     later                        wallet → receivable:disputes        every hour, what the wallet has
+    won after it was lost        the postings of `lost` back to the wallet
+    lost after it was won        the postings of `lost`, all of them as a debt
 
-A dispute that needs a response has one job: the next reminder, or its deadline. One under review has a job too, which
-tells the operator of the evidence and of disputes that stay open long.
+A dispute that needs a response has one job: the next reminder, or its deadline. If a rail announced it, the rail is
+asked when its time is over, until the rail has decided. One under review has a job too: its rail is asked daily, and
+without a rail the operator is told of disputes that stay open long.
+
+If the payer's card was issued here, the card's merchant has books of its own. A job of the issuer's port gives the card
+its money when a dispute is lost, and takes it back when that is corrected (rules/card_of_dispute.py).
 """
 
 import binascii
@@ -45,7 +55,11 @@ REFERENCE_PREFIX = f"GP|{REFERENCE_TYPE}|"
 # Job kinds. All of a dispute have the key `job_key(dispute.key)`.
 DEADLINE = "dispute.deadline"  # reminds the merchant, and ends the dispute when its time is over
 REVIEW = "dispute.review"  # tells the operator that there is no outcome yet
+ASK = "dispute.ask"  # asks the rail that announced it what it has decided
 COLLECT = "dispute.collect"  # takes what the merchant owes from its wallet
+# Job kinds of a card that was issued here. Each has a key of its own.
+PAY_CARD = "dispute.pay_card"  # gives the card its money
+TAKE_CARD = "dispute.take_card"  # takes it back
 
 LANE = "schedule"
 
@@ -55,6 +69,10 @@ REMINDER_HOURS = (48, 12)
 DEFAULT_HOURS = 7 * 24
 REVIEW_INTERVAL = timedelta(days=30)
 COLLECT_INTERVAL = timedelta(hours=1)
+# How often a rail is asked that has not decided: once the time to respond is over, and while a dispute is under review.
+OVERDUE_INTERVAL = timedelta(hours=1)
+ASK_INTERVAL = timedelta(days=1)
+CARD_LANE = "card"
 
 MAX_FILES = 5
 MAX_FILE_BYTES = 2 * 1024 * 1024
@@ -112,6 +130,19 @@ class Dispute(Row):
     def total(self) -> int:
         """The sum that the dispute takes from the merchant if it is not won."""
         return self.amount + self.fee + self.vat
+
+
+class AskedDispute(msgspec.Struct, frozen=True):
+    """The work of a job that asks a rail."""
+
+    rail: str
+    rail_dispute_id: str
+
+
+ASKED_DISPUTE_DECODER: "msgspec.json.Decoder[AskedDispute]" = msgspec.json.Decoder(AskedDispute)
+
+# Facts of a rail's answer about a dispute. Without an outcome it is not decided. The due time is a Unix time.
+OUTCOME_FACT, REVIEW_FACT, DUE_FACT = "outcome", "under_review", "due_at"
 
 
 def dispute_key(merchant_id: int, dispute_id: str) -> bytes:

@@ -1,13 +1,59 @@
-"""The merchant's answer to a dispute, decrypted for the rail that it is handed in at."""
+"""Calls of rails about disputes: the rail that announced one, and the issuer of a card. Also the merchant's answer,
+decrypted for the rail that it is handed in at."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
+from kasuwa.core.decision import Job
+from kasuwa.core.references import rail_key
 from kasuwa.core.vault import Vault
-from kasuwa.methods.disputes.model import EVIDENCE_DECODER, EvidenceTexts, evidence_aad, file_aad
+from kasuwa.methods.disputes.model import (
+    ASKED_DISPUTE_DECODER,
+    DUE_FACT,
+    EVIDENCE_DECODER,
+    OUTCOME_FACT,
+    REVIEW_FACT,
+    TAKE_CARD,
+    EvidenceTexts,
+    evidence_aad,
+    file_aad,
+)
+from kasuwa.methods.disputes.rules.card_of_dispute import CARD_ORDER_DECODER
+from kasuwa.rails import ports
+from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.dispute_port import DisputeAnswer, EvidenceFile
+from kasuwa.rails.issuer_port import RefundOrder, TakeBackOrder
+from kasuwa.rails.ports import Answer, Unavailable
 
 EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
+
+
+async def ask_rail(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
+    """Asks the rail that announced a dispute what has become of it."""
+    asked = ASKED_DISPUTE_DECODER.decode(job.work)
+    feed = rails.feeds.get(asked.rail)
+    if feed is None:
+        notice = f"a dispute waits for {asked.rail}, whose keys are not set"
+        raise Unavailable(f"{asked.rail} cannot be asked", notice=notice)
+    found = await feed.find_dispute(asked.rail_dispute_id)
+    if found is None:
+        return Answer(ports.NOT_FOUND, None, "it is not known there")
+    facts = {OUTCOME_FACT: found.outcome} if found.outcome else {}
+    if found.is_under_review:
+        facts[REVIEW_FACT] = "yes"
+    if found.due_at is not None:
+        facts[DUE_FACT] = str(found.due_at.timestamp())
+    return Answer(ports.SUCCESSFUL, None, f"{found.status} {found.resolution}".strip(), facts)
+
+
+async def call_issuer(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
+    """Has the issuer give a card the money of a dispute, or take it back. It may be repeated: its key decides."""
+    order, key = CARD_ORDER_DECODER.decode(job.work), rail_key(job.merchant_id, job.reference)
+    purchase = rail_key(job.merchant_id, order.payment)
+    if job.kind == TAKE_CARD:
+        return await rails.issuer.take_back(TakeBackOrder(key, rail_key(job.merchant_id, order.paid_under), purchase))
+    return await rails.issuer.refund(RefundOrder(key, purchase, order.amount))
 
 
 class AnsweredDispute(Protocol):

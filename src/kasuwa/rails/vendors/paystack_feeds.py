@@ -13,6 +13,7 @@ from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelo
 from kasuwa.rails.vendors.paystack_lists import list_rows
 
 RESOLVED = "resolved"
+UNDER_REVIEW = "awaiting-bank-feedback"
 # What the end of a dispute means for the merchant. Nobody is told of others but the operator.
 OUTCOMES = {"declined": "won", "merchant-accepted": "lost", "auto-accepted": "lost"}
 
@@ -79,6 +80,7 @@ def read_dispute(data: dict[str, Any]) -> Dispute | None:
         is_resolved=status == RESOLVED,
         outcome=OUTCOMES.get(str(data.get("resolution"))) if status == RESOLVED else None,
         reason=str(data.get("category") or "")[:200],
+        is_under_review=status == UNDER_REVIEW,
     )
 
 

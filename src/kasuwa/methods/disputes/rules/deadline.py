@@ -10,13 +10,19 @@ from kasuwa.methods.disputes.model import (
     NEEDS_RESPONSE,
     REMINDER_HOURS,
     REVIEW,
-    REVIEW_INTERVAL,
     UNDER_REVIEW,
     Dispute,
 )
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.open_dispute import next_deadline_step
-from kasuwa.methods.disputes.rules.steps_of_dispute import REMINDER, dispute_job, name_at_rail, take_step
+from kasuwa.methods.disputes.rules.steps_of_dispute import (
+    REMINDER,
+    ask_job,
+    dispute_job,
+    name_at_rail,
+    review_job,
+    take_step,
+)
 from kasuwa.rails.ports import Answer
 
 
@@ -25,7 +31,7 @@ def need_dispute_job(job: Job, answer: Answer, merchant: Merchant) -> Needs:
 
 
 def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """Reminds the merchant, or ends the dispute if its time is over.
+    """Reminds the merchant. If the time is over, ends the dispute, or has the rail asked that announced it.
 
     If several steps lie behind, because nothing ran for days, the deadline counts and missed reminders are left out.
     """
@@ -35,6 +41,8 @@ def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows
     assert dispute is not None
     if dispute.state != NEEDS_RESPONSE:
         return Decision(jobs_done=(current_job,))
+    if dispute.due_at <= context.now and dispute.rail:
+        return Decision(jobs=(ask_job(dispute, context.now),))  # the rail decides
     if dispute.due_at <= context.now:
         return end_dispute(dispute, EXPIRED, context, seen)
     following = dispute_job(dispute, DEADLINE, next_deadline_step(dispute, context.now))
@@ -53,8 +61,7 @@ def decide_review(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     assert dispute is not None
     if dispute.state != UNDER_REVIEW:
         return Decision(jobs_done=(current_job,))
-    assert dispute.responded_at is not None
-    following = dispute_job(dispute, REVIEW, context.now + REVIEW_INTERVAL)
-    since, known = utc_text(dispute.responded_at), name_at_rail(dispute)
+    following = review_job(dispute, context.now)
+    since, known = utc_text(dispute.responded_at or dispute.opened_at), name_at_rail(dispute)
     message = f"the dispute of {dispute.txn_ref} has no outcome since {since}: ask about {known}"
     return Decision(jobs=(following,), notices=(OperatorNotice(dispute.dispute_id, message),))

@@ -1,6 +1,6 @@
 """Ends a dispute: won, lost, accepted or expired. The posting table is in model.py.
 
-An outcome that comes again, from a rail or an operator, changes nothing; one that contradicts the first is a notice.
+An outcome that comes again changes nothing. One that contradicts the first is in correct_dispute.py.
 Contract: payment#disputes
 """
 
@@ -13,31 +13,22 @@ from kasuwa.core.decision import (
     Decision,
     Job,
     LoadedRows,
-    Merchant,
     Needs,
     NeedsMore,
-    OperatorNotice,
     Posting,
     PostingGroup,
-    Refusal,
     Row,
 )
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
-from kasuwa.methods.disputes.model import ALREADY_ENDED, UNKNOWN_DISPUTE, WON, Dispute, dispute_key
+from kasuwa.methods.disputes.model import WON, Dispute, dispute_key
+from kasuwa.methods.disputes.rules.card_of_dispute import pay_card
 from kasuwa.methods.disputes.rules.debt import debt_job
 from kasuwa.methods.disputes.rules.open_dispute import WALLET_INSUFFICIENT, available_in, missing_accounts
-from kasuwa.methods.disputes.rules.steps_of_dispute import show_dispute, take_step, taken_postings
-from kasuwa.methods.disputes.wire import DisputeChanged, OutcomeRequest
+from kasuwa.methods.disputes.rules.steps_of_dispute import reply_dispute, take_step, taken_postings
+from kasuwa.methods.disputes.wire import DisputeChanged
 from kasuwa.methods.payment.model import Payment, payment_key
-
-MESSAGES = {
-    "won": "Dispute won: the money is yours again",
-    "lost": "Dispute lost: the payer has the money",
-    "accepted": "Dispute accepted: the payer has the money",
-    "expired": "Dispute expired: nobody responded in time",
-}
 
 
 def dispute_rows(merchant_id: int, dispute_id: str) -> tuple[tuple[type[Row], bytes], ...]:
@@ -46,24 +37,8 @@ def dispute_rows(merchant_id: int, dispute_id: str) -> tuple[tuple[type[Row], by
     return (Dispute, key), (Hold, hold_key(key)), (Job, job_key(key))
 
 
-def need_outcome(request: OutcomeRequest, merchant: Merchant) -> Needs:
-    return Needs(dispute_rows(merchant.merchant_id, request.dispute_id))
-
-
-def decide_outcome(
-    request: OutcomeRequest, context: Context, seen: LoadedRows
-) -> Decision[DisputeChanged] | Refusal | NeedsMore:
-    """Applies the decision of the payer's bank, as a merchant simulates it in the test environment."""
-    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, request.dispute_id))
-    if dispute is None:
-        return UNKNOWN_DISPUTE
-    if not dispute.is_open:
-        return ALREADY_ENDED
-    return end_dispute(dispute, request.outcome, context, seen)
-
-
 def end_dispute(
-    dispute: Dispute, state: str, context: Context, seen: LoadedRows, *, added_rows: tuple[Row, ...] = ()
+    dispute: Dispute, state: str, context: Context, seen: LoadedRows
 ) -> Decision[DisputeChanged] | NeedsMore:
     """Ends an open dispute. `seen` has its `dispute_rows`."""
     key = payment_key(dispute.merchant_id, dispute.txn_ref)
@@ -75,20 +50,22 @@ def end_dispute(
     payment, job = seen.get(Payment, key), seen.get(Job, job_key(dispute.key))
     assert payment is not None
     step = take_step(msgspec.structs.replace(dispute, state=state, ended_at=context.now), state, context)
-    rows: tuple[Row, ...] = (step.row, *added_rows)
+    rows: tuple[Row, ...] = (step.row,)
     if state == WON:
         rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed - dispute.amount))
+    paid_card = None if state == WON else pay_card(step.row, payment, context)
     # What was lent for the hold, or is owed for what it did not cover, is collected at once.
     owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, seen)
     has_debt = owed > 0 or (state != WON and dispute.covered < dispute.total)
     debts = debt_job(dispute.currency, context.now, context, seen) if has_debt else ()
     return Decision(
-        reply=DisputeChanged(message=MESSAGES[state], data=show_dispute(step.row)),
+        reply=reply_dispute(step.row),
         groups=end_groups(dispute, state),
         rows=rows,
-        jobs=(*step.jobs, *debts),
+        jobs=(*step.jobs, *debts, *(() if paid_card is None else (paid_card,))),
         jobs_done=() if job is None else (job,),
         events=(step.event,),
+        follow_up=paid_card,
     )
 
 
@@ -98,8 +75,13 @@ def end_groups(dispute: Dispute, state: str) -> tuple[PostingGroup, ...]:
     reference = dispute.dispute_id
     if state == WON:
         return (PostingGroup(reference, WALLET_INSUFFICIENT, closes_hold=hold),) if hold is not None else ()
-    taken = taken_postings(dispute)
-    paid = tuple(split_off(taken, dispute.covered))
+    return take_groups(dispute, dispute.covered, hold)
+
+
+def take_groups(dispute: Dispute, covered: int, hold: bytes | None) -> tuple[PostingGroup, ...]:
+    """Returns the groups that take a dispute from the wallet as far as it covers it, and from a debt beyond that."""
+    reference, taken = dispute.dispute_id, taken_postings(dispute)
+    paid = tuple(split_off(taken, covered))
     owed = tuple(charge_debt(taken, paid, chart.dispute_debt(dispute.currency)))
     groups = (PostingGroup(reference, WALLET_INSUFFICIENT, postings=paid, closes_hold=hold),) if paid else ()
     return (*groups, PostingGroup(reference, WALLET_INSUFFICIENT, postings=owed)) if owed else groups
@@ -121,12 +103,3 @@ def charge_debt(postings: Iterable[Posting], paid: Iterable[Posting], debt: str)
         left = posting.amount - done.get(posting.credit, 0)
         if left:
             yield msgspec.structs.replace(posting, debit=debt, amount=left)
-
-
-def contradiction(dispute: Dispute, outcome: str) -> tuple[OperatorNotice, ...]:
-    """Returns a notice if a rail tells another outcome of a dispute that has ended."""
-    was_won = dispute.state == WON
-    if was_won == (outcome == WON):
-        return ()
-    message = f"the dispute of {dispute.txn_ref} has ended as {dispute.state}, but its rail now says {outcome}"
-    return (OperatorNotice(dispute.dispute_id, message),)

@@ -52,7 +52,7 @@ from kasuwa.methods.disputes.rules.steps_of_dispute import (
     OPENED,
     dispute_accounts,
     dispute_job,
-    show_dispute,
+    reply_dispute,
     take_step,
 )
 from kasuwa.methods.disputes.wire import DisputeChanged, OpenRequest
@@ -189,7 +189,7 @@ def record_dispute(
         *origin_rows(new, dispute_id, context),
     )
     return Decision(
-        reply=DisputeChanged(message="Dispute opened", data=show_dispute(step.row)),
+        reply=reply_dispute(step.row),
         groups=hold_groups(step.row, lent),
         rows=rows,
         jobs=(

@@ -1,10 +1,15 @@
-"""A dispute that a rail announces opens ours, once; its end at the rail ends ours. Contract: payment#disputes"""
+"""A dispute that a rail announces opens ours, once; its end at the rail ends ours, or corrects its end.
+
+Contract: payment#disputes
+"""
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.methods.disputes.model import WON, Dispute, DisputeOrigin, dispute_key, origin_key
-from kasuwa.methods.disputes.rules.end_dispute import contradiction, dispute_rows, end_dispute
+from kasuwa.methods.disputes.rules.ask_rail import follow_rail
+from kasuwa.methods.disputes.rules.correct_dispute import contradicts, correct_dispute
+from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.open_dispute import NewDispute, need_payment, open_dispute
 from kasuwa.methods.payment.model import Payment, payment_key
 
@@ -26,15 +31,17 @@ def decide_announced(announced: AnnouncedDispute, context: Context, seen: Loaded
     dispute = seen.get(Dispute, key)
     assert dispute is not None
     if announced.outcome is None:
+        return follow_rail(dispute, announced.is_under_review, announced.due_at, context, seen)
+    if dispute.is_open:
+        return end_dispute(dispute, announced.outcome, context, seen)
+    if not contradicts(dispute, announced.outcome):
         return Decision(reply=dispute.dispute_id)
-    if not dispute.is_open:
-        return Decision(reply=dispute.dispute_id, notices=contradiction(dispute, announced.outcome))
-    return end_dispute(dispute, announced.outcome, context, seen)
+    return correct_dispute(dispute, announced.outcome, context, seen)
 
 
 def open_announced(announced: AnnouncedDispute, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
     """Opens the dispute for what is left of the payment. One that was won at the rail before is not opened at all; one
-    that was lost is opened first, and the same announcement ends it when it is decided again."""
+    that was lost, or is under review, is opened first, and the same announcement goes on when it is decided again."""
     if announced.outcome == WON:
         return Decision()
     payment = seen.get(Payment, payment_key(context.merchant.merchant_id, announced.txn_ref))

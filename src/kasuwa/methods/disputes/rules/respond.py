@@ -26,8 +26,6 @@ from kasuwa.methods.disputes.model import (
     EXPIRED,
     NEEDS_RESPONSE,
     ONE_ANSWER,
-    REVIEW,
-    REVIEW_INTERVAL,
     TOO_LATE,
     UNDER_REVIEW,
     UNKNOWN_DISPUTE,
@@ -41,7 +39,7 @@ from kasuwa.methods.disputes.model import (
     media_type_of,
 )
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
-from kasuwa.methods.disputes.rules.steps_of_dispute import dispute_job, name_at_rail, show_dispute, take_step
+from kasuwa.methods.disputes.rules.steps_of_dispute import name_at_rail, reply_dispute, review_job, take_step
 from kasuwa.methods.disputes.wire import DisputeChanged, Evidence, RespondRequest
 
 EMPTY_EVIDENCE = refuse_fields(FieldError("evidence", "at least one text or file"))
@@ -113,9 +111,9 @@ def submit_evidence(
         *(seal_file(dispute, n, file.content.content, context) for n, file in enumerate(files)),
     )
     job = seen.get(Job, job_key(dispute.key))
-    review = dispute_job(step.row, REVIEW, context.now + REVIEW_INTERVAL)
+    review = review_job(step.row, context.now)
     return Decision(
-        reply=DisputeChanged(message="Evidence received: the payer's bank decides", data=show_dispute(step.row)),
+        reply=reply_dispute(step.row),
         rows=rows,
         jobs=(review, *step.jobs),
         jobs_done=() if job is None or job.key == review.key else (job,),

@@ -16,8 +16,18 @@ from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, webhook_delay
 from kasuwa.core.transactions import DELIVER_EVENT, begin_trail, encode_text, extend_trail, make_job
 from kasuwa.ledger import chart
-from kasuwa.methods.disputes.model import KIND, LANE, OPEN_STATES, Dispute
-from kasuwa.methods.disputes.wire import DisputeSummary
+from kasuwa.methods.disputes.model import (
+    ASK,
+    ASK_INTERVAL,
+    KIND,
+    LANE,
+    OPEN_STATES,
+    REVIEW,
+    REVIEW_INTERVAL,
+    AskedDispute,
+    Dispute,
+)
+from kasuwa.methods.disputes.wire import DisputeChanged, DisputeSummary
 from kasuwa.methods.payment.model import rail_account
 
 NO_STEPS = "[]"
@@ -81,6 +91,20 @@ def dispute_job(dispute: Dispute, kind: str, due: datetime) -> Job:
     return Job(key, dispute.merchant_id, kind, LANE, dispute.dispute_id, dispute.key, due, due, None, 0, 0, None, "{}")
 
 
+def review_job(dispute: Dispute, now: datetime) -> Job:
+    """Returns the job of a dispute under review: its rail is asked daily. Without a rail the operator is told."""
+    if dispute.rail:
+        return ask_job(dispute, now + ASK_INTERVAL)
+    return dispute_job(dispute, REVIEW, now + REVIEW_INTERVAL)
+
+
+def ask_job(dispute: Dispute, due: datetime, attempt: int = 0) -> Job:
+    """Returns the job that asks the rail of an open dispute. It replaces the dispute's other job."""
+    job = dispute_job(dispute, ASK, due)
+    work = encode_text(AskedDispute(dispute.rail, dispute.rail_dispute_id))
+    return msgspec.structs.replace(job, work=work, attempt=attempt)
+
+
 def taken_postings(dispute: Dispute) -> tuple[Posting, ...]:
     """Returns the postings of a dispute that was not won, from the wallet."""
     wallet, currency = chart.wallet(dispute.currency), dispute.currency
@@ -101,6 +125,20 @@ def dispute_accounts(method: str, currency: str) -> tuple[str, ...]:
         chart.income("dispute", currency),
         chart.tax("vat", currency),
     )
+
+
+MESSAGES = {
+    "needs_response": "Dispute opened",
+    "under_review": "Evidence received: the payer's bank decides",
+    "won": "Dispute won: the money is yours again",
+    "lost": "Dispute lost: the payer has the money",
+    "accepted": "Dispute accepted: the payer has the money",
+    "expired": "Dispute expired: nobody responded in time",
+}
+
+
+def reply_dispute(dispute: Dispute) -> DisputeChanged:
+    return DisputeChanged(message=MESSAGES[dispute.state], data=show_dispute(dispute))
 
 
 def show_dispute(dispute: Dispute) -> DisputeSummary:

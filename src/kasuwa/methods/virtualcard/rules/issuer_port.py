@@ -20,8 +20,9 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     scripted_decline,
 )
 from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
+from kasuwa.methods.virtualcard.rules.take_back import take_back
 from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports import Answer
 
 # The kind of order keys in the token index, by which the status of an order can be queried.
@@ -30,6 +31,7 @@ ORDER_KEY = "issuer order"
 DUPLICATE = "94"
 INVALID = "13"
 NO_SUCH_CARD = "14"
+NO_SUCH_ORDER = "25"
 
 
 def answer_of(row: Transaction) -> Answer:
@@ -100,6 +102,29 @@ def decide_refund_order(order: RefundOrder, context: Context, seen: LoadedRows) 
     if isinstance(refunded, Refusal):
         return Decision(reply=Answer(ports.FAILED, INVALID, refunded.message))
     row, decision = refunded
+    decision.reply = answer_of(row)
+    decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    return decision
+
+
+def need_take_back(order: TakeBackOrder, merchant: Merchant) -> Needs:
+    keys = (KIND, order.key), (REFUND_KIND, order.refund_key), (KIND, order.purchase_key)
+    return Needs(tuple((Transaction, transaction_key(merchant.merchant_id, kind, key)) for kind, key in keys))
+
+
+def decide_take_back(order: TakeBackOrder, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+    merchant_id = context.merchant.merchant_id
+    first = seen.get(Transaction, transaction_key(merchant_id, KIND, order.key))
+    if first is not None:
+        return Decision(reply=answer_of(first))
+    refund = seen.get(Transaction, transaction_key(merchant_id, REFUND_KIND, order.refund_key))
+    purchase = seen.get(Transaction, transaction_key(merchant_id, KIND, order.purchase_key))
+    if refund is None or purchase is None or refund.batch_ref != purchase.txn_ref:
+        return Decision(reply=answer_code(NO_SUCH_ORDER, ports.NOT_FOUND))
+    taken = take_back(refund, purchase, order.key, context, seen)
+    if isinstance(taken, NeedsMore):
+        return taken
+    row, decision = taken
     decision.reply = answer_of(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision

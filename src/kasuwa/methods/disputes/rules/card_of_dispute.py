@@ -1,0 +1,88 @@
+"""A dispute of a payment with a card that was issued here: the card gets its money, and loses it if that is corrected.
+
+The card's merchant has books of its own, so the issuer is called by a job, as it is for a refund. Orders are
+idempotent: a job that gets no answer is run again under the same key. Contract: payment#disputes
+"""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import job_key, row_key
+from kasuwa.core.requery import NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_requery_at
+from kasuwa.core.transactions import encode_text
+from kasuwa.methods.disputes.model import CARD_LANE, PAY_CARD, TAKE_CARD, Dispute, dispute_key
+from kasuwa.methods.disputes.rules.steps_of_dispute import event_reference, reply_dispute
+from kasuwa.methods.payment.model import Payment
+from kasuwa.rails import ports
+from kasuwa.rails.issuer_port import ISSUED_SESSION
+from kasuwa.rails.ports import Answer
+
+
+class CardOrder(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The work of a job that pays a card, or takes back what it was paid. References are the paid merchant's."""
+
+    payment: str
+    amount: int
+    began_at: float  # Unix time
+    paid_under: str = ""  # reference of the order that paid the card, to take it back
+
+
+CARD_ORDER_DECODER: "msgspec.json.Decoder[CardOrder]" = msgspec.json.Decoder(CardOrder)
+
+
+def pay_card(ended: Dispute, payment: Payment, context: Context) -> Job | None:
+    """Returns the job that gives the payer's card its money, or None if it was not issued here. `ended` is the dispute
+    after the step that ended it."""
+    if payment.session != ISSUED_SESSION:
+        return None
+    order = CardOrder(ended.txn_ref, ended.amount, context.now.timestamp())
+    return card_job(ended, PAY_CARD, order, context.now)
+
+
+def take_card(before: Dispute, corrected: Dispute, payment: Payment, context: Context) -> Job | None:
+    """Returns the job that takes back what the card was paid at the step before, or None if it was not issued here."""
+    if payment.session != ISSUED_SESSION:
+        return None
+    paid_under = event_reference(before.dispute_id, before.events)
+    order = CardOrder(before.txn_ref, before.amount, context.now.timestamp(), paid_under)
+    return card_job(corrected, TAKE_CARD, order, context.now)
+
+
+def card_job(dispute: Dispute, kind: str, order: CardOrder, due: datetime) -> Job:
+    """Returns a job of its own for each step, so that a correction does not wait for the order before."""
+    reference = event_reference(dispute.dispute_id, dispute.events)
+    subject = row_key(dispute.merchant_id, "dispute card", reference)
+    key, work = job_key(subject), encode_text(order)
+    return Job(key, dispute.merchant_id, kind, CARD_LANE, reference, subject, due, due, None, 0, 0, None, work)
+
+
+def need_card_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
+    dispute_id = job.reference.rpartition("/")[0]
+    return Needs(((Job, job.key), (Dispute, dispute_key(merchant.merchant_id, dispute_id))))
+
+
+def decide_card_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+    """Ends the order, or has it repeated on the requery schedule."""
+    current = seen.get(Job, job.key)
+    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, job.reference.rpartition("/")[0]))
+    assert dispute is not None
+    if current is None or answer.status == ports.SUCCESSFUL:
+        return Decision(reply=reply_dispute(dispute), jobs_done=() if current is None else (current,))
+    order = CARD_ORDER_DECODER.decode(current.work)
+    age = context.now.timestamp() - order.began_at
+    # The order that paid the card may still be repeated by its own job.
+    is_awaited = answer.status == ports.NOT_FOUND and job.kind == TAKE_CARD and age < NOT_FOUND_IS_FAILED_AFTER_SECONDS
+    if answer.status in (ports.FAILED, ports.NOT_FOUND) and not is_awaited:
+        what = "given to" if job.kind == PAY_CARD else "taken back from"
+        amount = f"{dispute.currency} {format_minor(order.amount)}"
+        message = (
+            f"{amount} of the dispute of {dispute.txn_ref} could not be {what} the card issued here: {answer.message}"
+        )
+        notice = OperatorNotice(dispute.dispute_id, message)
+        return Decision(reply=reply_dispute(dispute), jobs_done=(current,), notices=(notice,))
+    due = max(next_requery_at(context.now, age), context.now + timedelta(seconds=answer.retry_after))
+    again = msgspec.structs.replace(current, due=due, attempt=current.attempt + 1)
+    return Decision(reply=reply_dispute(dispute), jobs=(again,))
