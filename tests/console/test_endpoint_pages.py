@@ -137,7 +137,8 @@ def test_a_rolled_secret_overlaps_and_a_removed_endpoint_gets_nothing(
     [letter] = inbox.wait_for(1)
     for secret in (old, new):
         assert Webhook(secret).verify(letter.body, letter.headers)
-    assert developer.post(f"{PATH}/2/remove").http == 303
+    assert "Remove endpoint 2?" in developer.post(f"{PATH}/2/remove").words
+    assert developer.post(f"{PATH}/2/remove", confirmed="yes").http == 303
     assert developer.post(f"{PATH}/2/remove").http == 404
     shop.transfer()
     trail = developer.get("/settings/trail").words

@@ -237,7 +237,9 @@ def test_team_members_are_invited_changed_and_disabled(
     colleague.get("/sign-in")
     colleague.post("/sign-in", email=email, password=password)
     assert colleague.get("/transfers").http == 403
-    assert owner.post(f"/team/{user_id}/disable").http == 303
+    asked = owner.post(f"/team/{user_id}/disable")
+    assert (asked.http, "Nothing has been changed yet" in asked.words) == (200, True)
+    assert owner.post(f"/team/{user_id}/disable", confirmed="yes").http == 303
     assert colleague.get("/").http == 303
     assert owner.post(f"/team/{user_id}/invite").http == 303
     assert link_for(deployment, email) != link

@@ -106,7 +106,7 @@ def test_resetting_promoting_or_enabling_an_operator_needs_approval(
     person = accept(deployment, link)
     user_id = user_id_of(deployment, email)
     if change == "enable":
-        assert first.post(f"/team/{user_id}/disable").http == 303
+        assert first.post(f"/team/{user_id}/disable", confirmed="yes").http == 303
     path = "role" if change == "role" else "invite"
     assert first.post(f"/team/{user_id}/{path}", role="operator:admin").place == "/operator/approvals"
     state = "select role, password is not null, disabled_at is not null from console_user where email = $1"

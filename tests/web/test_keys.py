@@ -193,9 +193,12 @@ def test_keys_are_made_rolled_and_revoked_in_the_console(deployment: Deployment,
     wait_until("the old key ends", lambda: client.transfer()["status"] == 101)
     client.key = key_on(rolled.text)
     assert client.transfer()["status"] == 200
-    assert owner.post("/settings/keys/3/revoke").http == 303
+    asked = owner.post("/settings/keys/3/revoke")
+    assert (asked.http, "Revoke key 3, payroll?" in asked.words) == (200, True)
+    assert client.transfer()["status"] == 200, "nothing has been done yet"
+    assert owner.post("/settings/keys/3/revoke", confirmed="yes").http == 303
     wait_until("the new key ends", lambda: client.transfer()["status"] == 101)
-    assert "only valid key" in owner.post("/settings/keys/1/revoke").words
+    assert "only valid key" in owner.post("/settings/keys/1/revoke", confirmed="yes").words
     for number in (0, 2, 9):
         assert owner.post(f"/settings/keys/{number}/roll", overlap="1").http == 404
         assert owner.post(f"/settings/keys/{number}/revoke").http == 404

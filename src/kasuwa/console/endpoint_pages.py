@@ -104,6 +104,14 @@ async def change_endpoint(visit: Visit) -> Response:
 
 async def remove_endpoint(visit: Visit) -> Response:
     number = endpoint_number(visit)
+    endpoints = await webhook_endpoints.list_endpoints(visit.reader, visit.merchant.merchant_id)
+    endpoint = next((one for one in endpoints if one.endpoint_id == number), None)
+    if endpoint is None:
+        raise NotFound
+    consequence = (
+        f"{endpoint.url} gets no more events. {endpoint.waiting} that wait for it are not sent. Its secret is lost."
+    )
+    visit.ask_first(f"Remove endpoint {number}?", consequence, f"Remove endpoint {number}", PATH)
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         url = await webhook_endpoints.remove_endpoint(connection, visit.merchant.merchant_id, number)
         if url is None:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from kasuwa.console.access import OWNER
 from kasuwa.console.events import parse_int
 from kasuwa.console.settings_pages import KEY_OVERLAP_CHOICES
+from kasuwa.console.values import time_text
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.callers import KEY_SCOPES, SCOPE_DESCRIPTIONS, check_key_name, read_ranges, read_scopes
 from kasuwa.core.events import standard_secret
@@ -133,7 +134,15 @@ def needs_owner(visit: Visit, scopes: Collection[str]) -> bool:
 
 
 async def revoke_key(visit: Visit) -> Response:
+    """Revokes a key, once the user has confirmed it."""
     key_id = parse_int(visit.path_parameter("key_id"), 0)
+    keys = await merchant_keys.list_keys(visit.reader, visit.merchant.merchant_id)
+    key = next((key for key in keys if key.key_id == key_id), None)
+    if key is None:
+        raise NotFound
+    used = "It was never used." if key.last_used_at is None else f"It was last used at {time_text(key.last_used_at)}."
+    consequence = f"{used} Requests with it are refused from then on, and it cannot be made to work again."
+    visit.ask_first(f"Revoke key {key_id}, {key.name}?", consequence, f"Revoke key {key_id}", "/settings/keys")
     try:
         async with visit.operator_pool.acquire() as connection, connection.transaction():
             merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)

@@ -112,6 +112,8 @@ async def invite_again(visit: Visit) -> Response:
 
 async def disable(visit: Visit) -> Response:
     found = await find_member_in_path(visit)
+    consequence = f"{found.email} is signed out everywhere and can sign in again only with a new link."
+    visit.ask_first(f"Disable {found.email}?", consequence, f"Disable {found.email}", "/team")
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         await console_users.disable(connection, found.user_id)
         await visit.record_audit_on(connection, visit.audit_chain, "disabled", found.email, found.role)

@@ -45,9 +45,10 @@ def time_html(moment: datetime | str | None) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(utc_text(at), utc, written)
 
 
-def time_text(moment: str) -> str:
+def time_text(moment: datetime | str) -> str:
     """Formats a time as plain text, for messages."""
-    lagos = datetime.fromisoformat(moment).astimezone(LAGOS)
+    at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    lagos = at.astimezone(LAGOS)
     return f"{lagos.day} {lagos:%b %Y, %H:%M:%S}"
 
 
