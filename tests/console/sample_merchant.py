@@ -59,6 +59,7 @@ class SampleMerchant:
             self.shop.transfer(accountnumber="0000005100")
             self.shop.transfer(accountnumber="0000000020", orderRef="open")
             self.records = make_records(self.shop)
+            self.batch_ref = make_waiting_bulk(self.shop)
             self.shop.put("sandbox", action="advance", days=1)
             self.shop.put("sandbox", action="settle", txnRef=self.reference, outcome="failed")
         deployment.fetch(RAIL_IN_TROUBLE)
@@ -68,6 +69,7 @@ class SampleMerchant:
             "account_id": str(account_id),
             "item": f"line-{line_id}",
             "ref": self.reference,
+            "batch_ref": self.batch_ref,
             "transaction_form": "refund",
             "seq": "1",
             "method": "disburse",
@@ -93,8 +95,17 @@ class SampleMerchant:
 
 def belongs_to_merchant(page: ConsolePage) -> bool:
     """Whether its path names something that belongs to one merchant; the operator sees those of all."""
-    named = any("{" + name + "}" in page.path for name in ("ref", "seq", "reference"))
+    named = any("{" + name + "}" in page.path for name in ("ref", "seq", "reference", "batch_ref"))
     return named and not page.path.startswith("/operator")
+
+
+def make_waiting_bulk(shop: MerchantClient) -> str:
+    """Makes a bulk that waits for approval. Later transfers need none."""
+    order = {"amount": "2500.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "Salary of January"}
+    shop.put("sandbox", action="payout_policy", approve_bulk=True)
+    batch: Any = shop.bulk([{**order, "orderRef": f"salary-{n}"} for n in range(3)])
+    shop.put("sandbox", action="payout_policy")
+    return str(batch["batchRef"])
 
 
 def make_records(shop: MerchantClient) -> dict[str, str]:

@@ -285,3 +285,41 @@ def test_the_search_of_the_header_finds_a_customer_by_name(owner: Page, shop: Me
     owner.keyboard.press("Enter")
     owner.get_by_role("link", name="Adaeze Obiora").click()
     expect(owner.get_by_role("heading", name="Adaeze Obiora")).to_be_visible()
+
+
+def test_a_bulk_is_approved_after_its_sum_was_shown(owner: Page, shop: MerchantClient, address: str) -> None:
+    shop.put("sandbox", action="payout_policy", approve_bulk=True)
+    line = {"amount": "1250.50", "bankcode": "058", "accountnumber": "0000000000", "sender_name": "Ada Stores"}
+    shop.bulk([{**line, "orderRef": f"salary-{n}", "narration": f"Salary of person {n}"} for n in range(60)])
+    owner.goto(f"{address}/transfers/waiting")
+    expect(owner.get_by_role("button", name="Approve the bulk")).to_have_count(0)
+    owner.get_by_role("link", name="See and decide").click()
+    panel = owner.get_by_role("region", name="What it pays")
+    expect(panel).to_contain_text("75,030.00")
+    expect(panel).to_contain_text("60")
+    expect(owner.get_by_text("This page shows 50 of 60 transfers.")).to_be_visible()
+    press(owner, "Look up the names of these accounts")
+    expect(owner.get_by_role("cell", name="Salary of person").first).to_be_visible()
+    press(owner, "Approve the bulk")
+    expect(owner.get_by_role("heading", name="Approve 60 transfers of NGN 75,030.00?")).to_be_visible()
+    owner.get_by_role("link", name="Cancel").click()
+    assert shop.status_of("salary-0") == "pending"
+    press(owner, "Approve the bulk")
+    press(owner, "Approve NGN 75,030.00")
+    expect(owner.get_by_role("status")).to_contain_text("Approved 60 orders, NGN 75,030.00.")
+    expect(owner.get_by_text("No transfer waits for approval")).to_be_visible()
+
+
+def test_a_key_is_revoked_only_after_a_question(owner: Page, shop: MerchantClient, address: str) -> None:
+    made = shop.put("sandbox", action="new_key", name="payroll", scopes=["payout"]).body
+    client = MerchantClient(shop.connection, shop.mid, made["key"])
+    owner.goto(f"{address}/settings/keys")
+    row = owner.get_by_role("row").filter(has_text="payroll")
+    press(row, "Revoke")
+    expect(owner.get_by_role("heading", name="Revoke key 2, payroll?")).to_be_visible()
+    owner.get_by_role("link", name="Cancel").click()
+    assert client.transfer()["status"] == 200
+    press(row, "Revoke")
+    press(owner, "Revoke key 2")
+    expect(owner.get_by_role("status")).to_contain_text("Key 2 no longer works.")
+    expect(row).to_have_count(0)

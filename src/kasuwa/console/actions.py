@@ -3,7 +3,7 @@
 Split beneficiaries are added here. In the test environment the sandbox method can add them as well.
 """
 
-from kasuwa.console import store, wire
+from kasuwa.console import store, waiting_reads, wire
 from kasuwa.core.action import ApiMethod, Read
 from kasuwa.methods.payment import actions as payment
 
@@ -24,7 +24,7 @@ CONSOLE = ApiMethod(
             name="waiting_transfers",
             request=wire.PageRequest,
             reply=wire.WaitingReply,
-            read=store.list_waiting,
+            read=waiting_reads.list_waiting,
             summary="Transfers that wait for approval",
             example={"action": "waiting_transfers"},
         ),

@@ -9,14 +9,10 @@ from kasuwa.console.csv_text import csv_line
 from kasuwa.console.store import MAX_SEQUENCE
 from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.money import format_minor
 
 # An export is read in batches of this many rows, so that it holds no snapshot while it is sent.
 BATCH_ROWS = 1_000
 TRAIL_HEADER = ("number", "time", "actor", "address", "action", "subject", "before", "after")
-WAITING_HEADER = (
-    *("txnRef", "batchRef", "amount", "bank_code", "account_number", "created", "expires", "made_by", "reasons"),
-)
 
 
 def csv_response(visit: Visit, name: str, lines: AsyncIterator[str]) -> Response:
@@ -38,15 +34,3 @@ async def stream_trail(visit: Visit) -> AsyncIterator[str]:
         if len(rows) < BATCH_ROWS:
             return
         before = rows[-1][1]
-
-
-async def export_waiting(visit: Visit) -> Response:
-    return csv_response(visit, "waiting-transfers", stream_waiting(visit))
-
-
-async def stream_waiting(visit: Visit) -> AsyncIterator[str]:
-    yield csv_line(WAITING_HEADER)
-    for one in await store.list_waiting_transfers(visit.export_reader, visit.merchant):
-        times = (utc_text(one.created_at), utc_text(one.expires_at))
-        account = (format_minor(one.amount), one.bank_code, one.account_number)
-        yield csv_line((one.txn_ref, one.batch_ref or "", *account, *times, one.requested_by, "; ".join(one.reasons)))

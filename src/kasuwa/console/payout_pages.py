@@ -1,21 +1,16 @@
-"""Money out that needs two persons: the policy of the merchant, and the transfers that wait for approval.
-
-Contract: keys#approvals
-"""
+"""The policy of a merchant for money out that needs two persons. Contract: keys#approvals"""
 
 from datetime import datetime
 from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.console import store
 from kasuwa.console.settings_pages import read_merchant_settings
-from kasuwa.console.visit import NotFound, Visit
+from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.merchant import apply_policy_change
 from kasuwa.core.payouts import PayoutPolicy, VelocityLimits, read_policy
 from kasuwa.db.payout_policy import change_policy
-from kasuwa.methods.disburse.rules.approve import UNKNOWN_REFERENCE
 
 LIMIT_FIELDS = (
     ("hourly_count", "Transfers an hour"),
@@ -29,10 +24,6 @@ LIMIT_GROUPS = (
     ("tier-1", "To each client without a verified BVN"),
     ("tier-2", "To each client with a verified BVN"),
 )
-VERDICTS = {"approve": "approved a transfer", "reject": "rejected a transfer"}
-
-
-# --- the policy -----------------------------------------------------------------------------------------------------
 
 
 async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Response:
@@ -119,26 +110,3 @@ async def set_policy(visit: Visit) -> Response:
     if effective_at is None:
         return visit.redirect("/settings/payouts", "The policy is in force.")
     return visit.redirect("/settings/payouts", f"The looser policy takes effect at {utc_text(effective_at)} UTC.")
-
-
-# --- transfers that wait --------------------------------------------------------------------------------------------
-
-
-async def show_waiting(visit: Visit, status: int = 200, **values: Any) -> Response:
-    async with visit.snapshot() as reader:
-        transfers = await store.list_waiting_transfers(reader, visit.merchant)
-    return visit.render("waiting_transfers.html", status, **{"transfers": transfers, **values})
-
-
-async def decide_transfer(visit: Visit) -> Response:
-    """Approves or rejects a transfer, or a bulk, as the signed-in person."""
-    verdict, reference = visit.path_parameter("verdict"), visit.path_parameter("ref")
-    if verdict not in VERDICTS:
-        raise NotFound
-    request = {"action": verdict, "txnRef": reference}
-    reply = await visit.run_action("disburse", request, VERDICTS[verdict])
-    if reply.message == UNKNOWN_REFERENCE.message:
-        raise NotFound
-    if not reply.is_success:
-        return await show_waiting(visit, 422, faults={"": reply.message})
-    return visit.redirect("/transfers/waiting", reply.message)

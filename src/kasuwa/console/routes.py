@@ -41,6 +41,7 @@ from kasuwa.console import (
     transaction_page,
     transactions,
     transfers,
+    waiting_pages,
 )
 from kasuwa.console.access import (
     ALL_MERCHANT_ROLES,
@@ -94,6 +95,7 @@ ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/account/second-factor", account.set_second_factor, ALL_ROLES),
 )
 
+WAITING_BULK = "/transfers/waiting/bulk/{batch_ref}"
 # Transactions and transfers of a merchant.
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
@@ -107,9 +109,12 @@ MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/transfers/send", transfers.send_transfer, CAN_MOVE_MONEY),
     ConsolePage("POST", "/transfers/bulk/preview", transfers.preview_bulk, CAN_MOVE_MONEY),
     ConsolePage("POST", "/transfers/bulk/send", transfers.send_bulk, CAN_MOVE_MONEY),
-    ConsolePage("GET", "/transfers/waiting.csv", exports.export_waiting, ALL_MERCHANT_ROLES),
-    ConsolePage("GET", "/transfers/waiting", payout_pages.show_waiting, ALL_MERCHANT_ROLES, "Waiting transfers"),
-    ConsolePage("POST", "/transfers/waiting/{ref}/{verdict}", payout_pages.decide_transfer, CAN_MOVE_MONEY),
+    ConsolePage("GET", "/transfers/waiting.csv", waiting_pages.export_waiting, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", "/transfers/waiting", waiting_pages.show_waiting, ALL_MERCHANT_ROLES, "Waiting transfers"),
+    ConsolePage("GET", WAITING_BULK, waiting_pages.show_bulk, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", f"{WAITING_BULK}/names", waiting_pages.look_up_names, CAN_MOVE_MONEY),
+    ConsolePage("POST", f"{WAITING_BULK}/{{verdict}}", waiting_pages.decide_bulk, CAN_MOVE_MONEY),
+    ConsolePage("POST", "/transfers/waiting/{ref}/{verdict}", waiting_pages.decide_transfer, CAN_MOVE_MONEY),
 )
 
 # Webhook endpoints of a merchant.

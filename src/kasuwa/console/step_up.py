@@ -61,7 +61,7 @@ def show_confirmation(visit: Visit, asked: ConfirmationRequired) -> Response:
     return visit.render(
         "confirm.html",
         asked=asked,
-        carried=[*carried_fields(visit), (CONFIRMED_FIELD, "yes")],
+        carried=[*(one for one in carried_fields(visit) if one[0] != CONFIRMED_FIELD), (CONFIRMED_FIELD, asked.answer)],
         action=form_address(visit),
     )
 

@@ -22,8 +22,6 @@ from kasuwa.console.wire import (
     CheckoutRequest,
     CheckoutsReply,
     PageRequest,
-    WaitingLine,
-    WaitingReply,
 )
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL
@@ -35,7 +33,6 @@ from kasuwa.core.reading import ActionReader, Reader, ReplyReader
 from kasuwa.core.transactions import Transaction
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.endpoint_health import EndpointState, read_endpoint_states, worst_state
-from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.virtualcard.model import read_holder
@@ -326,51 +323,6 @@ async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: R
 
 
 # --- settings -----------------------------------------------------------------------------------------------------
-
-
-class WaitingTransfer(msgspec.Struct):
-    """A transfer that waits for approval, as the page lists it."""
-
-    txn_ref: str
-    batch_ref: str | None
-    amount: int
-    created_at: datetime
-    expires_at: datetime
-    bank_code: str
-    account_number: str
-    requested_by: str
-    reasons: list[str]
-
-
-MAX_WAITING = 500
-WAITING_TRANSFERS = """
-    select a.txn_ref, a.batch_ref, a.amount, a.created_at, a.expires_at, t.detail ->> 'bank_code',
-        t.detail ->> 'account_number', a.detail
-    from transfer_approval a join transaction t on t.merchant_id = a.merchant_id and t.txn_ref = a.txn_ref
-    where a.merchant_id = $1 and a.state = 'waiting' order by a.created_at, a.key limit $2
-"""
-
-
-async def list_waiting_transfers(reader: Reader, merchant: Merchant) -> list[WaitingTransfer]:
-    """Returns the transfers that wait for approval, oldest first, at most MAX_WAITING."""
-    rows = await reader.fetch(WAITING_TRANSFERS, merchant.merchant_id, MAX_WAITING)
-    lines = []
-    for txn_ref, batch_ref, amount, created_at, expires_at, *account, detail in rows:
-        decoded = APPROVAL_DETAIL_DECODER.decode(detail)
-        line = (txn_ref, batch_ref, amount, created_at, expires_at, *account, decoded.maker.label, decoded.reasons)
-        lines.append(WaitingTransfer(*line))
-    return lines
-
-
-async def list_waiting(request: PageRequest, merchant: Merchant, reader: ReplyReader) -> WaitingReply:
-    """Returns the references of the transfers that wait for approval, newest first."""
-    async with reader.snapshot() as connection:
-        waiting = await list_waiting_transfers(connection, merchant)
-    lines = [
-        WaitingLine(txn_ref=one.txn_ref, requested_by=one.requested_by, created_at=utc_text(one.created_at))
-        for one in reversed(waiting)
-    ]
-    return WaitingReply(data=lines)
 
 
 SETTINGS = "select settings from merchant where merchant_id = $1"

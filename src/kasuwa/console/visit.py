@@ -57,6 +57,7 @@ MAX_TOKEN_LENGTH = 100
 MAX_NEXT_LENGTH = 2_000
 # Form field with which the page that asks first confirms.
 CONFIRMED_FIELD = "confirmed"
+CONFIRMED = "yes"
 
 # Sends a sign-in link to an email address. Returns the text that the page shows, which does not contain the link.
 DeliverLink = Callable[[str, str], Awaitable[str]]
@@ -134,11 +135,12 @@ class StepUpRequired(Exception):
 class ConfirmationRequired(Exception):
     """Raised if the user must confirm before the request is carried out."""
 
-    def __init__(self, question: str, consequence: str, label: str, back: str) -> None:
+    def __init__(self, question: str, consequence: str, label: str, back: str, answer: str) -> None:
         self.question = question
         self.consequence = consequence  # what the change does, and whether it can be undone
         self.label = label  # of the button that confirms
         self.back = back  # path of the page to return to
+        self.answer = answer  # value of CONFIRMED_FIELD that confirms
 
 
 class NotAllowed(Exception):
@@ -219,10 +221,11 @@ class Visit(msgspec.Struct):
         path = self.form_text("next")[:MAX_NEXT_LENGTH]
         return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else ""
 
-    def ask_first(self, question: str, consequence: str, label: str, back: str) -> None:
-        """Raises ConfirmationRequired, unless the form was confirmed. `back` is the path of the form's page."""
-        if self.form_text(CONFIRMED_FIELD) != "yes":
-            raise ConfirmationRequired(question, consequence, label, back)
+    def ask_first(self, question: str, consequence: str, label: str, back: str, *, answer: str = CONFIRMED) -> None:
+        """Raises ConfirmationRequired, unless the form was confirmed. `back` is the path of the form's page. `answer`
+        names what is confirmed: another one does not count."""
+        if self.form_text(CONFIRMED_FIELD) != answer:
+            raise ConfirmationRequired(question, consequence, label, back, answer)
 
     # --- reading ------------------------------------------------------------------------------------------
 

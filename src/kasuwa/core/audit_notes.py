@@ -46,5 +46,5 @@ class ActionNote(msgspec.Struct, frozen=True):
         details |= {name: fields[name] for name in DETAIL_FIELDS if fields.get(name) is not None}
         if isinstance(fields.get("data"), list):
             details["orders"] = len(fields["data"])
-        after = msgspec.json.encode(details).decode()
+        after = msgspec.json.encode({**details, **(decision.audit_facts or {})}).decode()
         return AuditEntry(self.actor, self.audit_text, subject, self.address, after=after)

@@ -353,6 +353,8 @@ class Decision(msgspec.Struct, Generic[ReplyT]):
     is_provisional: bool = False
     # Stored for replays in place of a reply that shows a secret once. Contract: #repeats
     replay_reply: Any = None
+    # What an audit entry of this decision says besides the fields of the request: how much a bulk approval releases.
+    audit_facts: Mapping[str, Any] | None = None
     # What a rail must be asked first (core.action.RailQuestion). Such a decision changes nothing: it is made again with
     # the answer.
     question: Any = None

@@ -28,6 +28,7 @@ from kasuwa.core.decision import (
     Row,
     replace_faults,
 )
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.core.scenario import NO_SCENARIO, take_call_scenario
 from kasuwa.core.transactions import (
@@ -149,6 +150,7 @@ def decide_verdict(
     decision = apply_verdict(verdict, waiting, context, seen)
     if verdict == APPROVED:
         decision.follow_up = decision.jobs[0]
+    decision.audit_facts = sum_transfers(loaded)
     decision.reply = reply_verdict(first_row(decision))
     return decision
 
@@ -197,7 +199,14 @@ def decide_batch(
     return Decision(
         sub_decisions=decide_each(verdict, loaded, context, seen),
         combine=partial(combine_verdicts, verdict, request.txn_ref),
+        audit_facts=sum_transfers(loaded),
     )
+
+
+def sum_transfers(loaded: list[WaitingTransfer]) -> dict[str, str | int]:
+    """Returns what an audit entry says of the transfers that are decided: their number and sum."""
+    total = sum(waiting.row.amount for waiting in loaded)
+    return {"transfers": len(loaded), "amount": format_minor(total), "currency": "NGN"}
 
 
 def repeat_batch(
