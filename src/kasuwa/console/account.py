@@ -25,7 +25,7 @@ async def change_password(visit: Visit) -> Response:
             faults["current"] = text
     if faults:
         return visit.render("account.html", 422, faults=faults)
-    hashed = await passwords.hash_password(password)
+    hashed = await passwords.hash_password(password, passwords.turn_of(user))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         await console_users.set_password(connection, user.user_id, hashed)
         await console_sessions.end_others(connection, user.user_id, visit.session.session_id)

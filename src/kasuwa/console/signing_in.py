@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from kasuwa.console import passwords
 from kasuwa.console.cookies import DEVICE, SESSION
+from kasuwa.console.passwords import HashTurn
 from kasuwa.console.step_up import consume_totp_code, find_attempt_source, find_audit_chain, record_refusal
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.decision import AuditEntry
@@ -46,6 +47,9 @@ async def show_sign_in(visit: Visit) -> Response:
 
 async def sign_in(visit: Visit) -> Response:
     email, password = visit.form_text("email")[:MAX_EMAIL_LENGTH], str(visit.form.get("password", ""))
+    if visit.device_token is None:
+        # Somebody who floods the page costs no connection of the database.
+        passwords.HASH_POOL.check_room(console_throttle.network_source(visit.client_address))
     async with visit.operator_pool.acquire() as connection:
         source = await find_attempt_source(connection, visit, email)
         source_locked = await console_throttle.locked_until(connection, email, source)
@@ -55,7 +59,7 @@ async def sign_in(visit: Visit) -> Response:
         user = await console_users.find_joined_user(connection, email)
     if source_locked is not None:
         return show_sign_in_error(visit, lockout_message(source_locked), 429)
-    matches = await passwords.verify_password(user, password)
+    matches = await passwords.verify_password(user, password, HashTurn(source, email.lower()))
     if not matches or user is None or user.disabled_at is not None:
         return await refuse_password(visit, email, source, user, all_sources_locked)
     # While passwords of this user are guessed from many networks, an unknown browser needs a second factor as well.
@@ -169,7 +173,7 @@ async def use_link(visit: Visit) -> Response:
         faults = passwords.password_faults(password, str(visit.form.get("again", "")), user.email)
         if faults:
             return visit.render("link.html", 422, invited=user, purpose=purpose, faults=faults)
-        hashed = await passwords.hash_password(password)
+        hashed = await passwords.hash_password(password, passwords.turn_of(user))
     try:
         session = await redeem_link(visit, user, purpose, hashed)
     except EmailTaken:

@@ -107,7 +107,7 @@ async def verify_credentials(visit: Visit, *, password: str | None = None, code:
         source = await find_attempt_source(connection, visit, user.email)
         if await console_throttle.locked_until(connection, user.email, source) is not None:
             return {"password" if password is not None else "code": LOCKED_OUT}
-    if password is not None and not await passwords.verify_password(user, password):
+    if password is not None and not await passwords.verify_password(user, password, passwords.turn_of(user)):
         faults["password"] = WRONG_PASSWORD
     async with visit.operator_pool.acquire() as connection:
         # Checking a code uses it up, so it is not checked if the password is wrong.

@@ -39,6 +39,10 @@ class AttemptSource(msgspec.Struct, frozen=True):
 ALL_SOURCES = AttemptSource(b"", False)
 
 
+def network_source(address: str) -> AttemptSource:
+    return AttemptSource(hash_token(f"network {network_of(address)}"), False)
+
+
 async def find_source(connection: Connection, email: str, address: str, device: str | None) -> AttemptSource:
     if device is not None:
         known = await connection.fetchval(
@@ -50,7 +54,7 @@ async def find_source(connection: Connection, email: str, address: str, device: 
         )
         if known:
             return AttemptSource(hash_token(f"browser {device}"), True)
-    return AttemptSource(hash_token(f"network {network_of(address)}"), False)
+    return network_source(address)
 
 
 async def locked_until(connection: Connection, email: str, source: AttemptSource) -> datetime | None:
