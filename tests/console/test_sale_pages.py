@@ -13,7 +13,9 @@ from tests.work.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+PNG_HEAD = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR"
+PNG = PNG_HEAD + (64).to_bytes(4) + (32).to_bytes(4) + bytes(20)
+HUGE_PNG = PNG_HEAD + (30_000).to_bytes(4) * 2 + bytes(20)
 BUYER = {"fullname": "Adaeze Obiora", "email": "adaeze@example.com"}
 
 
@@ -105,7 +107,7 @@ def test_a_logo_is_uploaded_shown_to_payers_and_removed(
 ) -> None:
     url = shop.put("payment", action="checkout", amount="1500.00").body["checkoutURL"]
     owner.get("/settings")
-    for wrong, reason in ((b"GIF89a", "PNG or JPEG"), (PNG + bytes(32 * 1024), "at most 32 KiB")):
+    for wrong, reason in ((b"GIF89a", "PNG or JPEG"), (PNG + bytes(32 * 1024), "at most 32 KiB"), (HUGE_PNG, "pixels")):
         refused = owner.upload("/settings/logo", "logo", wrong)
         assert (refused.http, reason in refused.words) == (422, True)
     assert owner.post("/settings/logo").http == 422

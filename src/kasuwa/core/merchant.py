@@ -20,6 +20,7 @@ from kasuwa.core.payouts import (
     read_policy,
     rules_of_policy,
 )
+from kasuwa.core.picture_size import JPEG, PNG, picture_size
 from kasuwa.core.reserve import NO_RESERVE, ReserveTerms, check_reserve
 from kasuwa.core.tariff import Tariff, read_tariff
 
@@ -98,9 +99,11 @@ def apply_policy_change(settings: MerchantSettings, now: datetime) -> MerchantSe
     return msgspec.structs.replace(settings, payouts=change.policy, payouts_change=None)
 
 
-# The first bytes of the pictures that a logo may be, and its largest size.
-LOGO_TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+# The first bytes of the pictures that a logo may be, its largest size, and the most pixels on a side: a browser needs
+# four bytes for each, however small the file is.
+LOGO_TYPES = {PNG: "image/png", JPEG: "image/jpeg"}
 MAX_LOGO_BYTES = 32 * 1024
+MAX_LOGO_SIDE = 2_000
 
 
 def read_logo(picture: bytes) -> str:
@@ -110,6 +113,9 @@ def read_logo(picture: bytes) -> str:
         raise ValueError("a logo is a PNG or JPEG file")
     if len(picture) > MAX_LOGO_BYTES:
         raise ValueError(f"a logo has at most {MAX_LOGO_BYTES // 1024} KiB")
+    size = picture_size(picture)
+    if size is None or not 1 <= min(size) <= max(size) <= MAX_LOGO_SIDE:
+        raise ValueError(f"a logo has at most {MAX_LOGO_SIDE:,} pixels in width and in height")
     return f"data:{kind};base64,{b64encode(picture).decode()}"
 
 

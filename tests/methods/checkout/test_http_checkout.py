@@ -404,7 +404,7 @@ def test_the_page_shows_the_merchants_logo(
     shop: MerchantClient, visit: Visit, deployment: Deployment, tmp_path: Path
 ) -> None:
     picture = tmp_path / "logo.png"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + (64).to_bytes(4) + (32).to_bytes(4) + bytes(100))
     deployment.run_command("merchant", "logo", shop.mid, str(picture))
     payer = visit(open_checkout(shop))
 
