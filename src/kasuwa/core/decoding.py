@@ -7,7 +7,7 @@ passes on, and never become a float.
 Contract: #requests
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -20,8 +20,8 @@ from kasuwa.core.body import NUL_ESCAPE, UNREADABLE, NumberLiteral, raw_fields, 
 from kasuwa.core.decision import MAX_FIELD_ERRORS, FieldError, Merchant
 from kasuwa.core.field_errors import FieldSpec, convert_fields, field_specs, strip_metadata
 from kasuwa.core.field_rules import is_any_broken, run_field_rules
-from kasuwa.core.fields import FREE_TEXT, read_scalar
-from kasuwa.core.masking import SHORTEST, mask_card_numbers
+from kasuwa.core.fields import FREE_TEXT, REFERENCE_TEXT, read_scalar
+from kasuwa.core.masking import SHORTEST, mask_card_numbers, mask_reference
 
 # Larger bodies are decoded field by field at once, because that checks the lengths of arrays first.
 LARGE_BODY = 16 * 1024
@@ -131,9 +131,12 @@ def drop_empty_texts(request: msgspec.Struct) -> None:
 class MaskPlan(msgspec.Struct, frozen=True):
     """The fields of a struct that are searched for card numbers."""
 
-    texts: tuple[str, ...]  # free texts
+    texts: tuple[tuple[str, Callable[[str], str]], ...]  # free texts and references, with what masks them
     inner: tuple[str, ...]  # fields that may contain objects, or arrays of them, with free texts of their own
 
+
+# The marks of fields whose card numbers are masked.
+MASKS = ((FREE_TEXT, mask_card_numbers), (REFERENCE_TEXT, mask_reference))
 
 # Types whose values contain no objects.
 SCALARS = (
@@ -153,11 +156,9 @@ SCALARS = (
 @cache
 def mask_plan(kind: type[msgspec.Struct]) -> MaskPlan:
     specs = field_specs(kind)
+    texts = {spec.name: mask for spec in specs for mark, mask in MASKS if is_marked(spec, mark)}
     inner = [spec for spec in specs if not all(is_scalar(strip_metadata(one)) for one in spec.accepted_types)]
-    return MaskPlan(
-        tuple(spec.name for spec in specs if is_free_text(spec)),
-        tuple(spec.name for spec in inner if not is_free_text(spec)),
-    )
+    return MaskPlan(tuple(texts.items()), tuple(spec.name for spec in inner if spec.name not in texts))
 
 
 def is_scalar(option: inspect.Type) -> bool:
@@ -167,12 +168,12 @@ def is_scalar(option: inspect.Type) -> bool:
 
 
 def mask_free_texts(request: msgspec.Struct) -> None:
-    """Masks card numbers in free texts, at every depth. Documents mask their own when they are parsed."""
+    """Masks card numbers in free texts and references, at every depth. Documents do so when they are parsed."""
     plan = mask_plan(type(request))
-    for name in plan.texts:
+    for name, mask in plan.texts:
         value = getattr(request, name)
         if isinstance(value, str) and len(value) >= SHORTEST:
-            msgspec.structs.force_setattr(request, name, mask_card_numbers(value))
+            msgspec.structs.force_setattr(request, name, mask(value))
     for name in plan.inner:
         value = getattr(request, name)
         if isinstance(value, msgspec.Struct):
@@ -183,8 +184,8 @@ def mask_free_texts(request: msgspec.Struct) -> None:
                     mask_free_texts(element)
 
 
-def is_free_text(spec: FieldSpec) -> bool:
-    return any(isinstance(option, inspect.Metadata) and option.extra == FREE_TEXT for option in spec.accepted_types)
+def is_marked(spec: FieldSpec, mark: dict[str, bool]) -> bool:
+    return any(isinstance(option, inspect.Metadata) and option.extra == mark for option in spec.accepted_types)
 
 
 # --- the fields of a refused body -----------------------------------------------------------------------------------

@@ -38,9 +38,11 @@ END = r"$(?!\n)"
 
 # Marks free texts, in which card numbers are masked (core/decoding.py).
 FREE_TEXT = {"free_text": True}
+# Marks references, in which they are masked too, with more care: ours look like numbers.
+REFERENCE_TEXT = {"reference_text": True}
 
 # Field types that several slices share. The description is the error text of an invalid value.
-Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
+Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters", extra=REFERENCE_TEXT)]
 ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters", extra=FREE_TEXT)]
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
 BankCode = Annotated[

@@ -1,28 +1,67 @@
-"""Masks card numbers in free texts, such as a narration, before they are stored."""
+"""Masks card numbers in texts that merchants and payers write, before they are stored.
+
+Digits count as one number whatever spaces, dashes and dots are between them. Such a number is a card number if it has
+the range and length of a card network and a valid check digit. A longer number may contain one: a card number followed
+by its expiry date, or two in a row. By chance every tenth number has a valid check digit, so a part of a longer number
+counts only if its first six digits are those of a known issuer (core/cards.py).
+"""
 
 import re
+import unicodedata
+from collections.abc import Iterator
 
-from kasuwa.core.cards import is_card_number, range_of
+from kasuwa.core.cards import BIN_DIGITS, LONGEST, bin_records, is_card_number, range_of
 
 SHORTEST = 13
 SHOWN_HEAD, SHOWN_TAIL = 6, 4
-# Digits in a row, with at most one space, hyphen or dot between two of them; not part of a longer number.
-DIGITS = re.compile(r"(?<![0-9])[0-9](?:[ .\-]?[0-9]){12,18}(?![0-9])", re.ASCII)
+# What people put between digits of one number, at most three: spaces of all widths, also those without any, dashes,
+# dots and underscores. A sign such as | or : separates numbers.
+SEPARATOR = (
+    r"[\s.\-_\u00ad\u00b7\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2064\u2212\ufe58\ufe63\ufeff\uff0d]"
+)
+NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{SHORTEST - 1},}}")
 
 
 def mask_card_numbers(text: str) -> str:
-    """Masks every card number in a text except its first six and last four digits.
+    """Masks every card number in a text except its first six and last four digits."""
+    return text if len(text) < SHORTEST else NUMBER.sub(mask_match, text)
 
-    A number counts as a card number if it has the range and length of a card network and a valid check digit.
-    """
-    if len(text) < SHORTEST:
-        return text
-    return DIGITS.sub(mask_match, text)
+
+def mask_reference(text: str) -> str:
+    """Masks card numbers in a reference. Digits beside letters are left alone: our own references look like that, and
+    must be found again."""
+    return text if len(text) < SHORTEST else NUMBER.sub(mask_unless_beside_letters, text)
+
+
+def mask_unless_beside_letters(match: re.Match[str]) -> str:
+    text, before, after = match.string, max(0, match.start() - 1), match.end()
+    has_letters = any(map(str.isalpha, text[before : match.start()] + text[after : after + 1]))
+    return match[0] if has_letters else mask_match(match)
 
 
 def mask_match(match: re.Match[str]) -> str:
+    """Returns a number, masked if it is a card number or contains some."""
     found = match[0]
-    digits = "".join(character for character in found if character.isdecimal())
-    if range_of(digits) is None or not is_card_number(digits):
-        return found
-    return f"{digits[:SHOWN_HEAD]}{'*' * (len(digits) - SHOWN_HEAD - SHOWN_TAIL)}{digits[-SHOWN_TAIL:]}"
+    places = [place for place, character in enumerate(found) if character.isdecimal()]
+    digits = "".join(str(unicodedata.decimal(found[place])) for place in places)
+    if is_of_network(digits):
+        return f"{digits[:SHOWN_HEAD]}{'*' * (len(digits) - SHOWN_HEAD - SHOWN_TAIL)}{digits[-SHOWN_TAIL:]}"
+    shown = list(found)
+    for first, last in find_known_cards(digits):
+        for place in places[first + SHOWN_HEAD : last - SHOWN_TAIL]:
+            shown[place] = "*"
+    return "".join(shown)
+
+
+def is_of_network(digits: str) -> bool:
+    return range_of(digits) is not None and is_card_number(digits)
+
+
+def find_known_cards(digits: str) -> Iterator[tuple[int, int]]:
+    """Yields the first place and the one after the last of each card number of a known issuer, in a longer number."""
+    for first in range(len(digits) - SHORTEST + 1):
+        if digits[first : first + BIN_DIGITS] not in bin_records():
+            continue
+        for last in range(first + SHORTEST, min(first + LONGEST, len(digits)) + 1):
+            if is_of_network(digits[first:last]):
+                yield first, last

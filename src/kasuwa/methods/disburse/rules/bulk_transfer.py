@@ -24,6 +24,7 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, Row
 from kasuwa.core.decoding import decode
 from kasuwa.core.fields import Amount, read_scalar
+from kasuwa.core.masking import mask_card_numbers, mask_reference
 from kasuwa.core.references import movement_reference
 from kasuwa.core.transactions import (
     FAILED,
@@ -113,7 +114,11 @@ def read_invalid_order(body: Any, faults: tuple[FieldError, ...]) -> InvalidOrde
             reasons or NOT_AN_ORDER, None, 0, TransferDetail("", "", "", ""), canonical_order_bytes(body)
         )
     wrong = {fault.field for fault in faults}
-    texts = {name: value for name, value in body.items() if name not in wrong and isinstance(value, str)}
+    texts = {
+        name: mask_reference(value) if name == "orderRef" else mask_card_numbers(value)
+        for name, value in body.items()
+        if name not in wrong and isinstance(value, str)
+    }
     detail = TransferDetail(
         texts.get("bankcode", ""),
         texts.get("accountnumber", ""),
