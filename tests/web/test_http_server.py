@@ -258,6 +258,13 @@ MALFORMED = {
     "an endless length": head("/echo", "content-length: 99999999999999999999", verb="PUT"),
     "chunks in HTTP/1.0": head("/chunks", CHUNKED, verb="PUT", version="1.0") + b"0\r\n\r\n",
     "chunked twice": head("/chunks", CHUNKED, CHUNKED, verb="PUT") + b"0\r\n\r\n",
+    "another coding before chunks": head("/chunks", "transfer-encoding: gzip, chunked", verb="PUT") + b"0\r\n\r\n",
+    "no host": b"GET / HTTP/1.1\r\na: b\r\n\r\n",
+    "two hosts": head("/", "host: y"),
+    "the same host twice": head("/", "host: x"),
+    "a list of hosts": b"GET / HTTP/1.1\r\nhost: x, y\r\n\r\n",
+    "a host with a path": b"GET / HTTP/1.1\r\nhost: x/y\r\n\r\n",
+    "a host beyond ASCII": b"GET / HTTP/1.1\r\nhost: \xc3\xa9\r\n\r\n",
     "chunked, but not at last": head("/chunks", f"{CHUNKED}, gzip", verb="PUT") + b"0\r\n\r\n",
 }
 
@@ -296,7 +303,12 @@ def test_another_transfer_coding_than_chunked_is_refused(loop_name: str, coding:
         client.send(head("/chunks", f"transfer-encoding: {coding}", verb="PUT") + put("/echo", b"smuggled"))
         assert client.reply()[0] == 400
         assert client.rest() == b""
-        assert len(server.application.requests) == 1
+        assert server.application.requests == []
+
+
+def test_a_request_of_http_1_0_may_name_no_host(loop_name: str) -> None:
+    with running(loop_name) as server, server.connect() as client:
+        assert client.send(b"GET / HTTP/1.0\r\n\r\n").reply()[0] == 200
 
 
 @pytest.mark.parametrize("is_chunked", [True, False])

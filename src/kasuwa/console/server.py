@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from kasuwa.console import step_up
@@ -91,6 +91,8 @@ def make_console(services: ConsoleServices, request_log: RequestLog) -> Starlett
     folder = files("kasuwa") / "console" / "static"
     routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
     application = Starlette(routes=routes, exception_handlers={HTTPException: make_error_handler(services, pages)})
+    # Starlette's own redirect would name the host of the Host header, which is the client's word.
+    application.router.redirect_slashes = False
     application.add_middleware(SecurityHeaders)
     application.add_middleware(RequestLogging, request_log=request_log)
     application.add_middleware(ForwardedClient, proxies=services.proxies)
@@ -408,6 +410,16 @@ def set_form_seed(visit: Visit, response: Response) -> Response:
     return response
 
 
+def redirect_without_slash(request: Request) -> Response | None:
+    """Returns the redirect to the page that a path with slashes at its end means, or None if there is none."""
+    given, query = request.scope["path"], request.url.query
+    path = "/" + given.strip("/")
+    meant = {**request.scope, "path": path}
+    if path == given or all(route.matches(meant)[0] is not Match.FULL for route in request.app.routes):
+        return None
+    return RedirectResponse(f"{path}?{query}" if query else path, 307)
+
+
 def make_error_handler(
     services: ConsoleServices, pages: Sequence[ConsolePage]
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -415,6 +427,9 @@ def make_error_handler(
 
     async def handle_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        meant = redirect_without_slash(request) if error.status_code == 404 else None
+        if meant is not None:
+            return meant
         visit = Visit(request, services, [])
         try:
             new_token = await load_session(visit)

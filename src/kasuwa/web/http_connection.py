@@ -10,6 +10,7 @@ reading is paused until then. Only those that were in the same slice as the end 
 
 import asyncio
 import math
+import re
 from collections import deque
 from typing import Protocol, cast
 from urllib.parse import unquote_to_bytes
@@ -40,6 +41,8 @@ LINGER_SECONDS = 2.0
 
 BAD_REQUEST = "400 Bad Request"
 HEADERS_TOO_LARGE = "431 Request Header Fields Too Large"
+# What no host and port contains: such a value is a list, or another part of a URL.
+NO_HOST = re.compile(r"[\s,/?#@\\]")
 NEVER = math.inf
 
 log = structlog.get_logger("kasuwa")
@@ -71,6 +74,19 @@ class ConnectionOwner(Protocol):
     def add(self, connection: "Connection") -> None: ...
 
     def forget(self, connection: "Connection") -> None: ...
+
+
+def has_valid_host(headers: RequestHeaders, version: str) -> bool:
+    """Whether a request names one host. HTTP/1.0 may name none. Proxies could understand several differently."""
+    hosts = headers.get_all("host")
+    if len(hosts) != 1:
+        return version == "1.0" and "host" not in headers
+    return NO_HOST.search(hosts[0]) is None
+
+
+def is_only_chunked(headers: RequestHeaders) -> bool:
+    """Whether the body is chunked and nothing else: no other encoding is undone here."""
+    return [value.lower() for value in headers.get_all("transfer-encoding")] == ["chunked"]
 
 
 class BodyCallbacks:
@@ -263,6 +279,9 @@ class Connection(asyncio.BufferedProtocol):
             self._refuse(HEADERS_TOO_LARGE)
             return
         if version != "1.1" and (version != "1.0" or is_chunked):
+            self._refuse(BAD_REQUEST)
+            return
+        if not has_valid_host(headers, version) or (is_chunked and not is_only_chunked(headers)):
             self._refuse(BAD_REQUEST)
             return
         framing = Framing(
