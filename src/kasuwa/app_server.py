@@ -8,13 +8,14 @@ from kasuwa import __version__
 from kasuwa.api_methods import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, steps_of
 from kasuwa.app_documentation import build_documentation
 from kasuwa.composition import Services, make_closer
+from kasuwa.core.addresses import network_of
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.migrate import newest_known_version
 from kasuwa.db.request_records import RequestRecorder
 from kasuwa.observe import log
 from kasuwa.pages.checkout import CheckoutPayments, PageReads
-from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
+from kasuwa.pages.hosted_checkout import TOO_MANY_REQUESTS, HostedCheckouts, HostedServices
 from kasuwa.pages.invoice_pages import InvoicePages
 from kasuwa.pages.render import compile_templates
 from kasuwa.pages.router import CheckoutPages
@@ -32,6 +33,7 @@ from kasuwa.web.dispatch import Dispatch, DispatchServices
 from kasuwa.web.documentation import DocumentationPages
 from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.openapi_documents import BuiltOnce, build_documents
+from kasuwa.web.public_limits import PublicLimits
 from kasuwa.web.routes import make_routes
 from kasuwa.web.server import Server, ServerServices
 from kasuwa.web.shared_buckets import SharedBuckets, SharedLimits
@@ -85,12 +87,11 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
     return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders)
 
 
-def make_page_throttle(settings: Settings, limits: SharedLimits | None) -> Callable[[str], float] | None:
-    """Returns the limit of forms that one address may send on payers' pages. The test environment has none."""
+def make_page_throttle(settings: Settings, buckets: SharedBuckets) -> Callable[[str], float] | None:
+    """Returns the limit of forms that one network may send on payers' pages. The test environment has none."""
     if settings.environment == "test":
         return None
-    buckets = SharedBuckets() if limits is None else limits.pages
-    return lambda address: buckets.take(bucket_key("page", address), FORMS_PER_SECOND, FORMS_BURST)
+    return lambda address: buckets.take(bucket_key("page", network_of(address)), FORMS_PER_SECOND, FORMS_BURST)
 
 
 def make_server(
@@ -103,7 +104,9 @@ def make_server(
 ) -> Server:
     request_log = make_request_log(services.settings)
     writes = forwarder or dispatch
-    reads = PageReads(services.reader, partial(MerchantReader, services.lists))
+    buckets = SharedBuckets() if limits is None else limits.pages
+    # Pages use the merchant's share of the connections, as its reads do.
+    reads = PageReads(services.reader, partial(MerchantReader, services.lists, shares=services.readers.shares))
     checkout = CheckoutPayments(
         reads, services.vault, services.merchant_directory, writes, services.deployment.public_url
     )
@@ -114,7 +117,7 @@ def make_server(
         writes=writes,
         public_url=services.deployment.public_url,
         vendors=services.deployment.vendors,
-        take=make_page_throttle(services.settings, limits),
+        take=make_page_throttle(services.settings, buckets),
     )
     kinds = (InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
     pages = CheckoutPages(checkout, *kinds, prepare=BuiltOnce(compile_templates).read)
@@ -129,6 +132,7 @@ def make_server(
         pages=pages,
         files=StatementPages(services.lists, services.vault, services.merchant_directory),
         callbacks=callbacks,
+        public_limits=PublicLimits(buckets, TOO_MANY_REQUESTS),
         metrics=services.metrics,
         proxies=proxies,
         forwarder=forwarder,

@@ -10,6 +10,7 @@ from typing import Any
 
 from kasuwa.db.backend_connection import NO_MERCHANT, is_distributed
 from kasuwa.db.connection_pool import Connection, ConnectionSource, Pool
+from kasuwa.db.shares import Shares
 
 MERCHANT_SETTING = "kasuwa.merchant_id"
 ALL_SETTING = "kasuwa.all_merchants"
@@ -73,16 +74,28 @@ async def snapshot_on(connection: Any, merchant_id: int | None) -> AsyncIterator
 
 
 class MerchantReader(ConnectionSource):
-    """A pool whose statements see the rows of one merchant, or of all. Each statement is its own transaction."""
+    """A pool whose statements see the rows of one merchant, or of all. Each statement is its own transaction.
 
-    __slots__ = ("_merchant_id", "_pool")
+    With `shares`, statements use the connections of the merchant's share. PoolExhausted if none is free in time."""
 
-    def __init__(self, pool: Pool, merchant_id: int | None) -> None:
+    __slots__ = ("_merchant_id", "_pool", "_shares")
+
+    def __init__(self, pool: Pool, merchant_id: int | None, shares: Shares[int] | None = None) -> None:
         self._pool = pool
         self._merchant_id = merchant_id
+        self._shares = shares
 
     @contextlib.asynccontextmanager
     async def acquire(self) -> AsyncIterator[Any]:
+        if self._shares is None or self._merchant_id is ALL_MERCHANTS:
+            async with self._acquire() as connection:
+                yield connection
+        else:
+            async with self._shares.holding(self._merchant_id), self._acquire() as connection:
+                yield connection
+
+    @contextlib.asynccontextmanager
+    async def _acquire(self) -> AsyncIterator[Any]:
         async with self._pool.acquire() as connection:
             if is_distributed(connection):
                 # The other servers learn of settings of a transaction, not of the session.

@@ -20,6 +20,7 @@ import contextlib
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from kasuwa.core.keyring import Digest
@@ -148,16 +149,9 @@ class DatabaseReplyReader:
             raise TornRead(f"use one snapshot for all reads of a reply: {what}")
         self._has_read = True
 
-    @contextlib.asynccontextmanager
-    async def _share(self) -> AsyncIterator[None]:
+    def _share(self) -> AbstractAsyncContextManager[None]:
         """Holds one connection of the merchant's share for as long as it is entered."""
-        shares = self._factory.shares
-        if not shares.try_acquire(self._merchant_id):
-            await shares.wait(self._merchant_id)
-        try:
-            yield
-        finally:
-            shares.release(self._merchant_id)
+        return self._factory.shares.holding(self._merchant_id)
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         self._read_once(query)

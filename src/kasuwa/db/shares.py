@@ -38,6 +38,15 @@ class Shares(Generic[Holder]):
         if not self.try_acquire(holder):
             await self.wait(holder)
 
+    @contextlib.asynccontextmanager
+    async def holding(self, holder: Holder) -> AsyncIterator[None]:
+        """Holds a slot for as long as it is entered."""
+        await self.acquire(holder)
+        try:
+            yield
+        finally:
+            self.release(holder)
+
     def try_acquire(self, holder: Holder) -> bool:
         """Takes a slot without waiting. Returns False if the holder is at its limit: then call `wait`."""
         held = self._held.get(holder, 0)
@@ -109,15 +118,8 @@ class FileShares:
     @contextlib.asynccontextmanager
     async def reading_piece(self, merchant_id: int) -> AsyncIterator[None]:
         """Waits until the merchant may read its next piece. Raises PoolExhausted."""
-        await self._reading.acquire(merchant_id)
-        try:
-            await self._pieces.acquire(None)
-            try:
-                yield
-            finally:
-                self._pieces.release(None)
-        finally:
-            self._reading.release(merchant_id)
+        async with self._reading.holding(merchant_id), self._pieces.holding(None):
+            yield
 
 
 class SharedFile:

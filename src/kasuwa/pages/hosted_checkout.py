@@ -77,7 +77,7 @@ NOT_FOUND = render_notice(404, "Page not found", "Check the address, or ask the 
 NOT_IN_USE = render_notice(410, "This link is not in use", "Please ask the merchant for another way to pay.")
 METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Go back and try again.")
 TOO_MANY_REQUESTS = render_notice(
-    429, "Please wait a moment", "Too many requests came from your network. Try again soon."
+    429, "Please wait a moment", "Too many requests came from your network. Try again soon.", retry_after=5
 )
 
 TRY_AGAIN = "That did not work, and nothing was charged. Please try again"

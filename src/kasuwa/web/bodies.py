@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Hashable
 
 import msgspec
 
@@ -13,7 +14,9 @@ BODY_SECONDS = 10.0
 # Bodies up to this size are not counted: the number of connections limits them (HttpLimits). Most requests are this
 # small, so clients that send large bodies cannot keep them waiting.
 SMALL_BODY = 4 * 1024
-# Memory for all larger bodies of this process, and the share of one merchant.
+# The largest call-back of a rail. Vendors send whole transactions with all that belongs to them.
+CALLBACK_BODY = 256 * 1024
+# Memory for all larger bodies of this process, and the share of one merchant or, without one, of one network.
 TOTAL_BODY_BYTES = 64 * 1024 * 1024
 MERCHANT_BODY_BYTES = 16 * 1024 * 1024
 # Bodies with files have memory and time of their own, so that slow uploads do not keep other bodies waiting.
@@ -44,10 +47,10 @@ class BodyMemory:
     def __init__(self, total: int = TOTAL_BODY_BYTES, share: int = MERCHANT_BODY_BYTES) -> None:
         self._free = total
         self._share = share
-        self._taken: dict[int, int] = {}
-        self._waiting: dict[int, deque[MemoryWaiter]] = {}
+        self._taken: dict[Hashable, int] = {}
+        self._waiting: dict[Hashable, deque[MemoryWaiter]] = {}
 
-    async def acquire(self, owner: int, size: int) -> None:
+    async def acquire(self, owner: Hashable, size: int) -> None:
         """Returns when the memory is granted. The caller must call `release`."""
         waiting = MemoryWaiter(size, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(owner, deque()).append(waiting)
@@ -61,21 +64,21 @@ class BodyMemory:
                 self._leave(owner, waiting)
             raise
 
-    def release(self, owner: int, size: int) -> None:
+    def release(self, owner: Hashable, size: int) -> None:
         self._free += size
         self._taken[owner] -= size
         if not self._taken[owner]:
             del self._taken[owner]
         self._grant()
 
-    def _leave(self, owner: int, waiting: MemoryWaiter) -> None:
+    def _leave(self, owner: Hashable, waiting: MemoryWaiter) -> None:
         queue = self._waiting[owner]
         queue.remove(waiting)
         if not queue:
             del self._waiting[owner]
         self._grant()
 
-    def _first_of(self, owner: int) -> MemoryWaiter | None:
+    def _first_of(self, owner: Hashable) -> MemoryWaiter | None:
         """Returns the merchant's next waiting body. Skips those whose task was cancelled: they leave the queue
         themselves a moment later."""
         return next((waiting for waiting in self._waiting[owner] if not waiting.granted.done()), None)
@@ -116,7 +119,8 @@ class BodyResources:
 
 
 class RequestBody:
-    """The body of one request. Read it once, then call `release`. `owner` is the merchant_id, or 0 for a payer.
+    """The body of one request. Read it once, then call `release`. `owner` is the merchant_id, or the network of
+    somebody who is none.
 
     `most` is the limit of its path. A body of a declared length may have up to `most_with_files`: whoever reads it must
     check that its action accepts so much.
@@ -125,7 +129,7 @@ class RequestBody:
     __slots__ = ("_bodies", "_exchange", "_is_waiting", "_memory", "_most", "_most_with_files", "_owner", "_taken")
 
     def __init__(
-        self, bodies: BodyResources, exchange: Exchange, most: int, owner: int, most_with_files: int | None = None
+        self, bodies: BodyResources, exchange: Exchange, most: int, owner: Hashable, most_with_files: int | None = None
     ) -> None:
         self._bodies = bodies
         self._memory = bodies.memory

@@ -29,6 +29,7 @@ from kasuwa.core.action import (
     scope_of,
     title_of,
 )
+from kasuwa.core.addresses import network_of
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.body import InvalidJson, check_json, unwrap_single_object
 from kasuwa.core.callers import Caller
@@ -157,7 +158,7 @@ class Dispatch:
                 return refusal_reply(NOT_AUTHENTICATED, strict=False)
             directory, mid, throttle = self._services.directory, mid.strip(), self._throttle
             if throttle.has_failures:
-                wait = throttle.wait_seconds(address(), mid)
+                wait = throttle.wait_seconds(network_of(address()), mid)
                 if wait:
                     return rate_limit_reply(TOO_MANY_FAILURES, wait)
             merchant = await directory.authenticate(mid, key.strip())
@@ -194,7 +195,7 @@ class Dispatch:
         throttle = self._throttle
         if merchant is None or merchant.suspended:
             if self._services.environment == "live":
-                throttle.record_failure(address())
+                throttle.record_failure(network_of(address()))
             return refusal_reply(NOT_AUTHENTICATED, strict=False)
         caller, usage = merchant.caller, self._services.directory.key_usage
         if caller.addresses and not caller.may_come_from(address()):
@@ -203,7 +204,7 @@ class Dispatch:
         if caller.is_use_due:
             usage.note_use(merchant.merchant_id, caller.key_id, address())
         if throttle.has_failures:
-            throttle.record_success(address(), mid)
+            throttle.record_success(network_of(address()), mid)
         return self.limiter.count_request(merchant) or merchant
 
     async def _answer_merchant(

@@ -8,15 +8,17 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.addresses import Network, client_address
+from kasuwa.core.addresses import Network, client_address, network_of
 from kasuwa.core.callback import Callbacks
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
-from kasuwa.core.page import Files, Pages, StreamedPage
+from kasuwa.core.page import Files, Page, Pages, StreamedPage
+from kasuwa.db.connection_pool import PoolExhausted
 from kasuwa.db.request_records import RequestRecord
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog
 from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Metrics
 from kasuwa.web.bodies import (
+    CALLBACK_BODY,
     SMALL_BODY,
     BodyMemoryTimeout,
     BodyResources,
@@ -30,6 +32,7 @@ from kasuwa.web.forwarding import RequestForwarder
 from kasuwa.web.headers import RequestHeaders
 from kasuwa.web.http_exchange import Exchange, IncompleteBody, Request
 from kasuwa.web.openapi_documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
+from kasuwa.web.public_limits import PublicLimits
 from kasuwa.web.replies import API_VERSION, HttpReply, refusal_reply
 from kasuwa.web.routes import Route
 
@@ -52,6 +55,10 @@ BODY_MEMORY_REPLY = refusal_reply(
     Refusal(ERROR, "Too many large requests at once; nothing was done, try again"), strict=False, http=503
 )
 BODY_MEMORY_REPLY.retry_after = 1
+TOO_MANY_CALLBACKS = refusal_reply(
+    Refusal(ERROR, "Too many call-backs at once; nothing was done, send it again"), strict=False, http=503
+)
+TOO_MANY_CALLBACKS.retry_after = 5
 
 # HTTP statuses after which the connection is closed, because the rest of the body was not read.
 CLOSING_STATUSES = frozenset({400, 408, 413})
@@ -69,6 +76,10 @@ def body_error_reply(error: BodyTooLarge | BodyTimeout | BodyMemoryTimeout | Inc
     if isinstance(error, BodyMemoryTimeout):
         return BODY_MEMORY_REPLY
     return TOO_SLOW if isinstance(error, BodyTimeout) else INCOMPLETE_BODY_REPLY
+
+
+def page_reply(page: Page, action: str = "page") -> HttpReply:
+    return HttpReply(page.http, page.body, page.http, action=action, headers=page.headers)
 
 
 def canonical(path: str) -> str:
@@ -97,6 +108,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     pages: Pages  # the payers' pages
     files: Files  # statements
     callbacks: Callbacks  # of the rails
+    public_limits: PublicLimits  # of those three
     metrics: Metrics
     proxies: Sequence[Network] = ()  # proxies whose X-Forwarded-For is trusted
     forwarder: RequestForwarder | None = None  # None: all requests are decided in this process
@@ -117,6 +129,7 @@ class Server:
         self._pages = services.pages
         self._files = services.files
         self._callbacks = services.callbacks
+        self._public_limits = services.public_limits
         self._metrics = services.metrics
         self._record_request = services.record_request
         self._proxies = services.proxies
@@ -207,28 +220,49 @@ class Server:
             body.release()
 
     async def _answer_page(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
-        method = request.method
+        method, address, limits = request.method, self._address(request), self._public_limits
+        network = network_of(address)
+        if not limits.may_open(network, path):
+            return page_reply(limits.too_many)
         try:
-            form = await RequestBody(self._bodies, exchange, SMALL_BODY, 0).read() if method == "POST" else b""
+            form = await RequestBody(self._bodies, exchange, SMALL_BODY, network).read() if method == "POST" else b""
         except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
             return body_error_reply(error, SMALL_BODY)
-        page = await self._pages.serve(method, path, form, self._address(request))
-        return HttpReply(page.http, page.body, page.http, action="page", headers=page.headers)
+        try:
+            async with limits.request("page", network):
+                page = await self._pages.serve(method, path, form, address)
+        except PoolExhausted:
+            return page_reply(limits.too_many)
+        limits.record_found(network, path, page.http != 404)
+        return page_reply(page)
 
     async def _answer_file(self, request: Request, path: str) -> HttpReply:
-        file = await self._files.serve(request.method, path, self._address(request))
+        address, limits = self._address(request), self._public_limits
+        network = network_of(address)
+        if not limits.may_open(network, path):
+            return page_reply(limits.too_many, "file")
+        file = await self._files.serve(request.method, path, address)
+        limits.record_found(network, path, file.http != 404)
         if isinstance(file, StreamedPage):
             return HttpReply(file.http, b"", file.http, action="file", headers=file.headers, pieces=file.pieces)
-        return HttpReply(file.http, file.body, file.http, action="file", headers=file.headers)
+        return page_reply(file, "file")
 
     async def _answer_callback(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
         if request.method != "POST":
             return ONLY_POST
+        address = self._address(request)
+        network = network_of(address)
+        body = RequestBody(self._bodies, exchange, CALLBACK_BODY, network)
         try:
-            body = await RequestBody(self._bodies, exchange, SMALL_BODY, 0).read()
-        except (BodyTooLarge, BodyTimeout, IncompleteBody) as error:
-            return body_error_reply(error, SMALL_BODY)
-        reply = await self._callbacks.receive(path, request.headers.get, body, self._address(request))
+            content = await body.read()
+            async with self._public_limits.request("callback", network):
+                reply = await self._callbacks.receive(path, request.headers.get, content, address)
+        except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
+            return body_error_reply(error, CALLBACK_BODY)
+        except PoolExhausted:
+            return TOO_MANY_CALLBACKS
+        finally:
+            body.release()
         return HttpReply(reply.http, reply.body, reply.http, action="callback")
 
     async def _answer_plain(self, method: str, path: str, headers: RequestHeaders) -> HttpReply:

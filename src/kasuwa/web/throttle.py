@@ -71,11 +71,16 @@ class AuthenticationThrottle:
 
 
 class SharedThrottle(AuthenticationThrottle):
-    """Counts failures together with the other API processes. Addresses are stored as hashes."""
+    """Counts failures together with the other API processes. Addresses are stored as hashes.
 
-    def __init__(self, buckets: SharedBuckets) -> None:
+    `burst` failures are free, and then one in `seconds_per_failure`."""
+
+    def __init__(
+        self, buckets: SharedBuckets, burst: int = BURST, seconds_per_failure: float = SECONDS_PER_FAILURE
+    ) -> None:
         super().__init__()
         self._buckets = buckets
+        self._rate = 1 / seconds_per_failure, burst
 
     @property
     def has_failures(self) -> bool:
@@ -84,10 +89,10 @@ class SharedThrottle(AuthenticationThrottle):
     def wait_seconds(self, address: str, mid: str) -> float:
         if self._buckets.contains(bucket_key(address, mid)):
             return 0.0
-        return self._buckets.wait_seconds(bucket_key(address), 1 / SECONDS_PER_FAILURE, BURST)
+        return self._buckets.wait_seconds(bucket_key(address), *self._rate)
 
     def record_failure(self, address: str) -> None:
-        self._buckets.take(bucket_key(address), 1 / SECONDS_PER_FAILURE, BURST)
+        self._buckets.take(bucket_key(address), *self._rate)
 
     def record_success(self, address: str, mid: str) -> None:
         if self._buckets.contains(bucket_key(address)):

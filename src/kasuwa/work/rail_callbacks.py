@@ -19,6 +19,7 @@ from kasuwa.core.transactions import FAILED, FINAL, Transaction, contradiction_n
 from kasuwa.db import billers, jobs, rail_accounts, rail_inbox
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.shares import Shares
 from kasuwa.db.writer import Writer
 from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.callbacks import CallbackRefused, CallbackSource, CatalogueSource
@@ -38,6 +39,9 @@ HAS_REFUND = """
         where merchant_id = $1 and kind = 'refund' and detail ->> 'payment' = $2 and status <> 'failed')
 """
 SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
+
+# Call-backs of one merchant's orders that are looked up at once. Others wait briefly, and are then sent again.
+CALLBACKS_PER_MERCHANT = 4
 
 ReadRejection = Callable[[str, bytes], Rejection | None]
 QueryEnded = Callable[[Rails, Transaction], Awaitable[Answer]]
@@ -79,6 +83,8 @@ class RailCallbacks:
         self._sources = sources
         self._hints = hints
         self._senders = senders
+        # The call-backs of one merchant's orders leave connections and rail calls for those of others.
+        self._shares: Shares[int] = Shares(CALLBACKS_PER_MERCHANT)
 
     async def receive(
         self, path: str, find_header: Callable[[str], str | None], body: bytes, address: str
@@ -98,7 +104,8 @@ class RailCallbacks:
             return REFUSED
         if key is not None:
             merchant_id, _, reference = key.partition(" ")
-            await self._query_soon(int(merchant_id), reference)
+            async with self._shares.holding(int(merchant_id)):
+                await self._query_soon(int(merchant_id), reference)
         elif isinstance(source, CatalogueSource) and source.is_catalogue_change(body):
             async with self._services.operators.acquire() as connection:
                 await billers.request_refresh(connection)

@@ -290,7 +290,18 @@ def test_call_backs_of_other_rails_and_methods_are_refused(harness: LiveHarness)
     with harness.deployment.connect() as wire:
         assert wire.send("POST", "/rails/monnify", b"{}").http == 404
         assert wire.send("GET", f"/rails/vtpass/{PATH_SECRET}").body["message"] == "Invalid method call: use POST"
-        assert wire.send("POST", f"/rails/vtpass/{PATH_SECRET}", b"x" * 200_000).http == 413
+        assert wire.send("POST", f"/rails/vtpass/{PATH_SECRET}", b"x" * (256 * 1024 + 1)).http == 413
+
+
+def test_a_call_back_may_have_256_kib(harness: LiveHarness) -> None:
+    """Vendors send the whole transaction with all that belongs to it."""
+    event = {"event": "transfer.success", "data": {"reference": "nobody's", "metadata": {"note": ""}}}
+    room = 256 * 1024 - len(harness.bank.sign(event)[0])
+    event["data"]["metadata"]["note"] = "x" * room  # type: ignore[index]
+    body, headers = harness.bank.sign(event)
+    assert len(body) == 256 * 1024
+    with harness.deployment.connect() as wire:
+        assert wire.send("POST", "/rails/paystack", body, headers).http == 200
 
 
 def test_no_secret_is_logged(harness: LiveHarness) -> None:
