@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 
 from kasuwa.close_key import require_close_key
+from kasuwa.console import operator_reads
 from kasuwa.core.keyring import SEAL
 from kasuwa.database_logins import check_urls, embedded_url
 from kasuwa.db import embedded, key_versions, migrate, rail_inbox, rows_in_clear
@@ -118,6 +119,7 @@ async def examine_schema(settings: Settings, dsn: str, connection: Any) -> list[
         await examine_clock(connection),
         await examine_jobs(connection),
         await examine_notices(connection),
+        await examine_contradictions(connection),
         *await examine_open_orders(settings, connection),
         await examine_unclaimed(connection),
         *await examine_peers(settings, connection),
@@ -205,6 +207,15 @@ async def examine_notices(connection: Any) -> Finding:
             f"{count} notices wait for an operator", "read the table `operator_notice`: rails that contradict us"
         )
     return passed("no notice waits for an operator")
+
+
+async def examine_contradictions(connection: Any) -> Finding:
+    """Returns whether a rail contradicts the end of a transaction, and nobody has proposed what to do about it."""
+    found = await operator_reads.list_contradictions(connection, MAX_NAMED)
+    if found:
+        names = ", ".join(contradiction.reference for contradiction in found)
+        return problem(f"rails contradict the end of transactions: {names}", "decide them on the page Approvals")
+    return passed("no rail contradicts the end of a transaction")
 
 
 async def examine_unclaimed(connection: Any) -> Finding:

@@ -116,10 +116,10 @@ def test_a_payment_that_was_disputed_after_the_proposal_is_not_reversed_as_well(
 
 
 @pytest.mark.parametrize("reference", ["", "GP|FD|000000000|20260105X", "x' or 1=1"])
-def test_only_a_successful_transaction_can_be_reversed(
+def test_only_a_transaction_that_has_ended_can_be_reversed(
     deployment: Deployment, shop: MerchantClient, reference: str
 ) -> None:
     finance = sign_in_as(deployment, "operator:finance")
     finance.get("/operator/approvals")
     answer = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=reference, reason="r")
-    assert (answer.http, "no successful transfer, bill or payment" in answer.words) == (422, True)
+    assert (answer.http, "no transfer, bill or refund that has ended" in answer.words) == (422, True)

@@ -6,12 +6,14 @@ later ones get it as their reply.
 posting      debit → credit                  any two accounts of one merchant and currency
 write-off    a claim that will not be paid   income:write_off → account
              a debt nobody will claim        account → income:write_off
-reversal     a transfer or bill came back    rail → the account that paid it
+reversal     came back after success         rail → the account that paid a transfer, bill or refund
+             was paid after failure          the account that got its money back → rail
              a payment was taken back        wallet → rail
 suspense     assigned, or returned by its rail (methods/payment/rules/suspense.py)
 
-A reversal is booked once for a transaction, whose own state stays final. Fees stay as they are. The merchant has an
-event about it. Contract: events#reversals
+A reversal is booked once for a transaction, whose own state stays final. Fees stay as they are. What the wallet lacks
+is owed, as for a dispute that is lost: the rail has the money. The merchant has an event about it.
+Contract: events#reversals
 """
 
 from typing import ClassVar, Literal
@@ -36,10 +38,11 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
-from kasuwa.core.references import movement_reference, row_key
+from kasuwa.core.references import account_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.transactions import SUCCESSFUL, make_delivery_jobs
 from kasuwa.ledger import chart
+from kasuwa.methods.disputes.rules.debt import debt_job, need_debt_job
 from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
 from kasuwa.methods.payment.rules.suspense import SuspenseProposal, decide_suspense, need_suspense
 
@@ -67,6 +70,7 @@ class ProposedPosting(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     reverses: str = ""  # the transaction that its rail reversed
     suspense: SuspenseProposal | None = None  # the money in suspense that it assigns or returns
+    refund_of: str = ""  # the payment, if the reversed transaction is its refund
 
 
 VerdictState = Literal["approved", "rejected"]
@@ -140,10 +144,28 @@ def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
         return Needs(((ManualPosting, key), *need_suspense(verdict.posting.suspense, merchant.merchant_id)), accounts)
     if not verdict.posting.reverses:
         return Needs(((ManualPosting, key),), accounts)
-    merchant_id, txn_ref = merchant.merchant_id, verdict.posting.reverses
-    reversal = (RailReversal, reversal_key(merchant_id, txn_ref))
-    payment = (Payment, payment_key(merchant_id, txn_ref))  # None for a transfer or bill
-    return Needs(((ManualPosting, key), reversal, payment), accounts)
+    merchant_id, posting = merchant.merchant_id, verdict.posting
+    reversal = (RailReversal, reversal_key(merchant_id, posting.reverses))
+    payment = (Payment, payment_of(posting, merchant_id))  # None for a transfer or bill
+    rows: tuple[tuple[type[Row], bytes], ...] = ((ManualPosting, key), reversal, payment)
+    if accounts and is_taken_from_wallet(posting):
+        debt, wallet = chart.dispute_debt(currency_of(posting)), account_key(merchant_id, posting.debit)
+        rows = (*rows, need_debt_job(merchant_id, currency_of(posting)), (chart.Account, wallet))
+        return Needs(rows, (*accounts, debt))
+    return Needs(rows, accounts)
+
+
+def payment_of(posting: ProposedPosting, merchant_id: int) -> bytes:
+    """Returns the key of the payment that a reversal is about: its own, or that of its refund."""
+    return payment_key(merchant_id, posting.refund_of or posting.reverses)
+
+
+def currency_of(posting: ProposedPosting) -> str:
+    return posting.debit.rpartition(":")[2]
+
+
+def is_taken_from_wallet(posting: ProposedPosting) -> bool:
+    return bool(posting.reverses) and posting.debit == chart.wallet(currency_of(posting))
 
 
 def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -162,37 +184,60 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
             decided.reply, decided.rows = row, (row, *decided.rows)
             decided.audit_entries = (verdict.audit_entry,)
         return decided
-    rows: tuple[Row, ...] = (row,)
-    events: tuple[Event, ...] = ()
     if proposed.reverses:
-        mark = reversal_key(row.merchant_id, proposed.reverses)
-        if seen.get(RailReversal, mark) is not None:
-            return ALREADY_REVERSED
-        rows = (row, RailReversal(mark, row.merchant_id, proposed.reverses, verdict.approval_id))
-        payment = seen.get(Payment, payment_key(row.merchant_id, proposed.reverses))
-        if payment is not None and payment.undisputed < proposed.amount:
-            return NOT_LEFT
-        events = (make_reversal_event(proposed, payment, context),)
-        if payment is not None:
-            # The payer has it: it cannot be refunded or disputed as well.
-            rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))
+        return book_reversal(verdict, row, context, seen)
     posting = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(posting,))
+    return Decision(reply=row, groups=(group,), rows=(row,), audit_entries=(verdict.audit_entry,))
+
+
+def book_reversal(verdict: Verdict, row: ManualPosting, context: Context, seen: LoadedRows) -> Decision | Refusal:
+    """Books what a rail says late of a transaction, once."""
+    proposed = verdict.posting
+    mark = reversal_key(row.merchant_id, proposed.reverses)
+    if seen.get(RailReversal, mark) is not None:
+        return ALREADY_REVERSED
+    rows: tuple[Row, ...] = (row, RailReversal(mark, row.merchant_id, proposed.reverses, verdict.approval_id))
+    payment = seen.get(Payment, payment_of(proposed, row.merchant_id))
+    if payment is not None and proposed.credit.startswith("rail:"):
+        if payment.undisputed < proposed.amount:
+            return NOT_LEFT
+        # The payer has it: it cannot be refunded or disputed as well.
+        rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))
+    event = make_reversal_event(proposed, payment, context)
+    postings = reversal_postings(proposed, row.merchant_id, seen)
+    is_owed = postings[-1].debit == chart.dispute_debt(currency_of(proposed))
+    debts = debt_job(currency_of(proposed), context.now, context, seen) if is_owed else ()
+    group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=postings)
     return Decision(
         reply=row,
         groups=(group,),
         rows=rows,
-        jobs=tuple(job for event in events for job in make_delivery_jobs(context, row, event, NO_SCENARIO)),
-        events=events,
+        jobs=(*make_delivery_jobs(context, row, event, NO_SCENARIO), *debts),
+        events=(event,),
         audit_entries=(verdict.audit_entry,),
-        numbers_used=len(events),
+        numbers_used=1,
     )
 
 
+def reversal_postings(proposed: ProposedPosting, merchant_id: int, seen: LoadedRows) -> tuple[Posting, ...]:
+    """Returns the postings of a reversal. What the wallet lacks is taken from the account of debts."""
+    whole = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
+    if not is_taken_from_wallet(proposed):
+        return (whole,)
+    wallet = seen.get(chart.Account, account_key(merchant_id, proposed.debit))
+    there = min(proposed.amount, 0 if wallet is None else max(0, wallet.available))
+    owed = msgspec.structs.replace(
+        whole, debit=chart.dispute_debt(currency_of(proposed)), amount=proposed.amount - there
+    )
+    return tuple(posting for posting in (msgspec.structs.replace(whole, amount=there), owed) if posting.amount)
+
+
 def make_reversal_event(proposed: ProposedPosting, payment: Payment | None, context: Context) -> Event:
-    """Returns the event of a transaction that its rail took back."""
+    """Returns the event of a transaction that its rail took back, or paid in the end."""
     reference = movement_reference(REVERSAL_REFERENCE, context.permutation(context.number), lagos_day(context.now))
-    rail_kind = proposed.debit.split(":")[1]
+    is_debit = proposed.credit.startswith("rail:")
+    rail_kind = (proposed.credit if is_debit else proposed.debit).split(":")[1]
     payload = {
         "status": 200,
         "txn_status": SUCCESSFUL,
@@ -200,8 +245,8 @@ def make_reversal_event(proposed: ProposedPosting, payment: Payment | None, cont
         "charged_amount": format_minor(proposed.amount),
         "payment_method": METHODS.get(rail_kind, "transfer") if payment is None else payment.method,
         "endpoint": context.merchant.environment,
-        "currency": proposed.debit.rpartition(":")[2],
+        "currency": currency_of(proposed),
         "reversal_of": proposed.reverses,
-        "direction": "credit" if payment is None else "debit",
+        "direction": "debit" if is_debit else "credit",
     }
     return Event(reference, REVERSAL, msgspec.json.encode(build_event(REVERSAL, payload)))

@@ -48,6 +48,8 @@ MAX_MID_LENGTH = 50
 # Proposals of a page, and the bytes of their texts: a page stays below 100 kB although one proposal may be a tariff.
 PAGE_PROPOSALS = 15
 MAX_PAGE_TEXT = 16_000
+# Contradictions of rails that a page shows, oldest first.
+MAX_CONTRADICTIONS = 20
 # Accounts with balances that a form offers. Others can be typed.
 MAX_CHOICES = 60
 PROPOSAL_TITLES = {
@@ -103,6 +105,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(found)]
         names = await operator_reads.read_merchant_names(connection, list_mids(lines))
         choices = [] if is_decided else await list_choices(connection, mid)
+        contradictions = [] if is_decided else await operator_reads.list_contradictions(connection, MAX_CONTRADICTIONS)
     url = "/operator/approvals?show=decided" if is_decided else "/operator/approvals?show=open"
     shared = {
         "lines": lines,
@@ -120,6 +123,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         "mid": mid,
         "names": names,
         "choices": choices,
+        "contradictions": contradictions,
         "balance_of": {account.name: account for account in choices},
     }
     return visit.render("operator_approvals.html", status, **{**shared, **values})
@@ -224,14 +228,16 @@ async def read_proposal(visit: Visit, kind: str, submitted: dict[str, str]) -> P
 
 
 async def read_reversal(visit: Visit, merchant_id: int, reference: str) -> ProposedPosting | tuple[FieldError, ...]:
-    """Returns the posting that books what a rail reversed: all that the transaction moved through the rail."""
+    """Returns the posting that books what a rail says late: all that the transaction moved, or would have moved."""
     movement = await operator_reads.find_rail_movement(visit.reader, merchant_id, reference)
     if movement is None:
-        return (FieldError("reference", "no successful transfer, bill or payment of this merchant has it"),)
+        missing = "no transfer, bill or refund that has ended, and no successful payment of this merchant, has it"
+        return (FieldError("reference", missing),)
     if movement.is_reversed:
         return (FieldError("reference", "its reversal is proposed or booked already"),)
+    kind = "paid by the rail" if movement.credit.startswith("rail:") else "reversed by the rail"
     return ProposedPosting(
-        movement.rail_or_wallet, movement.returned_to, movement.amount, "reversed by the rail", reference
+        movement.debit, movement.credit, movement.amount, kind, reference, refund_of=movement.refund_of
     )
 
 

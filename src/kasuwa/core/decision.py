@@ -296,10 +296,12 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class OperatorNotice(msgspec.Struct, frozen=True):
-    """A message to the operator, for instance about a rail whose answers contradict each other."""
+    """A message to the operator."""
 
     reference: str
     message: str
+    # A rail contradicts the end of the transaction `reference`: two operators decide whether that is booked.
+    is_contradiction: bool = False
 
 
 class AuditEntry(msgspec.Struct, frozen=True):

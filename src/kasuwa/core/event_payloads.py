@@ -260,16 +260,18 @@ class PaymentRejectedEvent(TransactionEvent, kw_only=True, omit_defaults=True):
 
 
 class ReversalEvent(TransactionEvent, kw_only=True, omit_defaults=True):
-    """A bank or vendor took a transaction back after it was successful, and the operator has booked it.
+    """A bank or vendor contradicts the end of a transaction, and the operator has booked it: one that was successful
+    was taken back, or one that failed was paid after all.
 
     Its `txnRef` is its own. The transaction itself stays as it is, and so do its fees.
     """
 
     kind: Literal["reversal"]
     reversal_of: str = field(name="reversalOf")
-    "The `txnRef` of the transfer, bill or payment that was taken back."
+    "The `txnRef` of the transfer, bill, refund or payment."
     direction: Literal["credit", "debit"]
-    "`credit`: the amount of a transfer or bill is yours again. `debit`: that of a payment was taken from your wallet."
+    """`credit`: the amount of a transfer, bill or refund is yours again. `debit`: that of a payment, or of a transfer,
+    bill or refund that was paid after all, was taken from your wallet."""
 
 
 class AccountClosedEvent(TransactionEvent, kw_only=True, omit_defaults=True):

@@ -152,15 +152,22 @@ MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")
 # repayments and deposits may differ too, but several of these may have the same one: they are found by an index.
 ORDER_KEYED_KINDS = (*MERCHANT_REFERENCED_KINDS, "card_purchase", "card_refund")
 
+# Kinds whose amount two operators book, if a rail says otherwise than they have ended. Of payments only what was taken
+# back is booked in this way: one that is paid late is returned to its payer.
+CORRECTED_KINDS = frozenset({"transfer", "bill", "refund"})
+
 
 def contradiction_notices(row: Transaction, reported_status: str) -> tuple[OperatorNotice, ...]:
     """Returns a notice to the operator if a rail reports another status for a final transaction.
 
-    The transaction itself never changes any more. Contract: #states
+    The transaction itself never changes any more. Two operators decide whether the rail's word is booked: it may be a
+    mistake, or the second half of one. Contract: #states
     """
     if reported_status == row.status:
         return ()
-    return (OperatorNotice(row.txn_ref, f"the {row.kind} is {row.status}, but its rail now says {reported_status}"),)
+    message = f"the {row.kind} is {row.status}, but its rail now says {reported_status}"
+    is_decided = row.kind in CORRECTED_KINDS or (row.kind == "payment" and row.status == SUCCESSFUL)
+    return (OperatorNotice(row.txn_ref, message, is_contradiction=is_decided),)
 
 
 def add_rail_notice(decision: Decision, earlier: Transaction | None, notice: str) -> Decision:

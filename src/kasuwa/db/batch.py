@@ -370,7 +370,7 @@ class BatchState:
         for event in decision.events:
             self.append_event(event, merchant_state, now)
         for notice in decision.notices:
-            self.notices.append(NoticeRow(merchant_id, notice.reference, notice.message, now))
+            self.notices.append(NoticeRow(merchant_id, notice.reference, notice.message, now, notice.is_contradiction))
         for entry in decision.audit_entries:
             self.audit_rows.append(audit_row(entry, merchant_id))
         merchant_state.last_number += decision.numbers_used

@@ -52,6 +52,7 @@ class NoticeRow(msgspec.Struct):
     reference: str
     message: str
     at: datetime
+    is_contradiction: bool
 
 
 class AuditRow(msgspec.Struct):

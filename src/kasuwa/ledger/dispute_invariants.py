@@ -9,7 +9,10 @@ DISPUTE_INVARIANTS = (
                 select merchant_id, txn_ref, sum(amount) as amount from dispute
                 where {merchant_filter()} and state <> 'won' group by 1, 2),
             reversed as (
-                select distinct merchant_id, txn_ref, true as is_reversed from rail_reversal where {merchant_filter()})
+                select merchant_id, txn_ref, true as is_reversed from rail_reversal where {merchant_filter()}
+                union select r.merchant_id, t.detail ->> 'payment', true
+                from rail_reversal r join transaction t using (merchant_id, txn_ref)
+                where {merchant_filter("r")} and {merchant_filter("t")} and t.kind = 'refund')
             select p.merchant_id, p.txn_ref as place
             from payment p left join taken d using (merchant_id, txn_ref)
             left join reversed using (merchant_id, txn_ref)
