@@ -190,6 +190,7 @@ def test_a_transfer_is_previewed_and_sent_and_the_clock_advanced(
     owner = open_overview(deployment, shop, reuse_page)
     owner.get_by_role("link", name="Transfers", exact=True).click()
     owner.get_by_label("Amount in NGN").fill("2500")
+    owner.get_by_label("Bank", exact=True).select_option("Guaranty Trust Bank")
     owner.get_by_label("Account number").fill("0000000900")
     press(owner, "Preview")
     expect(owner.get_by_role("heading", name="Confirm transfer")).to_be_visible()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -9,9 +10,11 @@ import pytest
 
 from kasuwa.api_methods import methods_of
 from kasuwa.console.actions import CONSOLE
+from kasuwa.console.forms import convert_value
 from kasuwa.console.lists import is_query
 from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.record_table import RECORD_KINDS
+from kasuwa.core.banks import banks_by_code
 from kasuwa.db.console_lists import MAX_SAVED
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import PageReply, Visitor, sign_in_as
@@ -22,6 +25,7 @@ from tests.running import NEWEST, Deployment, Deployments
 pytestmark = pytest.mark.xdist_group("console")
 
 LISTED = [kind for kind in RECORD_KINDS if kind.list_action]
+AMOUNT_NAMES = {"amount", "discount", "shipping", "per_transaction", "per_day", "per_month"}
 ADA = {"firstname": "Adaeze", "lastname": "Obiora", "email": "adaeze@example.com"}
 
 
@@ -193,7 +197,7 @@ def test_record_lists_are_filtered_and_name_people(world: SampleMerchant, reader
     assert "No results" in reader.get("/customers?search=zzzz").words
     refused = reader.get("/settlements?from=2020-01-01&to=2026-01-01")
     assert refused.http == 200
-    assert "No results" in refused.words
+    assert "The filter was not applied" in refused.words
 
 
 def test_the_audit_trail_and_waiting_transfers_are_exported(owner: Visitor, shop: MerchantClient) -> None:
@@ -205,3 +209,67 @@ def test_the_audit_trail_and_waiting_transfers_are_exported(owner: Visitor, shop
     sent = shop.transfer(amount="500.00")["txnRef"]
     waiting = list(csv.DictReader(io.StringIO(owner.get("/transfers/waiting.csv").text)))
     assert [(row["txnRef"], row["amount"]) for row in waiting] == [(sent, "500.00")]
+
+
+# --- amounts with thousands separators, and wrong filters -----------------------------------------------------------
+
+
+def test_filters_take_amounts_as_pages_print_them(owner: Visitor, shop: MerchantClient) -> None:
+    large, small = shop.transfer(amount="1500.00")["txnRef"], shop.transfer(amount="15.00")["txnRef"]
+    page = owner.get("/transactions?min_amount=1,500.00&max_amount=1,500").words
+    assert (large in page, small in page) == (True, False)
+    rows = list(csv.DictReader(io.StringIO(owner.get("/transactions.csv?min_amount=1,500.00").text)))
+    assert [row["txnRef"] for row in rows] == [large]
+
+
+def test_a_wrong_filter_is_named_and_not_taken_for_no_results(owner: Visitor, shop: MerchantClient) -> None:
+    shop.transfer()
+    for query in ("min_amount=1,50", "min_amount=1500,00", "max_amount=much", "from=tomorrow", "kind=no-such-kind"):
+        page = owner.get(f"/transactions?{query}")
+        assert ("No results" in page.words, 'class="fault"' in page.text) == (False, True), query
+        exported = owner.get(f"/transactions.csv?{query}")
+        assert (exported.http, 'class="fault"' in exported.text) == (422, True), query
+    wrong = owner.get("/settlements.csv?from=yesterday")
+    assert (wrong.http, "No results" in wrong.words) == (422, False)
+
+
+def test_forms_take_amounts_as_pages_print_them(owner: Visitor, shop: MerchantClient) -> None:
+    order = {"bankcode": "058", "accountnumber": "0000000000", "orderRef": "grouped"}
+    owner.get("/transfers")
+    assert "NGN 1,500.00" in owner.post("/transfers/preview", **order, amount="1,500.00").words
+    assert owner.post("/transfers/send", **order, amount="1,500.00").http == 303
+    assert shop.verify("grouped")["amount"] == "1500.00"
+    bulk = b'amount,bankcode,accountnumber\n"2,500.50",058,0000000000\n"2,50",058,0000000000\n'
+    preview = owner.upload("/transfers/bulk/preview", "file", bulk)
+    assert "1 of 2 orders are valid" in preview.words
+    assert "Amounts NGN 2,500.50" in preview.words
+    assert owner.post("/transfers/preview", **order, amount="1,50").http == 422
+    owner.get("/settings/payouts")
+    assert owner.post("/settings/payouts", on_limit="refuse", approve_above="1,000,000.00").http == 303
+    assert 'value="1000000.00"' in owner.get("/settings/payouts").text
+    owner.get("/links")
+    assert "NGN 12,000.00" in owner.post("/links/new/create", title="Class", amount="12,000").words
+
+
+def test_every_form_field_of_an_amount_takes_thousands_separators() -> None:
+    fields = [
+        field
+        for kind in RECORD_KINDS
+        for form in (*kind.create_forms, *kind.update_forms)
+        for field in form.fields
+        if field.name.rpartition(".")[2] in AMOUNT_NAMES
+    ]
+    assert len(fields) > 5
+    for field in fields:
+        assert convert_value(field, "1,500.00") == "1500.00", field.name
+        assert convert_value(field, "1,50") == "1,50", "what is wrong is left to the action to name"
+
+
+def test_the_list_of_banks_names_each_bank_once_and_chooses_none(owner: Visitor) -> None:
+    page = owner.get("/transfers").text
+    options = re.findall(r'<option value="([^"]*)"( selected)?>([^<]*)</option>', page.partition('name="bankcode"')[2])
+    names = [name for _, _, name in options]
+    assert options[0] == ("", " selected", "Choose a bank")
+    assert len(names) == len(set(names)) > 100
+    assert all(code in banks_by_code() for code, _, _ in options[1:])
+    assert ("058", "", "Guaranty Trust Bank") in options

@@ -38,7 +38,8 @@ async def show_bills(visit: Visit, status: int = 200, **values: Any) -> Response
 
 async def pay_bill(visit: Visit) -> Response:
     """Shows the customer's name for confirmation, and pays once the form comes back confirmed."""
-    submitted = {name: visit.form_text(name) for name in ("paycode", "reference", "amount", "orderRef")}
+    submitted = {name: visit.form_text(name) for name in ("paycode", "reference", "orderRef")}
+    submitted["amount"] = visit.form_amount("amount")
     if visit.form_text("confirmed"):
         return await create_record(BILLS, visit)
     resolved = await visit.call_action(

@@ -5,6 +5,11 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.console.values import remove_separators
+
+# The inputmode of fields with amounts, which may have thousands separators.
+AMOUNT_MODE = "decimal"
+
 
 class FormField(msgspec.Struct, frozen=True):
     """One field of a form."""
@@ -82,6 +87,8 @@ def convert_value(field: FormField, text: str) -> Any:
         return int(text)
     if field.value_type == "words":
         return text.replace(",", " ").split()
+    if field.input_mode == AMOUNT_MODE:
+        return remove_separators(text)
     return text == "yes" if field.value_type == "flag" else text
 
 

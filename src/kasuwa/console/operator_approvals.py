@@ -177,6 +177,7 @@ async def submit_proposal(visit: Visit) -> Response:
     if kind not in PROPOSAL_TITLES:
         raise NotFound
     submitted = {name: visit.form_text(name) for name in FORM_FIELDS}
+    submitted |= {name: visit.form_amount(name) for name in ("amount", "buy", "sell")}
     read = await read_proposal(visit, kind, submitted)
     faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
     if not 1 <= len(submitted["reason"]) <= MAX_REASON_LENGTH:

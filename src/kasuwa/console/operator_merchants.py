@@ -108,7 +108,7 @@ async def toggle_suspension(visit: Visit) -> Response:
 async def set_limits(visit: Visit) -> Response:
     """Saves amount and rate limits. Empty fields mean the defaults."""
     summary = await find_merchant_in_path(visit, visit.reader)
-    entered = {c: (visit.form_text(f"least-{c}"), visit.form_text(f"most-{c}")) for c in CURRENCIES}
+    entered = {c: (visit.form_amount(f"least-{c}"), visit.form_amount(f"most-{c}")) for c in CURRENCIES}
     limits = {c: bounds for c, bounds in entered.items() if any(bounds) and bounds != DEFAULT_LIMITS[c]}
     try:
         rate = tuple(int(part) for part in visit.form_text("rate").split(",")) if visit.form_text("rate") else None

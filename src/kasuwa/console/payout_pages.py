@@ -64,7 +64,7 @@ def read_limits(visit: Visit, group: str) -> VelocityLimits:
     """Reads the limits of one group. Raises ValueError, also from int()."""
     values: dict[str, Any] = {}
     for name, label in LIMIT_FIELDS:
-        text = visit.form_text(f"{group}-{name}")
+        text = visit.form_amount(f"{group}-{name}")
         if not text:
             continue
         if name.endswith("count") and not (text.isascii() and text.isdecimal()):
@@ -79,8 +79,8 @@ def read_form(visit: Visit) -> PayoutPolicy:
     if visit.form_text("on_limit") not in ("refuse", "approve"):
         raise ValueError("choose what becomes of a transfer beyond a limit")
     policy = PayoutPolicy(
-        approve_above=visit.form_text("approve_above") or None,
-        approve_daily_above=visit.form_text("approve_daily_above") or None,
+        approve_above=visit.form_amount("approve_above") or None,
+        approve_daily_above=visit.form_amount("approve_daily_above") or None,
         approve_new_beneficiary=bool(visit.form_text("approve_new_beneficiary")),
         approve_bulk=bool(visit.form_text("approve_bulk")),
         limits=read_limits(visit, "all"),

@@ -12,14 +12,16 @@ from starlette.responses import Response
 from kasuwa.console.csv_text import csv_line
 from kasuwa.console.events import parse_int
 from kasuwa.console.exports import csv_response
-from kasuwa.console.forms import ActionForm, build_request, set_nested
+from kasuwa.console.forms import AMOUNT_MODE, ActionForm, build_request, set_nested
 from kasuwa.console.lists import filled, read_filters, read_list_view
 from kasuwa.console.people import list_suggestions, read_names
 from kasuwa.console.record_extras import EXTRAS, LIST_EXTRAS
 from kasuwa.console.record_fields import is_table
 from kasuwa.console.record_kind import RecordKind
+from kasuwa.console.values import remove_separators
 from kasuwa.console.visit import ActionReply, NotFound, Visit
 from kasuwa.console.vocabulary import label
+from kasuwa.core.decoding import InvalidRequest
 
 PAGE_SIZE = 50
 # Largest limit that the API's list actions accept.
@@ -76,13 +78,19 @@ class ListPage(msgspec.Struct, frozen=True):
 async def read_page(
     kind: RecordKind, visit: Visit, filters: Mapping[str, str], offset: int, limit: int = MAX_LIST_LIMIT
 ) -> ListPage:
-    request = {kind.selector: kind.list_action, "offset": offset, "limit": limit, **filled(filters)}
+    request = list_request(kind, filters, offset, limit)
     reply = await visit.run_action(kind.list_method or kind.method, request)
     if not reply.is_success:
         return ListPage([], 0, limit, reply.faults)
     rows = reply.body.get("data", [])
     total = reply.body.get("total", offset + len(rows) + (len(rows) == limit))
     return ListPage(rows, total, reply.body.get("limit", limit), {})
+
+
+def list_request(kind: RecordKind, filters: Mapping[str, str], offset: int, limit: int) -> dict[str, Any]:
+    amounts = {field.name for field in kind.filters if field.input_mode == AMOUNT_MODE}
+    chosen = {n: remove_separators(value) if n in amounts else value for n, value in filled(filters).items()}
+    return {kind.selector: kind.list_action, "offset": offset, "limit": limit, **chosen}
 
 
 def list_columns(kind: RecordKind, rows: list[dict[str, Any]]) -> list[str]:
@@ -92,7 +100,13 @@ def list_columns(kind: RecordKind, rows: list[dict[str, Any]]) -> list[str]:
 
 
 async def export_list(kind: RecordKind, visit: Visit) -> Response:
-    """Returns all records that match the filter as CSV. They are read page by page while the file is sent."""
+    """Returns all records that match the filter as CSV. They are read page by page while the file is sent. If the
+    filter is invalid, the page of the list is shown, which says why."""
+    filters = read_filters(visit, [field.name for field in kind.filters])
+    request = list_request(kind, filters, 0, MAX_LIST_LIMIT)
+    selected = await visit.services.read_request(visit.merchant, kind.list_method or kind.method, request)
+    if selected is None or isinstance(selected[1], InvalidRequest):
+        return await show_list(kind, visit, 422)
     return csv_response(visit, kind.name, stream_list(kind, visit))
 
 

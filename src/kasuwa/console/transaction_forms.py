@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.console.forms import FormField
+from kasuwa.console.forms import FormField, build_request
 from kasuwa.console.payment_view import PaymentView
 from kasuwa.console.values import group_thousands
 from kasuwa.console.visit import Visit
@@ -27,8 +27,7 @@ class TransactionForm(msgspec.Struct, frozen=True):
     has_preview: bool = False  # the action has a dry run, which is made before the user confirms
 
     def build_request(self, row: Transaction, read_text: Callable[[str], str]) -> Mapping[str, Any]:
-        values = {field.name: read_text(field.name) for field in self.fields}
-        return {"action": self.action, self.reference_field: row.txn_ref} | {n: v for n, v in values.items() if v}
+        return {"action": self.action, self.reference_field: row.txn_ref, **build_request(self.fields, read_text)}
 
     def default_value(self, payment: PaymentView, name: str) -> str:
         return format_minor(payment.remaining) if name == "amount" else ""

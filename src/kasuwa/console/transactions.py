@@ -16,9 +16,11 @@ from kasuwa.console.csv_text import csv_line
 from kasuwa.console.exports import csv_response
 from kasuwa.console.lists import filled, read_filters, read_list_view
 from kasuwa.console.people import NO_COUNTERPARTY, Counterparty, FoundPeople, find_people, read_counterparties
+from kasuwa.console.values import remove_separators
 from kasuwa.console.visit import Visit
 from kasuwa.console.vocabulary import method_text
 from kasuwa.core.calendar import is_in_range
+from kasuwa.core.decoding import InvalidRequest
 from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
 from kasuwa.core.transactions import TRANSACTION_KINDS
 from kasuwa.methods.transactions.wire import MAX_LIMIT
@@ -55,6 +57,9 @@ DEFAULT_COLUMNS = ("amount", "status", "customer", "method", "kind", "reference"
 def build_request(parameters: dict[str, str], faults: dict[str, str]) -> dict[str, Any]:
     """Returns the filters of the API's list without the search text. Leaves out invalid dates and adds their errors."""
     request: dict[str, Any] = {name: value for name, value in filled(parameters).items() if name != "q"}
+    for name in ("min_amount", "max_amount"):
+        if name in request:
+            request[name] = remove_separators(request[name])
     for name in ("from", "to"):
         if parse_date(parameters[name], name, faults) is None:
             request.pop(name, None)
@@ -116,7 +121,7 @@ async def find_transactions(visit: Visit, requests: list[dict[str, Any]], cursor
     return found
 
 
-async def show_transactions(visit: Visit) -> Response:
+async def show_transactions(visit: Visit, status: int = 200) -> Response:
     parameters, faults = read_filters(visit, FILTERS), dict[str, str]()
     request, cursor = build_request(parameters, faults), visit.query.get("after", "")[:200]
     async with visit.snapshot() as reader:
@@ -124,10 +129,11 @@ async def show_transactions(visit: Visit) -> Response:
         found = await find_transactions(visit, search_requests(request, parameters["q"], people), cursor)
         parties = await read_counterparties(visit, reader, found.lines)
         view = await read_list_view(visit, reader, "transactions", parameters, DEFAULT_COLUMNS, tuple(COLUMNS))
-    if len(found.lines) == 1 and parameters["q"] and not people.customers:
+    if status == 200 and len(found.lines) == 1 and parameters["q"] and not people.customers:
         return visit.redirect(f"/transactions/{quote(found.lines[0]['txnRef'], safe='')}")
     return visit.render(
         "transactions.html",
+        status,
         list=view,
         labels=COLUMNS,
         lines=[(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in found.lines],
@@ -148,14 +154,19 @@ async def show_transactions(visit: Visit) -> Response:
 
 
 async def export_transactions(visit: Visit) -> Response:
-    parameters = read_filters(visit, FILTERS)
-    return csv_response(visit, "transactions", stream_csv(visit, parameters))
+    """Exports what the filter finds. If the filter is invalid, the page of the list is shown, which says why."""
+    parameters, faults = read_filters(visit, FILTERS), dict[str, str]()
+    request = build_request(parameters, faults)
+    selected = await visit.services.read_request(visit.merchant, "resources", request)
+    if faults or selected is None or isinstance(selected[1], InvalidRequest):
+        return await show_transactions(visit, 422)
+    return csv_response(visit, "transactions", stream_csv(visit, parameters, request))
 
 
-async def stream_csv(visit: Visit, parameters: dict[str, str]) -> AsyncIterator[str]:
+async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str, Any]) -> AsyncIterator[str]:
     """Yields the lines of the file. It is read page by page, so that it holds no snapshot while it is sent."""
     yield csv_line(CSV_HEADER)
-    reader, request, seen = visit.export_reader, build_request(parameters, {}), set[str]()
+    reader, seen = visit.export_reader, set[str]()
     people = await find_people(visit, parameters["q"])
     requests = search_requests(request, parameters["q"], people)
     for paged in requests:

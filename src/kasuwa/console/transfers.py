@@ -5,6 +5,7 @@ the transfer once.
 """
 
 import secrets
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -12,8 +13,9 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console.csv_text import read_csv
+from kasuwa.console.values import remove_separators
 from kasuwa.console.visit import ActionReply, Visit
-from kasuwa.core.banks import bank_names
+from kasuwa.core.banks import bank_choices, bank_names
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.decoding import decode
 from kasuwa.core.tariff import calculate_transfer_fees
@@ -33,7 +35,7 @@ def new_reference(prefix: str) -> str:
 
 
 async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Response:
-    shared: dict[str, Any] = {"banks": sorted(bank_names().items(), key=lambda item: item[1].lower()), "submitted": {}}
+    shared: dict[str, Any] = {"banks": [("", "Choose a bank"), *bank_choices()], "submitted": {}}
     return visit.render("transfers.html", status, **{**shared, "sample": SAMPLE_CSV, "file_fault": "", **values})
 
 
@@ -49,9 +51,14 @@ def check_order(order: dict[str, str], merchant: Merchant) -> TransferRequest | 
     return checked
 
 
+def read_order(visit: Visit, names: Iterable[str]) -> dict[str, str]:
+    """Returns the fields of an order as they were entered, the amount without thousands separators."""
+    return {name: visit.form_text(name) for name in names} | {"amount": visit.form_amount("amount")}
+
+
 async def preview_transfer(visit: Visit) -> Response:
     """Shows the account name and the charges. Nothing is sent yet."""
-    order = {name: visit.form_text(name) for name in FORM_FIELDS}
+    order = read_order(visit, FORM_FIELDS)
     checked = check_order(order, visit.merchant)
     if isinstance(checked, tuple):
         return await show_transfers(
@@ -74,7 +81,7 @@ async def preview_transfer(visit: Visit) -> Response:
 
 
 async def send_transfer(visit: Visit) -> Response:
-    order = {name: visit.form_text(name) for name in (*FORM_FIELDS, "orderRef")}
+    order = read_order(visit, (*FORM_FIELDS, "orderRef"))
     request = {"action": "transfer", **{n: v for n, v in order.items() if v}}
     reply = await visit.run_action("disburse", request, "sent a transfer")
     if reply.is_error:
@@ -116,6 +123,7 @@ def parse_bulk_file(content: bytes | None, merchant: Merchant) -> list[BulkOrder
 
 def parse_bulk_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> BulkOrder:
     values = {name: row.get(name, "") for name in CSV_COLUMNS}
+    values["amount"] = remove_separators(values["amount"])
     checked = check_order(values, merchant)
     faults = {fault.field: fault.reason for fault in checked} if isinstance(checked, tuple) else {}
     values["orderRef"] = values["orderRef"] or reference

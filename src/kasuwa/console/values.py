@@ -17,6 +17,7 @@ DAY_FIRST_PATTERN = re.compile(r"([0-9]{2})-([0-9]{2})-([0-9]{4})", re.ASCII)
 MONTH_PATTERN = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])", re.ASCII)
 IDENTIFIER = re.compile(r"[a-z]+(_[a-z]+)+", re.ASCII)
 AMOUNT_PATTERN = re.compile(r"-?[0-9][0-9,]*\.[0-9]{2}", re.ASCII)
+GROUPED_PATTERN = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]{1,2})?", re.ASCII)
 EMPTY = "–"
 
 
@@ -87,6 +88,12 @@ def group_thousands(text: str) -> str:
     """Adds thousands separators to an amount of a reply: "-12345.67" becomes "−12,345.67"."""
     whole, _, cents = text.removeprefix("-").replace(",", "").partition(".")
     return f"{'−' if text.startswith('-') else ''}{int(whole):,}.{cents}"
+
+
+def remove_separators(text: str) -> str:
+    """Returns a number without thousands separators, as a user may copy it from a page: "1,500.00" is "1500.00". Any
+    other text stays as it is, so that whoever reads the number names what is wrong with it."""
+    return text.replace(",", "") if GROUPED_PATTERN.fullmatch(text) else text
 
 
 def format_value(value: Any) -> str:

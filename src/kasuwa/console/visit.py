@@ -22,6 +22,7 @@ from kasuwa.console.cookies import DEVICE, FLASH, CookieSettings
 from kasuwa.console.navigation import NavigationGroup, find_current_page
 from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.store import BusinessClock
+from kasuwa.console.values import remove_separators
 from kasuwa.core.action import (
     PAY,
     VIEW,
@@ -204,6 +205,10 @@ class Visit(msgspec.Struct):
         """Returns a form field as trimmed text, empty if absent."""
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
+
+    def form_amount(self, name: str) -> str:
+        """Returns a form field with an amount, without thousands separators."""
+        return remove_separators(self.form_text(name))
 
     async def upload(self, name: str) -> bytes | None:
         value = self.form.get(name)

@@ -61,6 +61,16 @@ def by_size(bank: Bank) -> tuple[int, str]:
     return len(LARGEST_BANKS) + (bank.kind != "commercial"), bank.name
 
 
+@cache
+def bank_choices() -> tuple[tuple[str, str], ...]:
+    """Returns code and name of each bank once, by name, for people to choose from. Most banks have two codes: the one
+    that `bank_names` shows is taken, and of two the shorter."""
+    codes: dict[Bank, str] = {}
+    for code, bank in sorted(banks_by_code().items(), key=lambda item: (item[0] not in bank_names(), len(item[0]))):
+        codes.setdefault(bank, code)
+    return tuple(sorted(((code, bank.name) for bank, code in codes.items()), key=lambda one: one[1].casefold()))
+
+
 def bank_of_code(code: str) -> Bank:
     """Returns the bank of an order by its code, also one that was closed since, or that is not known any more."""
     found = banks_by_code().get(code)
