@@ -22,7 +22,6 @@ from kasuwa.db.batch import Deployment
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.reading import DatabaseReaderFactory
 from kasuwa.db.shards import ShardMap, read_shards
 from kasuwa.db.vault_keys import KeyRefresher
@@ -114,6 +113,10 @@ def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookClose
     return BookCloser(dsn, None if key is None else close_terms_of(settings, key), clock)
 
 
+# Of the connection that reads what a process needs to start.
+START_SETTINGS = {"application_name": "kasuwa start"}
+
+
 class DatabaseAccess(msgspec.Struct, frozen=True):
     """The address and the pools with which the services of a process reach the database."""
 
@@ -169,7 +172,7 @@ class Services:
     @classmethod
     async def build(cls, settings: Settings, dsn: str, metrics: Metrics | None = None) -> "Services":
         secret_key = secret_key_of(settings)
-        connection = await connect_to_primary(dsn)
+        connection = await connections.connect_as_owner(dsn, START_SETTINGS)
         try:
             vault = await migrate.open_vault(connection, secret_key)
             shards = await read_shards(connection) if is_distributed(connection) else None

@@ -42,7 +42,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
             # A vendor's catalogue takes many calls: the worker fetches it.
             await fetch_edition(connection, SandboxBiller(), only_if_due=True)
         if settings.environment == "test":
-            await connection.execute("select pg_advisory_lock($1)", migrate.MIGRATION_LOCK_ID)
+            await migrate.lock_migrations(connection)
             await rates.ensure_test_rates(connection)
             await ensure_demo(connection, vault, settings, dsn)
         return applied

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
+from typing import Self
 
 from kasuwa.db import embedded
 from kasuwa.db.postgres_directory import PORT, socket_directory
@@ -89,7 +90,7 @@ class FaultyProxy:
             self._cut()
 
     @contextlib.contextmanager
-    def open_in_thread(self) -> Iterator["FaultyProxy"]:
+    def open_in_thread(self) -> Iterator[Self]:
         """Listens in a thread of its own, for processes that a test starts."""
         listening, over = threading.Event(), threading.Event()
 

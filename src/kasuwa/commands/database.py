@@ -18,9 +18,10 @@ from kasuwa.core.decision import AuditEntry
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import LoginError, owner_url
 from kasuwa.db import audit_trail, merchants, migrate
+from kasuwa.db.backend_connection import BackendConnection
 from kasuwa.db.pgbouncer import TransactionPooling
 from kasuwa.db.postgres_account import EmbeddedError
-from kasuwa.db.primary import DriverConnection, connect_to_primary
+from kasuwa.db.primary import connect_to_primary
 from kasuwa.db.writer_session import DatabaseUnreachable
 from kasuwa.listen import ListenError
 from kasuwa.observe import log
@@ -114,7 +115,7 @@ def require_database(settings: Settings) -> None:
         )
 
 
-async def connect_patiently(dsn: str) -> DriverConnection:
+async def connect_patiently(dsn: str) -> BackendConnection:
     """Connects to the primary. Raises TimeoutError after CONNECT_SECONDS."""
     return await connect_to_primary(dsn, timeout=CONNECT_SECONDS)
 

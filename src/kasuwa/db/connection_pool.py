@@ -3,9 +3,10 @@
 Tasks that hold a connection and wait for a second one of the same pool can deadlock: as many of them as the pool has
 connections suffice. So the pool knows what the current task holds. A nested acquire is a bug: it raises NestedAcquire
 if RAISE_ON_NESTED_ACQUIRE is set in the environment, as in tests, and is logged otherwise. Every wait for a connection
-has a timeout.
+has a timeout, and so has every use of one.
 """
 
+import asyncio
 import contextlib
 import os
 import sys
@@ -30,6 +31,10 @@ ACQUIRE_SECONDS = 2.0
 # How long a connection may take to become usable again after its statement timed out. Then it is closed.
 RELEASE_SECONDS = 1.0
 PROBE_SECONDS = 2.0
+# How long a connection may be used before it is aborted: for the longest export, and never without an end.
+USE_SECONDS = 300.0
+# How long closing a pool waits for its connections. Then those that are left are aborted.
+CLOSE_SECONDS = 5.0
 
 log = structlog.get_logger("kasuwa.db")
 
@@ -121,7 +126,10 @@ class Pool(ConnectionSource):
         return None
 
     async def close(self) -> None:
-        await self._driver.close()
+        """Closes the connections, as soon as each is released. The driver aborts those that are left after a while."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._driver.close()
 
     def report_nested_acquire(self) -> None:
         place = find_caller()
@@ -135,7 +143,9 @@ class Pool(ConnectionSource):
 class AcquireContext:
     """One use of a connection, from `async with` to its end."""
 
-    __slots__ = ("_connection", "_driver", "_hold", "_outer_holds", "_pool", "_seconds")
+    _connection: Connection
+
+    __slots__ = ("_connection", "_driver", "_end_operation", "_hold", "_outer_holds", "_pool", "_seconds")
 
     def __init__(self, pool: Pool, driver: DriverPool, seconds: float) -> None:
         self._pool = pool
@@ -148,21 +158,24 @@ class AcquireContext:
             if hold.is_held and hold.pool is pool:
                 pool.report_nested_acquire()
         try:
-            connection = self._connection = await self._driver.acquire(timeout=self._seconds)
+            held: Any = await self._driver.acquire(timeout=self._seconds)
         except TimeoutError:
             if pool.used_count < pool.size:
                 raise
             pool.timeout_count += 1
             raise PoolExhausted(f"no connection of the pool {pool.name} is free") from None
         pool.used_count += 1
+        self._connection, self._end_operation = held, held.end_operation
+        held.start_operation(USE_SECONDS)
         self._outer_holds, self._hold = before, HeldConnection(pool)
         HELD_CONNECTIONS.set((*before, self._hold))
-        return connection
+        return self._connection
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._hold.is_held = False
+        self._end_operation()
         HELD_CONNECTIONS.set(self._outer_holds)
         try:
             # The driver closes a connection that cannot be released in time. Its results are already known.

@@ -1,21 +1,26 @@
 """Opens every connection and pool of the service, with their timeouts.
 
 There are the writer's connections, whose plans are pinned, pools for reads, for operators, for the worker's claims and
-for metrics, the webhook sender's connection, and a few that hold an advisory lock. On the client side every statement
-has a deadline (`command_timeout`). On the server side every wait for a lock ends by `lock_timeout`. A transaction
-whose process was stopped, or whose machine is gone, ends by `idle_in_transaction_session_timeout` or the keepalive
-settings and releases its locks.
+for metrics, the webhook sender's connection, and a few that hold an advisory lock. On the client side every call has a
+deadline, and so has every use of a pooled connection (backend_connection.py). On the server side every wait for a lock
+ends by `lock_timeout`. A transaction whose process was stopped, or whose machine is gone, ends by
+`idle_in_transaction_session_timeout` or the keepalive settings and releases its locks.
 """
 
 import asyncio
+import math
+import time
 from typing import Any
 
 import asyncpg
+import structlog
 
-from kasuwa.db.backend_connection import is_distributed
+from kasuwa.db.backend_connection import BackendConnection, is_distributed
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_rows import READER_SEARCH_PATH
 from kasuwa.db.primary import CONNECT_SECONDS, connect_to_primary
+
+log = structlog.get_logger("kasuwa.db")
 
 CONNECTION_ERRORS = (
     asyncpg.ConnectionDoesNotExistError,
@@ -45,6 +50,14 @@ def is_connection_error(error: BaseException) -> bool:
 # How long a statement may take before it counts as lost. The writer's are shorter than a submission's timeout.
 STATEMENT_SECONDS = 6.0
 WRITE_SECONDS = 5.0
+
+# The pause between two attempts of a process that starts while the database is away doubles up to the longest.
+FIRST_WAIT_SECONDS = 0.1
+LONGEST_WAIT_SECONDS = 1.0
+WAIT_LOG_SECONDS = 60.0
+
+# Options of the driver by which a statement stays prepared, however old and however long it is.
+KEEP_STATEMENTS = {"max_cached_statement_lifetime": 0, "max_cacheable_statement_size": 0}
 
 # Settings of every connection. With the TCP settings the server notices a client that is gone, as KEEPALIVE_OPTIONS of
 # primary.py does for the other direction. PostgreSQL ignores them on Unix sockets.
@@ -96,17 +109,22 @@ async def connect(
     *,
     statement_seconds: float = STATEMENT_SECONDS,
     connect_seconds: float = CONNECT_SECONDS,
-) -> Connection:
+    cached_statements: int | None = None,
+) -> BackendConnection:
     """Opens a connection with the application role. Raises TimeoutError if that takes longer than `connect_seconds`."""
-    connection = await connect_as_owner(
-        dsn, settings, statement_seconds=statement_seconds, connect_seconds=connect_seconds
-    )
-    try:
-        async with asyncio.timeout(connect_seconds):
+    async with asyncio.timeout(connect_seconds):
+        connection = await connect_as_owner(
+            dsn,
+            settings,
+            statement_seconds=statement_seconds,
+            connect_seconds=connect_seconds,
+            cached_statements=cached_statements,
+        )
+        try:
             await set_application_role(connection)
-    except BaseException:
-        connection.terminate()
-        raise
+        except BaseException:
+            connection.terminate()
+            raise
     return connection
 
 
@@ -114,13 +132,42 @@ async def connect_as_owner(
     dsn: str,
     settings: dict[str, str],
     *,
-    statement_seconds: float | None = STATEMENT_SECONDS,
+    statement_seconds: float = STATEMENT_SECONDS,
     connect_seconds: float = CONNECT_SECONDS,
-) -> Connection:
-    """Opens a connection with the rights of the login role."""
+    cached_statements: int | None = None,
+) -> BackendConnection:
+    """Opens a connection with the rights of the login role. With `cached_statements`, it keeps that many prepared for
+    as long as it lives; otherwise a hundred, each for five minutes."""
+    cache: dict[str, Any] = {}
+    if cached_statements is not None:
+        cache = {"statement_cache_size": cached_statements, **KEEP_STATEMENTS}
     return await connect_to_primary(
-        dsn, server_settings={**COMMON_SETTINGS, **settings}, command_timeout=statement_seconds, timeout=connect_seconds
+        dsn,
+        server_settings={**COMMON_SETTINGS, **settings},
+        command_timeout=statement_seconds,
+        timeout=connect_seconds,
+        **cache,
     )
+
+
+async def wait_for_primary(dsn: str) -> None:
+    """Returns when the database accepts connections. Raises what says that it will not accept ours.
+
+    A process that starts while the database is away waits here: starting it again and again would cost more, and would
+    not find the database sooner."""
+    pause, logged_at = FIRST_WAIT_SECONDS, -math.inf
+    while True:
+        try:
+            (await connect_to_primary(dsn)).terminate()
+            return
+        except Exception as error:
+            if not is_connection_error(error):
+                raise
+            if time.monotonic() - logged_at >= WAIT_LOG_SECONDS:
+                logged_at = time.monotonic()
+                log.error("the database cannot be reached: waiting for it", error=type(error).__name__)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LONGEST_WAIT_SECONDS)
 
 
 async def set_application_role(connection: Connection) -> None:

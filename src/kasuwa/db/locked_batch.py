@@ -92,6 +92,10 @@ class LockedBatchRunner:
             try:
                 async with asyncio.timeout(deadline - time.monotonic()):  # nothing is written up to here
                     ours, decided = await self._lock_and_decide(batch, deadline)
+                if has_overdue(ours):
+                    # Told already that nothing happened, so it must not: a long step may have run in between.
+                    await self._session.rollback()
+                    continue
                 mark_commit_sent(ours, True)
                 await self._session.commit(decided, is_locked=True)
             except asyncpg.LockNotAvailableError:
@@ -276,6 +280,12 @@ def drop_overdue(batch: PendingBatch) -> PendingBatch:
     now = time.monotonic()
     fail_all([entry for entry in batch if entry.deadline <= now], DatabaseUnreachable(is_outcome_unknown=False))
     return [entry for entry in batch if entry.deadline > now]
+
+
+def has_overdue(batch: PendingBatch) -> bool:
+    """Whether a submission of the batch was, or may have been, told that nothing happened."""
+    now = time.monotonic()
+    return any(entry.deadline <= now for entry in batch)
 
 
 def exclude(batch: PendingBatch, excluded: PendingBatch) -> PendingBatch:

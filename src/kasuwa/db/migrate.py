@@ -9,6 +9,7 @@ defaults). Requests queue behind a migration that waits for a table lock, so it 
 
 import asyncio
 import os
+import time
 from importlib.resources import files
 
 import asyncpg
@@ -32,6 +33,15 @@ from kasuwa.db.vault_keys import VersionNotWrapped, WrongSecretKey, load_vault
 # An arbitrary number. It must not change between versions.
 MIGRATION_LOCK_ID = 0x6B6173757761
 MIN_POSTGRES_VERSION = 15
+# How long a process waits for another one that migrates, and how often it asks. Building an index may take minutes.
+LOCK_WAIT_SECONDS = 1800.0
+LOCK_POLL_SECONDS = 0.1
+# How long one question for the lock may take.
+LOCK_SECONDS = 10.0
+LOCKED = (
+    "another process has been preparing this database for too long: find who holds the advisory lock in pg_locks, "
+    "end it and run this again"
+)
 # What the database has if no login is named beside the owner.
 NO_OTHER_LOGINS = Logins()
 
@@ -74,7 +84,7 @@ async def migrate(
     """Brings the schema and the rights of the logins up to date, as the owner. Returns the names of the applied
     migrations."""
     await check_server(connection)
-    await connection.execute("select pg_advisory_lock($1)", MIGRATION_LOCK_ID)
+    await lock_migrations(connection)
     try:
         applied = await apply_pending(connection)
         await prepare_roles(connection, may_create=not logins.application)
@@ -85,6 +95,17 @@ async def migrate(
         raise MigrationError(NEVER_FREE.format(f"the rights of {error}")) from None
     finally:
         await connection.execute("select pg_advisory_unlock($1)", MIGRATION_LOCK_ID)
+
+
+async def lock_migrations(connection: Connection, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
+    """Takes MIGRATION_LOCK_ID for this session. Raises MigrationError if another one holds it for too long.
+
+    It asks again and again rather than wait in the database: an answer that is lost would not be missed otherwise."""
+    until = time.monotonic() + wait_seconds
+    while not await connection.fetchval("select pg_try_advisory_lock($1)", MIGRATION_LOCK_ID, timeout=LOCK_SECONDS):
+        if time.monotonic() > until:
+            raise MigrationError(LOCKED)
+        await asyncio.sleep(LOCK_POLL_SECONDS)
 
 
 async def apply_pending(connection: Connection) -> list[str]:

@@ -7,19 +7,14 @@ hides the others. A standby must not be used: it may not have replayed a commit 
 import asyncio
 import contextlib
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import asyncpg
 
-from kasuwa.db.backend_connection import connect_session
+from kasuwa.db.backend_connection import BackendConnection, connect_session
 
-if TYPE_CHECKING:
-    DriverConnection = asyncpg.Connection[Any]
-else:  # the driver itself is not generic
-    DriverConnection = asyncpg.Connection
-
-ConnectTask = asyncio.Task[DriverConnection]
+ConnectTask = asyncio.Task[BackendConnection]
 
 CONNECT_SECONDS = 5.0
 # A machine that loses power does not close its connections, and by default the system would wait for it for a quarter
@@ -27,7 +22,7 @@ CONNECT_SECONDS = 5.0
 KEEPALIVE_OPTIONS = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 8000}
 
 
-async def connect_to_primary(dsn: str, **options: Any) -> DriverConnection:
+async def connect_to_primary(dsn: str, **options: Any) -> BackendConnection:
     """Connects to all servers at once and returns the connection to the first that is a primary.
 
     Raises the most informative error if there is none."""

@@ -40,7 +40,7 @@ Failures:
     connection lost before COMMIT          nothing happened: the batch is run again on a new connection
     connection lost during COMMIT          the batch's commit mark is looked up: if it exists, the batch is durable; if
                                            it does not and the old backend is gone, the batch is run again
-    the database does not answer           every statement has a deadline; then as for a lost connection
+    the database does not answer           every operation has a deadline; then as for a lost connection
     the database stays away                DatabaseUnreachable, and the writer keeps trying for later submissions
     a submission's deadline passes         DatabaseUnreachable: nothing happened if its commit was not yet sent, else
                                            the outcome is unknown
@@ -66,6 +66,7 @@ from kasuwa.db.locked_batch import (
     PendingSubmission,
     fail_all,
     fetch_and_decide,
+    has_overdue,
     mark_commit_sent,
     resolve_all,
 )
@@ -89,7 +90,7 @@ SWEEP_SECONDS = 0.25
 # How much longer submissions wait whose commit was sent: what runs the commit has the same deadline and knows better
 # what became of it.
 COMMIT_GRACE_SECONDS = 1.0
-# A batch that takes longer than this makes the process not ready.
+# A process is not ready if a batch has waited for so long and no write has succeeded meanwhile.
 STUCK_SECONDS = 3.0
 # How often a database that failed is probed while nothing is queued.
 PROBE_SECONDS = 1.0
@@ -177,12 +178,16 @@ class Writer:
         self._blocked.open_queues([*self._queue.take_all_of(merchant_id), entry], after=before)
 
     def find_problem(self) -> str | None:
-        """Returns why writes cannot be done now, or None. Used by the readiness check."""
+        """Returns why writes cannot be done now, or None. Used by the readiness check.
+
+        A batch counts until it has ended, also if all its submissions were answered at their deadlines."""
         if self._session.is_failing:
             return "the last write found the database away"
         started_at = min((started_at for _, started_at in self._started_batches.values()), default=None)
-        if started_at is not None and time.monotonic() - started_at > STUCK_SECONDS:
-            return f"a write has waited for the database for {time.monotonic() - started_at:.0f} s"
+        if started_at is not None:
+            seconds = time.monotonic() - max(started_at, self._session.succeeded_at)
+            if seconds > STUCK_SECONDS:
+                return f"a write has waited for the database for {seconds:.0f} s, and none has succeeded"
         return None
 
     # --- deadlines ------------------------------------------------------------------------------------------
@@ -195,10 +200,6 @@ class Writer:
             fail_all(self._queue.take_overdue(now), DatabaseUnreachable(is_outcome_unknown=False))
             if self._blocked:
                 self._blocked.drop_overdue()
-            for batch, started_at in list(self._started_batches.values()):
-                # A bug may have lost track of a batch. Once all of it is answered, it no longer affects readiness.
-                if now - started_at > STUCK_SECONDS and all(entry.future.done() for entry in batch):
-                    self._mark_ended(batch)
             for batch in (*(batch for batch, _ in self._started_batches.values()), *self._blocked.running.values()):
                 fail_all(
                     [e for e in batch if not e.is_commit_sent and e.deadline <= now],
@@ -222,6 +223,8 @@ class Writer:
             if not self._queue:
                 self._answer_committed()
                 self._wake.clear()
+                if self._commit_task is None or self._commit_task.done():
+                    self._started_batches.clear()  # none runs: a bug has lost track of those that are left
                 await self._wait_for_work()
                 continue
             batch = self._blocked.divert(self._take_batch())
@@ -376,7 +379,7 @@ class Writer:
         It is then run again, locked. So is a batch of which a deadline has passed, since that submission was told that
         nothing happened: the locked run drops it."""
         is_committed: bool | None = False
-        if min(entry.deadline for entry in batch) <= time.monotonic():
+        if has_overdue(batch):
             self._cache.forget_all()
             await self._run_locked(batch)
             return False

@@ -1,8 +1,8 @@
 """The connections that a writer commits with, and the recovery of commits whose answer was lost.
 
-Every statement has a deadline (`connections.WRITE_SECONDS`). A commit that is not answered in time counts as
-interrupted, like one whose connection broke: the PostgreSQL backend that ran it is terminated, and the batch's commit
-mark is looked up on a new connection.
+Every commit has a deadline as a whole (`connections.WRITE_SECONDS`), whatever the driver does for it. One that is not
+answered in time counts as interrupted, like one whose connection broke: the connection is aborted, the PostgreSQL
+backend that ran it is terminated, and the batch's commit mark is looked up on a new connection.
 """
 
 import asyncio
@@ -18,15 +18,18 @@ import msgspec
 import structlog
 
 from kasuwa.db import connections
+from kasuwa.db.backend_connection import BackendConnection
 from kasuwa.db.batch import BatchState, Result
 from kasuwa.db.batch_write import build_write
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connection_pool import Connection
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.primary import CONNECT_SECONDS
 from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 
 RETRY_SECONDS = 0.1
+# How many prepared statements each connection keeps: those that write (statement_shapes.py) and those that read each
+# table by key.
+CACHED_STATEMENTS = 400
 
 # Identifies the backend of a connection. The process id alone is not enough: the system may reuse it.
 SELECT_BACKEND = "select pid, backend_start from pg_stat_activity where pid = pg_backend_pid()"
@@ -84,7 +87,8 @@ class DecidedBatch(msgspec.Struct):
 class WriterSession:
     """A connection that writes, and one that reads while a commit runs on the other.
 
-    `is_failing` is set when the database cannot be reached, and cleared by the next success."""
+    `is_failing` is set when the database cannot be reached, and cleared by the next success. `succeeded_at` is the time
+    of the last success on the monotonic clock."""
 
     def __init__(
         self,
@@ -99,18 +103,22 @@ class WriterSession:
         self._clock = clock
         self._on_commit = on_commit
         self._statement_seconds = statement_seconds
-        self._write_connection: Connection | None = None
-        self._read_connection: Connection | None = None
+        self._write_connection: BackendConnection | None = None
+        self._read_connection: BackendConnection | None = None
         self._backend: Backend | None = None
         self._warned = False
         self.is_failing = False
+        self.succeeded_at = 0.0
 
-    async def write_connection(self) -> Connection:
+    async def write_connection(self) -> BackendConnection:
         """Returns the connection that writes, opening it if needed. No transaction is open on it between batches."""
         if self._write_connection is None or self._write_connection.is_closed():
             async with self._flag_failure(), asyncio.timeout(CONNECT_SECONDS):
                 connection = await connections.connect_as_owner(
-                    self._dsn, connections.WRITER_SETTINGS, statement_seconds=self._statement_seconds
+                    self._dsn,
+                    connections.WRITER_SETTINGS,
+                    statement_seconds=self._statement_seconds,
+                    cached_statements=CACHED_STATEMENTS,
                 )
                 try:
                     [serving] = await connection.fetch(SELECT_BACKEND)
@@ -129,12 +137,15 @@ class WriterSession:
         if message.severity_en == "WARNING":
             self._warned = True
 
-    async def read_connection(self) -> Connection:
+    async def read_connection(self) -> BackendConnection:
         """Returns the connection that reads for a batch while the previous batch is being committed."""
         if self._read_connection is None or self._read_connection.is_closed():
             async with self._flag_failure():
                 self._read_connection = await connections.connect(
-                    self._dsn, connections.WRITER_SETTINGS, statement_seconds=self._statement_seconds
+                    self._dsn,
+                    connections.WRITER_SETTINGS,
+                    statement_seconds=self._statement_seconds,
+                    cached_statements=CACHED_STATEMENTS,
                 )
         return self._read_connection
 
@@ -157,11 +168,16 @@ class WriterSession:
         """Clears `is_failing` if the database can be written to again. Raises nothing."""
         try:
             connection = await self.write_connection()
-            self.is_failing = await connection.fetchval("show transaction_read_only") != "off"
+            if await connection.fetchval("show transaction_read_only") == "off":
+                self._note_success()
         except Exception:
             self.disconnect()
 
-    async def begin(self, *statements: str) -> Connection:
+    def _note_success(self) -> None:
+        self.is_failing = False
+        self.succeeded_at = time.monotonic()
+
+    async def begin(self, *statements: str) -> BackendConnection:
         """Opens a transaction and returns its connection. Rolls back one that a failed statement left open."""
         await self.rollback()
         connection = await self.write_connection()
@@ -173,7 +189,7 @@ class WriterSession:
             await connection.execute("; ".join(("begin", *statements)))
         return connection
 
-    async def transaction_connection(self) -> Connection:
+    async def transaction_connection(self) -> BackendConnection:
         """Returns the connection in the transaction that `begin` opened.
 
         Raises ConnectionDoesNotExistError if it was lost: on a new connection nothing would be locked, and each
@@ -210,25 +226,26 @@ class WriterSession:
         in_transaction = is_locked or bool(lock_settings)
         connection = await (self.transaction_connection() if in_transaction else self.write_connection())
         self._warned = False
-        try:
-            named = self.statements.write_values(mark.merchant_id)
-            await connection.fetch(self.statements.write(parts), *rows, len(state.merchant_states), *named)
-        except asyncpg.DivisionByZeroError:
-            raise VersionConflict from None
-        except Exception as error:
-            if (
-                not in_transaction
-                and state.written_merchants
-                and connections.is_connection_error(error)
-                and not isinstance(error, asyncpg.LockNotAvailableError)
-            ):
-                raise self._make_interrupted(mark) from None
-            raise
-        if in_transaction:
-            await self._commit_transaction(connection, mark, state)
+        with connection.operation(self._statement_seconds):
+            try:
+                named = self.statements.write_values(mark.merchant_id)
+                await connection.fetch(self.statements.write(parts), *rows, len(state.merchant_states), *named)
+            except asyncpg.DivisionByZeroError:
+                raise VersionConflict from None
+            except Exception as error:
+                if (
+                    not in_transaction
+                    and state.written_merchants
+                    and connections.is_connection_error(error)
+                    and not isinstance(error, asyncpg.LockNotAvailableError)
+                ):
+                    raise self._make_interrupted(mark) from None
+                raise
+            if in_transaction:
+                await self._commit_transaction(connection, mark, state)
         if self._warned:
             raise DatabaseUnreachable(is_outcome_unknown=True)
-        self.is_failing = False
+        self._note_success()
         self._report(is_locked, len(decided.results), time.perf_counter() - started_at)
 
     def _report(self, locked: bool, size: int, seconds: float) -> None:
@@ -239,7 +256,7 @@ class WriterSession:
         except Exception as error:
             log.error("the listener of commits failed", error=type(error).__name__)
 
-    async def _commit_transaction(self, connection: Connection, mark: CommitMarkRow, state: BatchState) -> None:
+    async def _commit_transaction(self, connection: BackendConnection, mark: CommitMarkRow, state: BatchState) -> None:
         try:
             await connection.execute("commit")
         except Exception:
@@ -262,7 +279,7 @@ class WriterSession:
                 async with asyncio.timeout(deadline - time.monotonic()):
                     marked = await self._find_mark(lost)
                 if marked is not None and not self._warned:
-                    self.is_failing = False
+                    self._note_success()
                     return marked
             await asyncio.sleep(RETRY_SECONDS)
         return None
