@@ -85,7 +85,7 @@ def concat_keys(keys: Iterable[bytes]) -> bytes:
 TakeValues = Callable[[Any], tuple[Any, ...]]
 
 
-class StatementPart(msgspec.Struct, frozen=True):
+class StatementPart(msgspec.Struct, frozen=True, cache_hash=True):
     """One part of a batch's statement: a table, the operation on it, and its columns."""
 
     operation: str  # insert, update, delete, or one of VERSION_CHECKS

@@ -24,6 +24,7 @@ from kasuwa.db.batch_write import build_write
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.primary import CONNECT_SECONDS
+from kasuwa.db.statement_shapes import StatementShapes
 from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 
 RETRY_SECONDS = 0.1
@@ -100,6 +101,7 @@ class WriterSession:
     ) -> None:
         self._dsn = dsn
         self.statements = statements
+        self._shapes = StatementShapes(statements.write, can_widen=not statements.is_distributed)
         self._clock = clock
         self._on_commit = on_commit
         self._statement_seconds = statement_seconds
@@ -220,6 +222,8 @@ class WriterSession:
         started_at, state = time.perf_counter(), decided.state
         mark = CommitMarkRow(min(state.merchant_states), os.urandom(16), state.wall_time)
         parts, rows = build_write(state, mark, self.statements.encode_rows)
+        statement = self._shapes.choose(parts)
+        rows = statement.arrange(parts, rows)
         lock_settings = self.statements.lock_settings
         if lock_settings and not is_locked:
             await self.begin(*lock_settings)
@@ -229,7 +233,7 @@ class WriterSession:
         with connection.operation(self._statement_seconds):
             try:
                 named = self.statements.write_values(mark.merchant_id)
-                await connection.fetch(self.statements.write(parts), *rows, len(state.merchant_states), *named)
+                await connection.fetch(statement.text, *rows, len(state.merchant_states), *named)
             except asyncpg.DivisionByZeroError:
                 raise VersionConflict from None
             except Exception as error:
