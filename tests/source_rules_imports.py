@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "setting_values": set(),
     "processors": set(),
     "supervisor_watch": set(),
+    "supervisor_restarts": set(),
     "systemd_notify": set(),
     "database_logins": {"settings", "setting_values", "db"},
     "readiness": {"db", "observe", "settings"},

@@ -8,7 +8,7 @@ metrics  serves the metrics of the other processes, if a port is set
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.database_logins import reader_url
 from kasuwa.db import backlog, connections, deliveries, presence
 from kasuwa.db.connection_pool import Pool
+from kasuwa.db.connections import wait_for_primary
 from kasuwa.db.request_records import FLUSH_SECONDS, RequestRecorder
 from kasuwa.methods.disputes.steps import read_answer
 from kasuwa.observe import log
@@ -261,11 +262,13 @@ async def run_metrics(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
 # --- all processes ------------------------------------------------------------------------------------------------
 
 
-async def run_with_metrics(name: str, settings: Settings, metrics: Metrics, process: Awaitable[None]) -> None:
+async def run_with_metrics(name: str, settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     log.log_unhandled_errors(asyncio.get_running_loop())
     publishing = asyncio.create_task(metrics.publish_periodically())
     with watch_event_loop(name, metrics, settings.longest_step_ms / 1000):
-        await process
+        if name in NEED_DATABASE:
+            await wait_for_primary(dsn)
+        await PROCESS_MAINS[name](settings, dsn, metrics, shared)
     publishing.cancel()
     metrics.publish()
 
@@ -275,13 +278,15 @@ def run_process(name: str, settings: Settings, dsn: str, metrics: Metrics, share
     # Objects that exist now live as long as the process, and requests leave few cycles: collect garbage rarely.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-    process = PROCESS_MAINS[name](settings, dsn, metrics, shared)
+    process = run_with_metrics(name, settings, dsn, metrics, shared)
     try:
         import uvloop
     except ImportError:  # there is none for Windows
-        asyncio.run(run_with_metrics(name, settings, metrics, process))
+        asyncio.run(process)
     else:
-        uvloop.run(run_with_metrics(name, settings, metrics, process))
+        uvloop.run(process)
 
 
 PROCESS_MAINS = {"api": run_api, "worker": run_worker, "console": run_console, "metrics": run_metrics}
+# The metrics are served while the database is away.
+NEED_DATABASE = ("api", "worker", "console")

@@ -2,8 +2,8 @@
 
 The supervisor starts the embedded database (unless KASUWA_DATABASE_URL is set), migrates, then starts the API
 processes, one job worker, the console and the metrics process. It restarts a process that dies, and the embedded
-database too. On SIGINT or SIGTERM the API processes answer the requests in flight, the worker finishes its jobs, and
-the database stops last.
+database too, ever more rarely if they keep dying (supervisor_restarts.py). On SIGINT or SIGTERM API processes answer
+the requests in flight, the worker finishes its jobs, and the database stops last.
 
 The processes are forks of the supervisor, which has imported all the code: they start at once and share its memory.
 """
@@ -40,6 +40,7 @@ from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.owners.sockets import make_sockets
 from kasuwa.setting_values import SettingsError
 from kasuwa.settings import Settings, local_url
+from kasuwa.supervisor_restarts import Restarts
 from kasuwa.systemd_notify import notify_systemd
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ STOP_ORDER = ("console", "api", "worker", "metrics")
 LONGEST_STOP_SECONDS = STOP_SECONDS * len(STOP_ORDER)
 READY_SECONDS = 30.0
 POLL_SECONDS = 0.05
-# The shortest time between two starts of a process that keeps dying.
-RESTART_SECONDS = 0.3
 
 FORK = multiprocessing.get_context("fork")
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -70,6 +69,8 @@ class ChildProcess(msgspec.Struct):
     counters: SharedCounters
     process: BaseProcess
     started_at: float
+    restarts: Restarts
+    is_end_seen: bool = False  # its end was recorded, and its next start is planned
 
 
 def has_database(settings: Settings) -> bool:
@@ -111,9 +112,10 @@ def one_line(error: BaseException) -> str:
 
 
 def run_child(
-    settings: Settings, dsn: str, counters: SharedCounters, shared: "SharedResources", supervisor: int
+    settings: Settings, dsn: str, counters: SharedCounters, shared: "SharedResources", supervisor: int, is_quiet: bool
 ) -> None:
-    """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first."""
+    """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first. With
+    `is_quiet`, it does not log why it fails: one before it did."""
     from kasuwa import app
 
     supervisor_watch.exit_with_supervisor(supervisor)
@@ -133,7 +135,8 @@ def run_child(
         app.run_process(process_kind(counters.process_name), settings, dsn, metrics, shared)
     except Exception as error:
         # The default handler would print the error with its text, which may quote a request.
-        logger.error("a part failed", part=counters.process_name, **log.describe_error(error))
+        if not is_quiet:
+            logger.error("a part failed", part=counters.process_name, **log.describe_error(error))
         sys.exit(1)
 
 
@@ -165,6 +168,7 @@ class Supervisor:
         self._parent = os.getppid()
         # The error of the last attempt to restart the database. Empty before the first attempt, None while it runs.
         self._database_trouble: str | None = None
+        self._database_restarts = Restarts()
 
     def run(self, announce: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
@@ -174,7 +178,7 @@ class Supervisor:
         public_holidays()
         self._shared = self._make_shared()
         try:
-            self._parts += [self._start(counters) for counters in self._counters]
+            self._parts += [self._start(counters, Restarts()) for counters in self._counters]
             if self._wait_ready():
                 announce()
                 notify_systemd("READY=1")
@@ -199,13 +203,16 @@ class Supervisor:
         limits = None if workers == 1 else SharedLimits(SharedBuckets(), SharedBuckets(), SharedBuckets())
         return SharedResources(self._counters, sockets, limits, host)
 
-    def _start(self, counters: SharedCounters) -> ChildProcess:
-        process = FORK.Process(target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid()))
+    def _start(self, counters: SharedCounters, restarts: Restarts) -> ChildProcess:
+        is_quiet = restarts.unlogged_count > 0
+        process = FORK.Process(
+            target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid(), is_quiet)
+        )
         # Blocked until the fork has replaced the supervisor's handlers: a signal before that would be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-        return ChildProcess(counters, process, time.monotonic())
+        return ChildProcess(counters, process, time.monotonic(), restarts)
 
     def _wait_ready(self) -> bool:
         until = time.monotonic() + READY_SECONDS
@@ -235,15 +242,22 @@ class Supervisor:
         if self._cluster is not None and not self._cluster.is_running():
             self._restart_database()
         for n, part in enumerate(self._parts):
-            code = part.process.exitcode
-            if code is not None and time.monotonic() - part.started_at > RESTART_SECONDS:
-                logger.error(
-                    "a part ended and is started again", part=part.counters.process_name, how=describe_exit(code)
-                )
-                self._parts[n] = self._start(part.counters)
+            code, now = part.process.exitcode, time.monotonic()
+            if code is None:
+                continue
+            if not part.is_end_seen:
+                part.is_end_seen = True
+                if part.restarts.record_end(now, part.started_at):
+                    name, count = part.counters.process_name, part.restarts.take_unlogged()
+                    logger.error("a part ended and is started again", part=name, how=describe_exit(code), times=count)
+            if now >= part.restarts.due_at:
+                self._parts[n] = self._start(part.counters, part.restarts)
 
     def _restart_database(self) -> None:
-        """Restarts the embedded database, or leaves it to the next check. Logs each reason of a failure once."""
+        """Restarts the embedded database, or leaves it to a later check. Logs each reason of a failure once."""
+        began_at = time.monotonic()
+        if began_at < self._database_restarts.due_at:
+            return
         if self._database_trouble is None:
             self._database_trouble = ""
             logger.error("the database ended and is started again", why=describe_failure(self._settings.data))
@@ -253,9 +267,9 @@ class Supervisor:
             if str(error) != self._database_trouble:
                 self._database_trouble = str(error)
                 logger.error("the database cannot be started", why=str(error))
-            time.sleep(RESTART_SECONDS)
+            self._database_restarts.record_end(time.monotonic(), began_at)
         else:
-            self._database_trouble = None
+            self._database_trouble, self._database_restarts = None, Restarts()
 
     def _stop(self) -> None:
         notify_systemd("STOPPING=1")
