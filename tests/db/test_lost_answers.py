@@ -162,7 +162,8 @@ def test_a_pool_whose_connection_lost_an_answer_answers_the_next_reads(
                 "probe", line.dsn, {"application_name": "probe"}, max_size=1, statement_seconds=0.4
             )
             async with pool.acquire() as connection:
-                connection._con._stmt_cache.set_max_size(1)
+                held: Any = connection
+                held._con._stmt_cache.set_max_size(1)
                 await connection.fetchval("select 1 where $1", True)
             line.lose_answer("probe", kind)
             with pytest.raises((TimeoutError, asyncpg.ConnectionDoesNotExistError)):

@@ -404,3 +404,26 @@ def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Groun
             assert await outcome_of(one.submit(looking())) == 10
 
     run(work)
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_commit_leaves_one_mark_however_many_submissions_it_has(ground: Ground, way: str) -> None:
+    commits: list[int] = []
+
+    async def work() -> None:
+        merchants = [await new_merchant(ground) for _ in range(5)]
+        [[before]] = await rows_of(ground, "select count(*) from commit_mark")
+        options = {"on_commit": lambda locked, size, seconds: commits.append(size)}
+        async with writing(ground, ground.cluster.dsn, **options) as writer:
+            for merchant in merchants:
+                await make_ready(writer, merchant, way)
+            waiting = [writer.submit(fund(merchant)) for merchant in merchants for _ in range(40)]
+            assert [await outcome_of(future) for future in waiting] == ["fund"] * len(waiting)
+        [[after]] = await rows_of(ground, "select count(*) from commit_mark")
+        assert after - before == len(commits)
+
+    run(work)
+    assert len(commits) < sum(commits) / 10, "submissions in flight share a commit"

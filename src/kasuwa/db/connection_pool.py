@@ -143,7 +143,7 @@ class Pool(ConnectionSource):
 class AcquireContext:
     """One use of a connection, from `async with` to its end."""
 
-    _connection: Connection
+    _connection: Any
 
     __slots__ = ("_connection", "_driver", "_end_operation", "_hold", "_outer_holds", "_pool", "_seconds")
 
