@@ -101,6 +101,7 @@ async def toggle_suspension(visit: Visit) -> Response:
         consequence += "Payouts by schedule are left out. What is open goes on, also the charges of plans."
         visit.ask_first(f"Suspend {summary.name}?", consequence, "Suspend", f"/operator/merchants/{summary.mid}")
     await change_settings(visit, summary, "changed suspension", suspended=not summary.is_suspended)
+    await merchants.wait_until_in_force()
     flash = "The merchant is active again." if summary.is_suspended else "Its requests are refused from now on."
     return visit.redirect(f"/operator/merchants/{summary.mid}", flash)
 

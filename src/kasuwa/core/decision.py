@@ -85,6 +85,7 @@ class Merchant(msgspec.Struct, frozen=True):
     logo: str = ""  # a data URL of a picture; empty if there is none
     payouts: PayoutRules | None = None  # its policy for money out; None if it has none
     caller: Caller = NO_CALLER  # who makes the request in its name
+    settings_version: int = 0  # of the settings that these terms are made from
 
 
 class Context(msgspec.Struct):

@@ -41,7 +41,7 @@ from kasuwa.db.idempotency import (
     read_stored_reply,
 )
 from kasuwa.db.journal import AuditRow, EventRow, NoticeRow, PostingRow, audit_row, event_row
-from kasuwa.db.merchant_state import MerchantState, business_now, to_wall_time
+from kasuwa.db.merchant_state import SETTINGS_CHANGED, MerchantState, SettingsChanged, business_now, to_wall_time
 from kasuwa.db.time_slices import Interruptible, collect
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, Shortfall, TooLarge, apply_group
 from kasuwa.ledger.chain import extend_by_event, extend_by_group
@@ -64,6 +64,8 @@ class Submission(msgspec.Struct, eq=False):
     idempotency_claim: IdempotencyClaim | None = None
     scenario: Scenario = NO_SCENARIO  # sandbox only: how the rails are to behave
     orders: int = 1  # how much work it is: the orders of a bulk
+    # The result is SettingsChanged if the merchant's settings have changed since `merchant` was read.
+    needs_current_settings: bool = False
 
 
 class RuleFailure(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ class InconsistentBatchState(Exception):
     again one by one, each on a new one."""
 
 
-Result = Refusal | Decision | NeedsMore | RuleFailure
+Result = Refusal | Decision | NeedsMore | RuleFailure | SettingsChanged
 
 
 REFUSAL_OR_NEEDS_MORE = (Refusal, NeedsMore)
@@ -221,6 +223,9 @@ class BatchState:
         """Returns the stored reply of a repeated request, or runs the rule and records its decision."""
         merchant = submission.merchant
         merchant_state = self.merchant_states[merchant.merchant_id]
+        # A state in memory may be older than the merchant. Its version has changed too then, which the commit notices.
+        if submission.needs_current_settings and merchant.settings_version < merchant_state.settings_version:
+            return SETTINGS_CHANGED
         if submission.idempotency_claim is not None and submission.idempotency_claim.is_original_request:
             claim = submission.idempotency_claim
             stored = read_stored_reply(

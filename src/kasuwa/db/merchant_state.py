@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+import msgspec
+
 from kasuwa.core.calendar import NEVER
 from kasuwa.core.decision import Row
 from kasuwa.ledger.chain import EMPTY_CHAIN
@@ -43,6 +45,14 @@ class MerchantState(Row):
     chained_posting_seq: int = 0  # the last posting in that chain; below last_posting_seq until db/chains.py catches up
     event_head: bytes = EMPTY_CHAIN  # the value of the chain of events
     chained_event_seq: int = 0  # the last event in that chain
+    settings_version: int = 0  # how often the merchant's settings were changed
+
+
+class SettingsChanged(msgspec.Struct, frozen=True):
+    """Result of a submission whose merchant's settings have changed since they were read. Nothing is written."""
+
+
+SETTINGS_CHANGED = SettingsChanged()
 
 
 def business_now(state: MerchantState, wall_time: datetime) -> datetime:

@@ -164,6 +164,12 @@ async def roll_key(connection: Connection, vault: Vault, mid: str, overlap: time
     return key
 
 
+async def wait_until_in_force() -> None:
+    """Waits until no process uses settings that it read before now: for changes that refuse reads as well, which the
+    writer does not see."""
+    await asyncio.sleep(STALE_AFTER_SECONDS)
+
+
 async def change_settings(
     connection: Connection,
     mid: str,
@@ -181,10 +187,11 @@ async def change_settings(
             merchant_id,
             msgspec.json.encode(changed).decode(),
         )
-        # Rules decide whether an event is delivered, so the flag is in the merchant's state row.
+        # Rules decide whether an event is delivered, so the flag is in the merchant's state row. With their version
+        # there, the new settings hold for all that is committed from now on.
         await connection.execute(
-            "update merchant_state set has_webhook = $2, version = version + 1 where merchant_id = $1 "
-            "and has_webhook <> $2",
+            "update merchant_state set has_webhook = $2, version = version + 1,"
+            " settings_version = settings_version + 1 where merchant_id = $1",
             merchant_id,
             bool(changed.webhook_url),
         )
@@ -196,15 +203,20 @@ async def change_settings(
 # --- finding --------------------------------------------------------------------------------------------------
 
 BY_MIDS = f"""
-    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, k.verifier, k.expires_at,
+    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, s.settings_version,
+        k.verifier, k.expires_at,
         k.name, k.key_id, k.scopes, coalesce(k.lineage, k.key_id), k.created_by, k.addresses,
         k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds'
-    from merchant m left join merchant_key k on k.merchant_id = m.merchant_id
+    from merchant m join merchant_state s on s.merchant_id = m.merchant_id
+        left join merchant_key k on k.merchant_id = m.merchant_id
         and (k.expires_at is null or k.expires_at > now())
     where m.mid = any($1::text[]) and m.current
     order by m.mid, k.key_id desc
 """
-BY_ID = f"select merchant_id, mid, name, settings, {rates.CURRENT_RATES_COLUMN} from merchant where merchant_id = $1"
+BY_ID = f"""
+    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, s.settings_version
+    from merchant m join merchant_state s on s.merchant_id = m.merchant_id where m.merchant_id = $1
+"""
 
 
 class CachedMerchant(msgspec.Struct):
@@ -320,18 +332,21 @@ class MerchantDirectory:
         found = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
         for row in await self._reader.fetch(BY_MIDS, mids):
             one = found[row[1]]
-            merchant = one.merchant = one.merchant or self._make(*row[:5])
-            if row[5] is not None:
-                one.by_verifier[row[5]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[7:])), row[6])
+            merchant = one.merchant = one.merchant or self._make(*row[:6])
+            if row[6] is not None:
+                one.by_verifier[row[6]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[8:])), row[7])
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
         if evictions == self._evictions:
             self._by_mid.update(found)
         return found
 
-    def _make(self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None) -> Merchant:
+    def _make(
+        self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None, settings_version: int
+    ) -> Merchant:
         kept = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
-        return make_merchant(merchant_id, mid, name, self._environment, kept, rates.decode_rates(exchange))
+        made = make_merchant(merchant_id, mid, name, self._environment, kept, rates.decode_rates(exchange))
+        return msgspec.structs.replace(made, settings_version=settings_version)
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
         """Returns the merchant of a number, current or archived. Used by jobs."""

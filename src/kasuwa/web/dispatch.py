@@ -17,7 +17,6 @@ from kasuwa.core.action import (
     Action,
     AdminCommand,
     AdminOperations,
-    ApiMethod,
     Lookup,
     MemoryRead,
     PreencodedReply,
@@ -25,9 +24,6 @@ from kasuwa.core.action import (
     RailQuestion,
     Read,
     Write,
-    only_shows,
-    scope_of,
-    title_of,
 )
 from kasuwa.core.addresses import network_of
 from kasuwa.core.audit_notes import ActionNote
@@ -66,8 +62,10 @@ from kasuwa.db.progress import RequestProgress, is_outage
 from kasuwa.db.time_slices import collect, run_beside
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import describe_error
+from kasuwa.web.current_merchant import MerchantSuspended, require_current, with_current_merchant
 from kasuwa.web.headers import Headers
 from kasuwa.web.idempotency import claim_of
+from kasuwa.web.key_checks import refuse_address, refuse_scope
 from kasuwa.web.outcome import RAIL_TIMEOUT, reply_to_failure
 from kasuwa.web.rate_limit import RateLimiter
 from kasuwa.web.replies import (
@@ -169,7 +167,13 @@ class Dispatch:
     async def answer(self, path: Route, headers: Headers, body: bytes, merchant: Merchant) -> HttpReply:
         progress = RequestProgress()
         try:
-            answered = await self._answer_merchant(path, headers, body, merchant, progress)
+            answered = await with_current_merchant(
+                self._services.directory,
+                merchant,
+                lambda current: self._answer_merchant(path, headers, body, current, progress),
+            )
+        except MerchantSuspended:
+            return refusal_reply(NOT_AUTHENTICATED, strict=False)
         except Exception as error:
             return failure_reply(path, error, progress)
         answered.mid = merchant.mid
@@ -185,7 +189,13 @@ class Dispatch:
         if note is not None:
             merchant = msgspec.structs.replace(merchant, caller=Caller(note.actor, person=note.actor))
         try:
-            return await self._answer_merchant(path, {}, body, merchant, progress, note)
+            return await with_current_merchant(
+                self._services.directory,
+                merchant,
+                lambda current: self._answer_merchant(path, {}, body, current, progress, note),
+            )
+        except MerchantSuspended:
+            return refusal_reply(SUSPENDED, strict=False)
         except Exception as error:
             return failure_reply(path, error, progress)
 
@@ -329,7 +339,11 @@ class Dispatch:
 
     async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
         """Runs a write that did not come over the API: a payer's action on a page."""
-        return await self._write(action, request, merchant, NO_SCENARIO, None, progress)
+        return await with_current_merchant(
+            self._services.directory,
+            merchant,
+            lambda current: self._write(action, request, current, NO_SCENARIO, None, progress),
+        )
 
     async def _write(
         self,
@@ -382,8 +396,9 @@ class Dispatch:
                 idempotency_claim=claim,
                 scenario=scenario,
                 orders=1 if action.unpack is None else len(request),
+                needs_current_settings=True,
             )
-            result = await progress.submit(self._services.writer, submission)
+            result = require_current(await progress.submit(self._services.writer, submission))
             if not (isinstance(result, Decision) and result.in_progress) or time.monotonic() > until:
                 return result
             await asyncio.sleep(poll_seconds)
@@ -444,27 +459,6 @@ class Dispatch:
 
         result = await self._services.writer.submit(Submission(merchant, Needs(), take, draw_entropy()))
         return result.reply if isinstance(result, Decision) else scenario
-
-
-def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal | None:
-    """Returns the refusal if the scopes of the caller's key do not include the action, else None.
-
-    Contract: keys#scopes"""
-    if "all" in caller.scopes:
-        return None
-    scope = scope_of(method, action)
-    if caller.has_scope(scope, only_shows=only_shows(action)):
-        return None
-    wanted = f"{scope} or read" if only_shows(action) and scope != "read" else scope
-    name, held = f"{method.name} {title_of(action)}", ", ".join(caller.scopes)
-    return Refusal(AUTHENTICATION_FAILED, f"{name} needs a key of scope {wanted}; {caller.label} has {held}")
-
-
-def refuse_address(caller: Caller, address: str) -> Refusal:
-    return Refusal(
-        AUTHENTICATION_FAILED,
-        f"{caller.label} may not be used from {address or 'this address'}, only from {', '.join(caller.addresses)}",
-    )
 
 
 def decide_with_answer(rail_question: RailQuestion, request: Any, answer: Any) -> BoundRule:

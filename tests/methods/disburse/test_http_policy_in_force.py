@@ -1,0 +1,70 @@
+"""A policy or a suspension holds for whatever is sent after it was acknowledged, also where the merchant is cached."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.core.payouts import PayoutPolicy
+from kasuwa.db import merchants
+from kasuwa.db.payout_policy import change_policy
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment
+
+STRICT = PayoutPolicy(approve_above="1.00")
+ORDER = {"amount": "100.00", "bankcode": "058", "accountnumber": "0000000000"}
+
+
+def tighten(deployment: Deployment, mid: str) -> None:
+    """Changes the policy as the console does: in another process than the one that serves the API."""
+
+    async def change(connection: Any) -> None:
+        async with connection.transaction():
+            await change_policy(connection, mid, STRICT, timedelta(), "ada@example.com")
+
+    deployment.run_on_connection(change)
+
+
+def suspend(deployment: Deployment, mid: str) -> None:
+    async def change(connection: Any) -> None:
+        await merchants.change_settings(
+            connection, mid, lambda kept: msgspec.structs.replace(kept, suspended=True), is_endpoint_set=False
+        )
+
+    deployment.run_on_connection(change)
+
+
+def test_a_stricter_policy_holds_for_the_next_transfer(deployment: Deployment, shop: MerchantClient) -> None:
+    assert shop.transfer(orderRef="before")["txnStatus"] == "successful"
+    tighten(deployment, shop.mid)
+    assert [shop.transfer(orderRef=f"after-{n}")["txnStatus"] for n in range(3)] == ["pending"] * 3
+
+
+def test_a_stricter_policy_holds_for_the_next_bulk(deployment: Deployment, shop: MerchantClient) -> None:
+    assert shop.transfer(orderRef="before")["txnStatus"] == "successful"
+    tighten(deployment, shop.mid)
+    assert {line["txnStatus"] for line in shop.bulk([ORDER] * 100)["data"]} == {"pending"}
+
+
+@pytest.mark.parametrize("fields", [ORDER, {"type": "bulk", "data": [ORDER] * 100}], ids=["transfer", "bulk"])
+def test_a_suspended_merchant_writes_nothing_more(
+    deployment: Deployment, shop: MerchantClient, fields: dict[str, Any]
+) -> None:
+    assert shop.transfer(orderRef="before")["txnStatus"] == "successful"
+    suspend(deployment, shop.mid)
+    assert shop.put("disburse", action="transfer", **fields).body["status"] == 101
+    found = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1"
+    assert deployment.fetch(found, shop.mid)[0][0] == 1
+
+
+def test_a_request_is_carried_out_once_while_other_settings_change(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    async def change(connection: Any) -> None:
+        await merchants.change_settings(connection, shop.mid, lambda kept: kept, is_endpoint_set=False)
+
+    for n in range(5):
+        deployment.run_on_connection(change)
+        assert shop.transfer(orderRef=f"order-{n}")["txnStatus"] == "successful"
+    assert shop.wallet().balance == 1_000_000_000 - 5 * 151_075
