@@ -9,6 +9,7 @@ from tests.planted.bug import Bug
 from tests.planted.bugs_of_office import OFFICE
 from tests.planted.bugs_of_proofs import KEYS, PROOFS, RECONCILIATION
 from tests.planted.bugs_of_secrets import SECRETS
+from tests.planted.bugs_of_vendors import VENDORS
 
 MONEY = (
     Bug(
@@ -426,5 +427,5 @@ PAYMENTS = (
 
 BUGS = (
     *(*MONEY, *WRITER, *REPEATS, *RAILS, *JOBS, *PAYMENTS, *SECRETS),
-    *(*PROOFS, *KEYS, *RECONCILIATION, *OFFICE),
+    *(*PROOFS, *KEYS, *RECONCILIATION, *OFFICE, *VENDORS),
 )

@@ -25,9 +25,9 @@ OFFICE = (
     ),
     Bug(
         "the bank decides a dispute twice",
-        "methods/disputes/rules/end_dispute.py",
-        "    if not dispute.is_open:\n        return ALREADY_ENDED\n",
-        "",
+        "methods/disputes/rules/correct_dispute.py",
+        " or not contradicts(dispute, request.outcome):",
+        ":",
         "methods/disputes/test_rules.py::test_the_bank_decides_once",
     ),
     Bug(

@@ -12,7 +12,7 @@ from kasuwa.core.magic import outcome_of_card, proof_of
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from tests.rails.collection_contract import (
@@ -215,6 +215,9 @@ class Ledger:
         return answer
 
     async def refund(self, order: RefundOrder) -> Answer:
+        return self._known[order.purchase_key]
+
+    async def take_back(self, order: TakeBackOrder) -> Answer:
         return self._known[order.purchase_key]
 
     async def query(self, key: str) -> Answer:

@@ -11,7 +11,7 @@ from kasuwa.core.magic import outcome_of_card
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails import ports
 from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
+from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
 from kasuwa.rails.sandbox.collection import SandboxCards
 
@@ -35,6 +35,10 @@ class FakeIssuer:
         return self.answer
 
     async def refund(self, order: RefundOrder) -> Answer:
+        self.asked.append(order)
+        return self.answer
+
+    async def take_back(self, order: TakeBackOrder) -> Answer:
         self.asked.append(order)
         return self.answer
 

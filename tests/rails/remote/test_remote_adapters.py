@@ -40,6 +40,7 @@ from kasuwa.rails.remote.collection import RemoteCollection, card_of
 from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.messages import OrderAnswer, OrderQuery
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, sign
+from kasuwa.twins.facts import VendorFacts
 from kasuwa.twins.server import FaultKind, Twin
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
@@ -243,12 +244,16 @@ class ScriptedRail:
     """Answers every request with one status and body, signed with `secret` unless it is None."""
 
     name = "scripted"
+    facts = VendorFacts((), {})
 
     def __init__(self, body: Any, status: int = 200, secret: RemoteSecret | None = SECRET) -> None:
         self.body, self.status, self.secret = body, status, secret
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post("/{path:.*}", self.answer)]
+
+    def refuse_parameter(self, name: str) -> web.Response:
+        return web.Response(status=400)
 
     async def answer(self, request: web.Request) -> web.Response:
         sent = await request.read()

@@ -154,7 +154,7 @@ def test_pause_after_failures_in_a_row() -> None:
 
 def test_lookups_that_succeed_do_not_keep_a_failing_money_call_going() -> None:
     clock, good = Clock(), HttpReply(200, ENVELOPE)
-    failures = [AnswerLost("reset"), good, AnswerLost("reset"), good, AnswerLost("reset"), good]
+    failures: list[HttpReply | Exception] = [AnswerLost("reset"), good] * 3
     limits = VendorLimits(failures_until_pause=3, pause_seconds=15)
     client, transport, _ = make_client(*failures, good, limits=limits, clock=clock)
     for _ in range(3):

@@ -105,7 +105,8 @@ class Process:
         for _ in range(MOST_ROUNDS):
             for monitor in self.services.rail_choice.monitors.values():
                 for client in monitor.clients:
-                    client._held_until = client._paused_until = 0.0
+                    client._held_until = 0.0
+                    client._paused_until.clear()
             await self.connection.execute("update scheduled_job set run_at = now(), leased_until = null")
             await self.worker.run_once("bank")
             if (await self.state(job))[0] in ("successful", "failed"):

@@ -5891,7 +5891,8 @@ class Sandbox(AsyncGroup):
 
         Needs a key of scope `all`.
 
-        dispute_id: The dispute. It must be open. 1 to 100 characters.
+        dispute_id: The dispute. One that has ended may be decided otherwise: a bank's last word counts. 1 to 100
+            characters.
         outcome: `won`: the bank decides for you; `lost`: for the payer.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.

@@ -853,8 +853,9 @@ class PaymentRejectedEvent(EventBase):
 
 @dataclass(frozen=True)
 class ReversalEvent(EventBase):
-    """A bank or vendor took a transaction back after it was successful, and the operator has booked it. Its `txnRef`
-    is its own. The transaction itself stays as it is, and so do its fees.
+    """A bank or vendor contradicts the end of a transaction, and the operator has booked it: one that was successful
+    was taken back, or one that failed was paid after all. Its `txnRef` is its own. The transaction itself stays
+    as it is, and so do its fees.
     """
 
     event_id: str | None
@@ -885,10 +886,10 @@ class ReversalEvent(EventBase):
     currency: str
     """Currency of the amount, as its ISO 4217 code."""
     reversal_of: str
-    """The `txnRef` of the transfer, bill or payment that was taken back."""
+    """The `txnRef` of the transfer, bill, refund or payment."""
     direction: Literal["credit", "debit"]
-    """`credit`: the amount of a transfer or bill is yours again. `debit`: that of a payment was taken from your
-    wallet.
+    """`credit`: the amount of a transfer, bill or refund is yours again. `debit`: that of a payment, or of a
+    transfer, bill or refund that was paid after all, was taken from your wallet.
     """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 

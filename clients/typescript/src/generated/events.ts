@@ -250,16 +250,18 @@ export interface PaymentRejectedEvent extends EventPayload {
 }
 
 /**
- * A bank or vendor took a transaction back after it was successful, and the operator has booked it. Its `txnRef` is
- * its own. The transaction itself stays as it is, and so do its fees.
+ * A bank or vendor contradicts the end of a transaction, and the operator has booked it: one that was successful was
+ * taken back, or one that failed was paid after all. Its `txnRef` is its own. The transaction itself stays as it is,
+ * and so do its fees.
  */
 export interface ReversalEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "reversal";
-  /** The `txnRef` of the transfer, bill or payment that was taken back. */
+  /** The `txnRef` of the transfer, bill, refund or payment. */
   readonly reversalOf: string;
   /**
-   * `credit`: the amount of a transfer or bill is yours again. `debit`: that of a payment was taken from your wallet.
+   * `credit`: the amount of a transfer, bill or refund is yours again. `debit`: that of a payment, or of a transfer,
+   * bill or refund that was paid after all, was taken from your wallet.
    */
   readonly direction: "credit" | "debit";
 }

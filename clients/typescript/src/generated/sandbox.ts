@@ -152,7 +152,7 @@ export interface SandboxDisputeRequest {
 
 /** Request of sandbox disputeOutcome. Simulates the decision of the payer's bank. */
 export interface SandboxDisputeOutcomeRequest {
-  /** The dispute. It must be open. 1 to 100 characters. */
+  /** The dispute. One that has ended may be decided otherwise: a bank's last word counts. 1 to 100 characters. */
   readonly dispute_id: string;
   /** `won`: the bank decides for you; `lost`: for the payer. */
   readonly outcome: "lost" | "won";

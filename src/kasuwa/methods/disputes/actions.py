@@ -78,7 +78,7 @@ SANDBOX = (
     ),
 )
 
-STEPS = (
+STEPS: tuple[Step, ...] = (
     *(
         Step(kind, model.LANE, call_no_rail, needs, decide, accepts_callback=False)
         for kind, needs, decide in (

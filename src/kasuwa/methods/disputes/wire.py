@@ -220,6 +220,6 @@ class OutcomeRequest(msgspec.Struct, kw_only=True):
     """Simulates the decision of the payer's bank."""
 
     dispute_id: Reference
-    "The dispute. It must be open."
+    "The dispute. One that has ended may be decided otherwise: a bank's last word counts."
     outcome: Literal["won", "lost"]
     "`won`: the bank decides for you; `lost`: for the payer."
