@@ -14,6 +14,7 @@ import msgspec
 from kasuwa.core.open_transactions import open_keys
 from kasuwa.core.reading import Reader
 from kasuwa.db.connection_pool import Connection
+from kasuwa.ledger.counted_amounts import COUNTED_AMOUNT
 
 # An arbitrary number that no other advisory lock of this database has.
 TOTALS_LOCK = 7_301_448
@@ -42,10 +43,11 @@ class DailyTotal(msgspec.Struct, frozen=True):
     amount: int  # in minor units
 
 
-TALLY = """
+TALLY = f"""
     (t.created_at at time zone 'Africa/Lagos')::date, t.kind, t.currency, t.status, t.rail,
     case t.status when 'failed' then left(coalesce(t.code, ''), 40) else '' end,
-    case t.status when 'failed' then left(t.message, 160) else '' end, count(*), sum(t.amount)::bigint
+    case t.status when 'failed' then left(t.message, 160) else '' end, count(*),
+    sum({COUNTED_AMOUNT})::bigint
 """
 # Of several merchants at once: each with the event before the first, and the last.
 COUNT_STEP = f"""

@@ -24,7 +24,7 @@ SALE_INVARIANTS = (
         f"""with summed as (
                 select merchant_id, source_id,
                     coalesce(sum(amount) filter (where status = 'successful'), 0) as paid,
-                    coalesce(sum(refunded) filter (where status = 'successful'), 0) as refunded,
+                    coalesce(sum(least(refunded, amount)) filter (where status = 'successful'), 0) as refunded,
                     coalesce(sum(amount) filter (where status not in ('successful', 'failed')), 0) as reserved
                 from ({OF_INVOICES}) a group by 1, 2)
             select i.merchant_id, i.invoice_id as place
@@ -100,17 +100,19 @@ SALE_INVARIANTS = (
             where b.tickets is distinct from i.tickets""",
     ),
     Invariant(
-        "every ticket is found by its code, and is void only if its payment went back in full",
+        "every ticket is found by its code, and is void only if its whole price went back",
         f"""with found as (
                 select merchant_id, reference, count(*) as times from token_index
                 where {merchant_filter()} and kind = 'ticket' group by 1, 2)
             select t.merchant_id, t.checkout_ref || ' ' || t.number as place
             from ticket t left join payment p
                 on p.merchant_id = t.merchant_id and p.txn_ref = t.payment_ref and {merchant_filter("p")}
+            left join transaction x
+                on x.merchant_id = t.merchant_id and x.txn_ref = t.payment_ref and {merchant_filter("x")}
             left join found f on f.merchant_id = t.merchant_id and f.reference = t.checkout_ref || ' ' || t.number
             where {merchant_filter("t")} and (f.times is distinct from 1
                 or (t.state = 'used') <> (t.used_at is not null)
-                or (t.state = 'void' and p.refunded + p.disputed < p.charged)
-                or (t.state = 'valid' and p.refunded >= p.charged))""",
+                or (t.state = 'void' and p.refunded + p.disputed < x.amount)
+                or (t.state = 'valid' and p.refunded >= x.amount))""",
     ),
 )

@@ -1,5 +1,6 @@
 """The invariants of sums that are kept: the daily totals that overviews show, and the sums of settlements."""
 
+from kasuwa.ledger.counted_amounts import COUNTED_AMOUNT
 from kasuwa.ledger.invariant import Invariant, merchant_filter
 from kasuwa.ledger.settlement_lines import SUM_LINES
 
@@ -11,7 +12,7 @@ TOTAL_INVARIANTS = (
                 from daily_total where {merchant_filter()} and merchant_id <> 0 group by 1, 2, 3, 4, 5, 6),
             made as (
                 select e.merchant_id, (t.created_at at time zone 'Africa/Lagos')::date as day, t.kind, t.currency,
-                    t.status, t.rail, count(*) as count, sum(t.amount) as amount
+                    t.status, t.rail, count(*) as count, sum({COUNTED_AMOUNT}) as amount
                 from daily_total_mark m
                 join event e on e.merchant_id = m.merchant_id and e.seq <= m.event_seq
                 join transaction t on t.merchant_id = e.merchant_id and t.txn_ref = e.reference

@@ -32,7 +32,7 @@ def raise_tariff(shop: MerchantClient, deployment: Deployment) -> None:
 
 
 def charged(shop: MerchantClient) -> list[str]:
-    """What payers were charged, oldest first."""
+    """Returns what payers were charged, oldest first."""
     log = shop.put("resources", inquire="event_feed", limit=200).body["data"]
     return [line["payload"]["chargedAmount"] for line in log if line["kind"] == "payment"]
 

@@ -135,6 +135,24 @@ def test_the_merchant_bears_a_dispute_of_a_split_payment(books: InMemoryDisputes
     assert books.balance(f"beneficiary:{ref_code}:NGN") == share > 0
 
 
+PLANS: dict[str, dict[str, Any]] = {
+    "recurrent": {"is_recurring": True, "recurrent": {"frequency": "daily", "value": "12"}},
+    "installment": {
+        "amount": None,
+        "installment": {"payment_schedule": {"05-01-2026": 600, "05-02-2026": 400}, "total": "1000.00"},
+    },
+}
+
+
+@pytest.mark.parametrize("kind", list(PLANS))
+def test_a_dispute_of_the_first_charge_names_the_plan_that_it_started(books: InMemoryDisputes, kind: str) -> None:
+    paying = paid_card(books, **PLANS[kind])
+    dispute = books.open(paying.txn_ref)
+    plan = books.plan()
+    assert plan.first_ref == paying.txn_ref
+    assert (dispute.plan_id, last_event(books).plan_id) == (plan.plan_id, plan.plan_id)
+
+
 def test_a_dispute_of_a_plans_charge_names_the_plan_which_goes_on(books: InMemoryDisputes) -> None:
     paid_card(books, is_recurring=True, recurrent={"frequency": "daily", "value": "12"})
     due = next(job for job in books.jobs() if job.kind == "recurrent.charge")

@@ -4,11 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 from kasuwa.db import customer_links
+from kasuwa.ledger.counted_amounts import COUNTED_AMOUNT
 from tests.merchant_client import MerchantClient
 from tests.methods.invoices.test_http import events_of, invoice, made, show
 from tests.methods.payment.payment_client import PaymentClient
 from tests.payer_pages import hidden_fields, open_payment, pay_by_card, pay_on_page, post_form
 from tests.running import Deployment
+from tests.simulate.processes import wait_until
 
 
 def test_an_invoice_is_paid_in_parts_on_its_page(shop: MerchantClient) -> None:
@@ -53,6 +55,36 @@ def test_a_refund_leaves_the_invoice_paid_and_is_shown(shop: MerchantClient) -> 
     assert (shown["status"], shown["paid"], shown["refunded"]) == ("paid", "33000.00", "3000.00")
     assert shown["payments"][0]["refunded"] == "3000.00"
     assert "Refunded" in shop.connection.send("GET", urlsplit(record["link"]).path).raw.decode()
+
+
+def test_what_is_refunded_counts_for_the_price_as_what_is_paid_does(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    charge = {"inquire": "charges", "card_no": "411111", "amount": "1000.00"}
+    before = shop.put("resources", **charge).body
+    deployment.run_command("merchant", "set", shop.mid, "--tariff", '{"bearer_default":"customer"}')
+    wait_until("the payer bears the fee", lambda: shop.put("resources", **charge).body != before)
+    record = made(shop)
+    pay_on_page(shop, record["link"], {})
+    [payment] = show(shop, record["invoice_id"])["payments"]
+    charged = PaymentClient(shop).verify(payment["txnRef"])["chargedAmount"]
+    assert charged > 33_000
+    PaymentClient(shop).refund(payment["txnRef"], "32999.99")
+    assert show(shop, record["invoice_id"])["refunded"] == "32999.99"
+    PaymentClient(shop).refund(payment["txnRef"], f"{charged - 32999.99:.2f}")
+    shown = show(shop, record["invoice_id"])
+    assert (shown["paid"], shown["refunded"], shown["payments"][0]["refunded"]) == ("33000.00",) * 3
+    customer = {"inquire": "customer_detail", "customer_id": record["customer_id"]}
+    detail = shop.put("resources", **customer).body["data"]
+    assert [(one["paid"], one["refunded"]) for one in detail["totals"]] == [("33000.00", "33000.00")]
+    assert [(one["paid"], one["refunded"]) for one in detail["invoices"]] == [("33000.00", "33000.00")]
+    # The overview counts the same: what refunds paid back of prices.
+    counted = deployment.fetch(
+        f"select sum({COUNTED_AMOUNT}), sum(t.amount) from transaction t join merchant m using (merchant_id)"
+        " where m.mid = $1 and t.kind = 'refund'",
+        shop.mid,
+    )
+    assert [int(one) for one in counted[0]] == [3_300_000, round(charged * 100)]
 
 
 def test_payers_at_once_never_pay_more_than_the_total(shop: MerchantClient, deployment: Deployment) -> None:

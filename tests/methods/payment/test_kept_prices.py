@@ -64,7 +64,7 @@ def test_installments_keep_the_prices_of_the_day_on_which_they_were_agreed(beare
     assert [price(fall_due(payments)) for _ in range(2)] == expected
 
 
-def test_the_tariff_of_the_first_step_counts_if_it_changes_before_the_payer_has_confirmed() -> None:
+def test_the_tariff_of_the_first_step_counts_for_all_installments() -> None:
     payments = InMemoryPayments()
     expected = [local_price(payments, amount, "customer") for amount in (35_000, 25_000)]
     paying = initiate(payments, amount=None, installment=PLAN, bearer="customer")

@@ -40,6 +40,27 @@ def split_to(shop: MerchantClient) -> str:
     return str(shop.put("sandbox", action="beneficiary", **payee).body["ref_code"])
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_payments_that_leave_nothing_are_in_the_settlement_of_their_later_day(
+    client: PaymentClient, deployment: Deployment, others: int
+) -> None:
+    shop = client.shop
+    deployment.run_command("merchant", "set", shop.mid, "--settlement-days", "1")
+    ref_code, start = split_to(shop), shop.wallet().balance
+    shop.advance(hours=1)
+    client.paid(amount="1000.00", split=[{"ref_code": ref_code, "percentage": "100"}])
+    for _ in range(others):
+        client.paid(amount="1000.00")
+    shop.advance(days=2)
+    [found] = settlements(shop)
+    fee, vat = (1 + others) * 15, (1 + others) * Decimal("1.13")
+    assert (found["day"], found["state"], found["gross"]) == ("2026-01-06", "settled", f"{(1 + others) * 1000}.00")
+    assert (found["fee"], found["vat"], found["split"]) == (f"-{fee}.00", f"-{vat}", "-983.87")
+    assert minor_of(found["net"]) == shop.wallet().balance - start
+    one = shop.put("resources", inquire="settlement", settlement_id=found["settlement_id"]).body["data"]
+    assert {line["kind"] for line in one["lines"]} == {"gross", "fee", "vat", "split"}
+
+
 def test_all_lines_add_up_to_the_movement_of_the_wallet(client: PaymentClient, deployment: Deployment) -> None:
     shop = client.shop
     deployment.run_command("merchant", "set", shop.mid, "--reserve", '{"percent": "10", "days": 3}')

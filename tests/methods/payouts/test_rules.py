@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.action import Write
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Decision, Job
-from kasuwa.core.tariff import calculate_transfer_fees
+from kasuwa.core.tariff import Tariff, calculate_transfer_fees
 from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.ledger.chart import open_account
 from kasuwa.methods.disburse.model import SEND, decode_job_data
@@ -50,11 +51,28 @@ def test_a_payout_is_due_at_nine_in_lagos(frequency: str, now: datetime, due: da
 
 @without_deadline(200)
 @given(st.integers(0, 20_000_000))
-def test_a_payout_leaves_the_fee_and_no_more_than_a_step_of_the_tariff(there: int) -> None:
-    amount = largest_transfer(MERCHANT.tariff, there)
-    fees = calculate_transfer_fees(MERCHANT.tariff, max(0, amount)).total
-    assert amount + fees <= there
-    assert amount < 1 or there - amount - fees <= 2_688
+def test_a_payout_is_the_largest_that_the_balance_covers_with_its_fees(there: int) -> None:
+    check_largest(MERCHANT.tariff, there)
+
+
+# The ends of bands and the threshold of the stamp duty, with the fees of both sides.
+PLACES = (500_000, 1_000_000, 5_000_000)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_balance_at_the_end_of_a_band_leaves_no_more_than_it_must(place: int) -> None:
+    for there in range(place - 100, place + 12_000, 7):
+        check_largest(MERCHANT.tariff, there)
+
+
+def check_largest(tariff: Tariff, there: int) -> None:
+    def total(amount: int) -> int:
+        return amount + calculate_transfer_fees(tariff, amount).total
+
+    amount = largest_transfer(tariff, there)
+    assert amount == 0 or total(amount) <= there
+    # More is not covered: neither a kobo more, nor what the balance leaves beside the fees of any amount.
+    assert all(total(more) > there for more in (amount + 1, *range(amount + 1, max(amount + 1, there), 997)))
 
 
 class InMemoryPayouts(InMemoryPayments):
@@ -179,3 +197,43 @@ def test_a_suspended_merchant_with_an_empty_wallet_makes_no_notice() -> None:
     books.merchant = msgspec.structs.replace(books.merchant, suspended=True)
     assert paid_out(books.pay_out(books.job)) == []
     assert books.notices == []
+
+
+def send_schedule(payouts: InMemoryPayouts, **fields: object) -> Any:
+    [action] = [action for action in actions.RESOURCES if isinstance(action, Write)]
+    request = decode_fields(action, fields, payouts.merchant)
+    return payouts.decide(
+        action.needs(request, payouts.merchant), lambda context, seen: action.decide(request, context, seen)
+    )
+
+
+SAME = {"frequency": "daily", "bankcode": "058", "accountnumber": "0000000000"}
+
+
+def test_the_same_schedule_again_changes_nothing() -> None:
+    payouts = InMemoryPayouts(1_000_000)
+    before = dict(payouts.rows)
+    due = payouts.job.due
+    payouts.advance(hours=20)
+    for fields in (SAME, {"frequency": "daily"}, {"frequency": "daily", "least": 0}):
+        decision = send_schedule(payouts, **fields)
+        assert (decision.rows, decision.jobs, decision.reply.message) == ((), (), "Payouts are scheduled")
+        assert decision.reply.data.next_payout == utc_text(due)
+    assert payouts.rows == before
+
+
+def test_another_least_or_account_leaves_the_day_of_the_next_payout() -> None:
+    payouts = InMemoryPayouts(1_000_000)
+    due = payouts.job.due
+    payouts.advance(hours=20)
+    assert send_schedule(payouts, frequency="daily", least=10).reply.data.least == "10.00"
+    assert payouts.job.due == due
+    send_schedule(payouts, frequency="weekly")
+    assert payouts.job.due == next_payout("weekly", payouts.now)
+
+
+def test_payouts_that_are_off_stay_off() -> None:
+    payouts = InMemoryPayouts(1_000_000)
+    assert len(send_schedule(payouts, frequency="off").rows) == 1
+    again = send_schedule(payouts, frequency="off")
+    assert (again.rows, again.jobs_done, again.reply.message) == ((), (), "Payouts are off")

@@ -125,6 +125,23 @@ def test_a_refund_in_full_voids_what_was_not_used_and_frees_the_seats() -> None:
     assert tickets.counts() == (3, 0, 1)
 
 
+def test_a_refund_of_the_whole_price_voids_tickets_whose_buyer_bore_the_fee() -> None:
+    tickets = InMemoryTickets(payer_bears_fees=True)
+    paying = tickets.choose((0, 2)).pay()
+    assert paying.payment.charged > 100_000
+    one, other = tickets.codes()
+    refund(tickets, paying.txn_ref, "999.99")
+    assert isinstance(tickets.use(one), Decision)
+    begun = tickets.payments.put("refund", txnRef=paying.txn_ref, amount="0.01")
+    assert tickets.use(other) == admit.BEING_REFUNDED
+    tickets.payments.receive_answer(begun.jobs[0], APPROVED)
+    assert (tickets.states(), tickets.use(other)) == (["used", "void"], admit.TICKET_VOID)
+    # The fee may go back as well.
+    rest = f"{(paying.payment.charged - 100_000) / 100:.2f}"
+    refund(tickets, paying.txn_ref, rest)
+    assert (tickets.states(), tickets.counts()) == (["used", "void"], (1, 0, 1))
+
+
 def test_a_ticket_that_is_being_refunded_is_not_admitted() -> None:
     tickets = InMemoryTickets()
     paying = tickets.choose((0, 1)).pay()

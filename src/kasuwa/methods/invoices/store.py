@@ -82,8 +82,8 @@ async def list_payments(invoice: Invoice, reader: Reader) -> list[InvoicePayment
         InvoicePayment(
             txn_ref=payment_ref,
             amount=format_minor(amount),
-            refunded=format_minor(payments[payment_ref][1]),
-            disputed=format_minor(payments[payment_ref][2]),
+            refunded=format_minor(min(payments[payment_ref][1], amount)),
+            disputed=format_minor(min(payments[payment_ref][2], amount)),
             method=payments[payment_ref][0],
             paid_at=utc_text(at),
         )

@@ -231,6 +231,8 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     surplus_account: str = ""
     # Whether its payer wants to pay another way: it ends as soon as its rail says that it is not paid.
     is_abandoned: bool = False
+    # The recurrent payment or installment plan that it started.
+    plan_id: str = ""
     # Transfers for the payment that were sent back.
     rejections: tuple[RecordedRejection, ...] = ()
 
@@ -280,6 +282,14 @@ class Payment(Row):
     def undisputed(self) -> int:
         """The amount that was neither refunded nor disputed."""
         return self.charged - self.refunded - self.refunding - self.disputed
+
+
+def share_of_price(price: int, before: int, amount: int) -> int:
+    """Returns how much of a refund counts for the price of a payment, of which `before` was refunded already.
+
+    Refunds pay back the price first, and a fee that the payer bore last. Contract: payment#refunded-of-price
+    """
+    return max(0, min(before + amount, price) - min(before, price))
 
 
 @lru_cache(maxsize=8192)

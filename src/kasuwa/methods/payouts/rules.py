@@ -19,7 +19,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.money import format_minor
+from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.purpose import NO_EFFECTS, SCHEDULED_PAYOUT, PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import account_key, job_key
 from kasuwa.core.settlements import SettlementMovement, make_settlement_event
@@ -75,6 +75,9 @@ def decide_schedule(request: ScheduleRequest, context: Context, seen: LoadedRows
     account_number = request.account_number or (known.account_number if known is not None else "")
     if request.frequency != OFF and not (bank_code and account_number):
         return NO_ACCOUNT
+    if known is not None and is_same_schedule(request, known, bank_code, account_number):
+        # Who made the schedule, and when the next payout is due, stay as they are.
+        return Decision(reply=reply_schedule(known, None if job is None else job.due))
     schedule = PayoutSchedule(
         key=key,
         merchant_id=context.merchant.merchant_id,
@@ -88,11 +91,20 @@ def decide_schedule(request: ScheduleRequest, context: Context, seen: LoadedRows
         set_by=encode_text(msgspec.structs.replace(context.merchant.caller, addresses=())),
     )
     if request.frequency == OFF:
-        reply = ScheduleReply(message="Payouts are off", data=show_schedule(schedule, None))
-        return Decision(reply=reply, rows=(schedule,), jobs_done=() if job is None else (job,))
-    due = next_payout(request.frequency, context.now)
-    reply = ScheduleReply(message="Payouts are scheduled", data=show_schedule(schedule, due))
-    return Decision(reply=reply, rows=(schedule,), jobs=(schedule_job(schedule, due),))
+        return Decision(reply=reply_schedule(schedule, None), rows=(schedule,), jobs_done=() if job is None else (job,))
+    is_kept = known is not None and known.frequency == request.frequency and job is not None
+    due = job.due if is_kept and job is not None else next_payout(request.frequency, context.now)
+    return Decision(reply=reply_schedule(schedule, due), rows=(schedule,), jobs=(schedule_job(schedule, due),))
+
+
+def is_same_schedule(request: ScheduleRequest, known: PayoutSchedule, bank_code: str, account_number: str) -> bool:
+    wanted = (request.frequency, int(request.least or 0), bank_code, account_number)
+    return wanted == (known.frequency, known.least, known.bank_code, known.account_number)
+
+
+def reply_schedule(schedule: PayoutSchedule, due: datetime | None) -> ScheduleReply:
+    message = "Payouts are off" if schedule.frequency == OFF else "Payouts are scheduled"
+    return ScheduleReply(message=message, data=show_schedule(schedule, due))
 
 
 def schedule_job(schedule: PayoutSchedule, due: datetime) -> Job:
@@ -190,13 +202,17 @@ def payable(schedule: PayoutSchedule, context: Context, seen: LoadedRows) -> int
 
 
 def largest_transfer(tariff: Tariff, there: int) -> int:
-    """Returns the largest amount that a balance covers together with its fees.
+    """Returns the largest amount that a balance covers together with its fees, or 0 if there is none.
 
-    A smaller amount may have a smaller fee, so a second look may leave more.
+    Fees change at the ends of bands and at the threshold of the stamp duty. Between two such places they are the same,
+    so the largest amount of each stretch is its end, or what the balance leaves beside the fees there.
     """
-    amount = there - calculate_transfer_fees(tariff, max(0, there)).total
-    better = there - calculate_transfer_fees(tariff, max(0, amount)).total
-    return better if better + calculate_transfer_fees(tariff, max(0, better)).total <= there else amount
+    stamp = tariff.transfer.stamp_duty
+    ends = [minor_of(band.up_to) for band in tariff.transfer.bands if band.up_to is not None]
+    tops = (*(end for end in (*ends, minor_of(stamp.threshold) - 1) if 0 <= end < there), max(0, there))
+    amounts = [min(top, there - calculate_transfer_fees(tariff, top).total) for top in tops]
+    covered = [one for one in amounts if one > 0 and one + calculate_transfer_fees(tariff, one).total <= there]
+    return max(covered, default=0)
 
 
 # --- its end --------------------------------------------------------------------------------------------------------

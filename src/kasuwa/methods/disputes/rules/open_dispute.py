@@ -58,6 +58,7 @@ from kasuwa.methods.disputes.rules.steps_of_dispute import (
 from kasuwa.methods.disputes.wire import DisputeChanged, OpenRequest
 from kasuwa.methods.payment.model import (
     DETAIL_DECODER,
+    FACTS_DECODER,
     KIND,
     UNKNOWN_REFERENCE,
     Payment,
@@ -155,7 +156,6 @@ def record_dispute(
     lent = min(max(0, total - there), credit)
     dispute_id = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     due_at = new.due_at or context.now + timedelta(hours=DEFAULT_HOURS)
-    purpose = DETAIL_DECODER.decode(payment.detail).purpose
     opened = Dispute(
         key=dispute_key(merchant.merchant_id, dispute_id),
         merchant_id=merchant.merchant_id,
@@ -169,7 +169,7 @@ def record_dispute(
         vat=fees.vat,
         covered=min(total, there + lent),
         reason=new.reason,
-        plan_id=purpose.reference if purpose is not None and purpose.purpose in CHARGE_JOB_KINDS else "",
+        plan_id=find_plan_id(payment),
         rail=new.rail,
         rail_dispute_id=new.rail_dispute_id,
         opened_at=context.now,
@@ -201,6 +201,14 @@ def record_dispute(
         notices=uncovered_notices(step.row),
         numbers_used=1,
     )
+
+
+def find_plan_id(payment: Payment) -> str:
+    """Returns the plan that a payment was a charge of, the first one included, or "" if there is none."""
+    purpose = DETAIL_DECODER.decode(payment.detail).purpose
+    if purpose is not None and purpose.purpose in CHARGE_JOB_KINDS:
+        return purpose.reference
+    return FACTS_DECODER.decode(payment.facts).plan_id
 
 
 def origin_rows(new: NewDispute, dispute_id: str, context: Context) -> tuple[Row, ...]:

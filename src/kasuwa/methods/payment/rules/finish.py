@@ -31,9 +31,10 @@ from kasuwa.methods.payment.model import (
     unapplied_account,
 )
 from kasuwa.methods.payment.payer_model import read_detail
+from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
-from kasuwa.methods.payment.rules.scheduled_charges import start_plans
+from kasuwa.methods.payment.rules.scheduled_charges import PlanEffects, start_plans
 from kasuwa.methods.payment.rules.split_settlement import SettlementEffects, fee_posts, settle_payment
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -103,6 +104,7 @@ def end_payment(
     assert not isinstance(added, NeedsMore)
     assert not isinstance(settling, NeedsMore)
     assert not isinstance(following, NeedsMore)
+    done = record_plan(done, following)
     return Decision(
         reply=added.reply or reply_completed(end.row, done, detail),
         groups=(
@@ -122,6 +124,15 @@ def record_surplus(payment: Payment, added: PurposeEffects) -> Payment:
     facts = msgspec.structs.replace(
         FACTS_DECODER.decode(payment.facts), surplus=added.surplus, surplus_account=added.surplus_account
     )
+    return msgspec.structs.replace(payment, facts=encode_text(facts))
+
+
+def record_plan(payment: Payment, following: PlanEffects) -> Payment:
+    """Records the plan that a payment has started. A dispute of the payment names it."""
+    plan = next((row for row in following.rows if isinstance(row, Plan)), None)
+    if plan is None:
+        return payment
+    facts = msgspec.structs.replace(FACTS_DECODER.decode(payment.facts), plan_id=plan.plan_id)
     return msgspec.structs.replace(payment, facts=encode_text(facts))
 
 

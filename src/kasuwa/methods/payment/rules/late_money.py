@@ -170,7 +170,7 @@ def begin_return(
             currency=row.currency,
             status=PENDING,
             message=MESSAGES[PENDING],
-            detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=work.vendor),
+            detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=work.vendor, of_price=0),
             rail=work.vendor,
             rail_account=row.rail_account,
         ),

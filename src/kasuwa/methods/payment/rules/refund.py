@@ -8,6 +8,8 @@ Refunds in progress count as refunded, on the payment's row, so that concurrent 
 Contract: payment#refund, payment#partial
 """
 
+from typing import ClassVar
+
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
@@ -72,6 +74,7 @@ from kasuwa.methods.payment.model import (
     count_from_sending,
     payment_key,
     rail_account,
+    share_of_price,
     unapplied_account,
 )
 from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
@@ -104,6 +107,15 @@ class RefundDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     method: str
     is_return: bool = False  # it returns money that the payment could not use (late_money.py)
     vendor: str = ""  # that has the payment
+    # What counts for the price of the payment, if that is not the whole amount: a fee that the payer bore is not part
+    # of it. Sums of refunds count this (ledger/counted_amounts.py).
+    of_price: int | None = None
+
+
+class PricedRefund(Transaction):
+    """A refund whose detail gets what counts for the price when it ends."""
+
+    mutable_columns: ClassVar[tuple[str, ...]] = (*Transaction.mutable_columns, "detail")
 
 
 REFUND_DETAIL_DECODER: "msgspec.json.Decoder[RefundDetail]" = msgspec.json.Decoder(RefundDetail)
@@ -285,6 +297,8 @@ def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
         (Transaction, job.subject),
         (Hold, hold_key(job.subject)),
         (Job, job.key),
+        (Payment, payment_key(merchant.merchant_id, work.refund_of)),
+        (Transaction, transaction_key(merchant.merchant_id, KIND, work.refund_of)),
     )
     source = unapplied_account(work.currency) if work.is_return else chart.wallet(work.currency)
     return Needs(rows, (source, rail_account(work.method, work.currency)))
@@ -294,8 +308,6 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Loade
     row = seen.get(Transaction, job.subject)
     assert row is not None
     key = payment_key(context.merchant.merchant_id, REFUND_DETAIL_DECODER.decode(row.detail).payment)
-    if not seen.is_loaded(key):
-        return NeedsMore(Needs(((Payment, key),)))
     payment, current_job = seen.get(Payment, key), seen.get(Job, job.key)
     assert payment is not None
     if row.is_final or current_job is None:
@@ -335,9 +347,14 @@ def end_refund(
     paid_back = ending == SUCCESSFUL
     work = JOB_DATA_DECODER.decode(job.work)
     event_fields = {"refund_of": payment.txn_ref, **subject_of(purpose)}
-    added = effects_of_refund(row.amount, purpose, context, seen) if paid_back else NO_EFFECTS
+    paid_row = seen.get(Transaction, transaction_key(row.merchant_id, KIND, payment.txn_ref))
+    assert paid_row is not None
+    of_price = share_of_price(paid_row.amount, payment.refunded, row.amount)
+    added = effects_of_refund(of_price, purpose, context, seen) if paid_back else NO_EFFECTS
     if isinstance(added, NeedsMore):
         return added
+    if paid_back and of_price != row.amount:
+        row = record_price(row, of_price)
     end = end_transaction(
         context,
         row,
@@ -370,10 +387,18 @@ def end_refund(
     )
 
 
+def record_price(row: Transaction, of_price: int) -> Transaction:
+    detail = msgspec.structs.replace(REFUND_DETAIL_DECODER.decode(row.detail), of_price=of_price)
+    return msgspec.structs.replace(PricedRefund(*msgspec.structs.astuple(row)), detail=encode_text(detail))
+
+
 def effects_of_refund(
     amount: int, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
 ) -> PurposeEffects | NeedsMore:
-    """Returns what the payment's purpose adds to a successful refund. The charges of plans add nothing."""
+    """Returns what the payment's purpose adds to a successful refund. The charges of plans add nothing.
+
+    `amount` is what counts for the price.
+    """
     if purpose is None or purpose.purpose in CHARGE_JOB_KINDS:
         return NO_EFFECTS
     rules = rules_of(purpose, context)

@@ -195,7 +195,7 @@ def settle_payment(
     # The batch of a later day is asked for with its account, also by a payment of which the fee leaves nothing.
     if not all(seen.is_loaded(one.key(row.merchant_id)) for one in additions):
         return NeedsMore(need_batches(additions, destination, row))
-    batches = [add_to_batch(one, context, seen) for one in additions if one.amount]
+    batches = [add_to_batch(one, context, seen) for one in additions if one.amount or any(one.deductions)]
     shares = tuple(
         Posting(destination, beneficiary_account(part.ref_code, row.currency), amount, "split")
         for part, amount in zip(detail.split, parts, strict=True)
@@ -263,6 +263,9 @@ def decide_due_batch(job: Job, answer: Answer, context: Context, seen: LoadedRow
 
 def credit_wallet(row: SettlementBatch, job: Job, context: Context) -> Decision:
     """Moves a settlement, or a released reserve, to the wallet."""
+    if not row.amount:
+        # Fees and split parts have taken all of it. The batch has the lines of its settlement.
+        return Decision(rows=(msgspec.structs.replace(row, state=DONE),), jobs_done=(job,))
     waiting = f"{WAITING_ACCOUNTS[row.kind]}:{row.day}:{row.currency}"
     kind, step = ("settlement", "settled") if row.kind == SETTLEMENT else ("reserve released", "released")
     post = Posting(waiting, chart.wallet(row.currency), row.amount, kind)

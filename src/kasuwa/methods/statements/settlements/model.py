@@ -13,6 +13,10 @@ from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 
 LINES = ("gross", "fee", "vat", "split", "refunds", "disputes", "reserve")
 PAID_OUT = "paid_out"
+# Beginning of the reference of a merchant's settlement batch, before day and currency (payment/settlement_model.py).
+SETTLEMENT_OF_MERCHANT = "settlement merchant"
+# Currencies that payments settle in.
+SETTLED_CURRENCIES = ("NGN", "USD", "GHS", "KES")
 
 MAX_DAYS = 92
 DEFAULT_DAYS = 30

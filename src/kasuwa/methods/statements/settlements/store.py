@@ -20,6 +20,8 @@ from kasuwa.methods.statements.settlements.model import (
     MAX_DAYS,
     MAX_POSTINGS_SUMMED,
     PAID_OUT,
+    SETTLED_CURRENCIES,
+    SETTLEMENT_OF_MERCHANT,
     TOO_MANY_POSTINGS,
     UNKNOWN_SETTLEMENT,
     DaySettlement,
@@ -46,6 +48,11 @@ NEW_SUMS = f"""
     select day, currency, line, reference, amount, count from ({SUM_LINES}) s
 """
 BATCHES = "select key, fee, vat, split, reserved from settlement_batch where merchant_id = $1 and key = any($2)"
+# Settlements of a later day of which nothing was left for the wallet. No posting tells of them.
+EMPTY_BATCHES = """
+    select key, fee, vat, split, reserved from settlement_batch
+    where merchant_id = $1 and key = any($2) and amount = 0 and state = 'done'
+"""
 
 
 async def list_settlements(
@@ -125,8 +132,24 @@ async def read_days(
             settlement.add(line, total.amount, total.count)
         if line == PAID_OUT:
             found.payouts.append(reference)
+    for (day, of), deductions in (await read_empty_batches(merchant_id, first, last, currency, reader)).items():
+        add_batch(found.of(day, of), 0, deductions)
     found.payouts.sort()
     return found
+
+
+async def read_empty_batches(
+    merchant_id: int, first: date, last: date, currency: str | None, reader: Reader
+) -> dict[tuple[date, str], list[Any]]:
+    """Returns what was deducted of settlements of a later day that left nothing, by day and currency."""
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    keys = {
+        row_key(merchant_id, "gathering", f"{SETTLEMENT_OF_MERCHANT} {day:%Y%m%d} {of}"): (day, of)
+        for day in days
+        for of in (SETTLED_CURRENCIES if currency is None else (currency,))
+    }
+    rows = await reader.fetch(EMPTY_BATCHES, merchant_id, list(keys))
+    return {keys[bytes(key)]: deductions for key, *deductions in rows}
 
 
 async def read_sums(merchant_id: int, first: date, last: date, reader: Reader) -> dict[SumKey, LineTotal] | Refusal:

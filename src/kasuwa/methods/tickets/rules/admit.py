@@ -6,8 +6,9 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.checkout.model import PayLink, link_key
-from kasuwa.methods.payment.model import Payment, payment_key
+from kasuwa.methods.payment.model import KIND, Payment, payment_key
 from kasuwa.methods.tickets.model import (
     TICKET,
     UNKNOWN_TICKET,
@@ -48,6 +49,7 @@ def decide_use(
     merchant_id = ticket.merchant_id
     rows: tuple[tuple[type[Row], bytes], ...] = (
         (Payment, payment_key(merchant_id, ticket.payment_ref)),
+        (Transaction, transaction_key(merchant_id, KIND, ticket.payment_ref)),
         (TicketKind, ticket_kind_key(merchant_id, ticket.link_id, ticket.place)),
         (PayLink, link_key(merchant_id, ticket.link_id)),
     )
@@ -57,13 +59,16 @@ def decide_use(
         return TICKET_VOID
     if ticket.state == USED:
         return refuse_used(ticket)
-    payment, kind, link = seen.get(Payment, rows[0][1]), seen.get(TicketKind, rows[1][1]), seen.get(PayLink, rows[2][1])
+    payment, row = seen.get(Payment, rows[0][1]), seen.get(Transaction, rows[1][1])
+    kind, link = seen.get(TicketKind, rows[2][1]), seen.get(PayLink, rows[3][1])
     assert payment is not None, "a ticket has a payment"
+    assert row is not None, "a payment has a transaction"
     assert kind is not None, "a ticket has a kind"
     assert link is not None, "a ticket has a link"
-    if payment.refunded + payment.refunding >= payment.charged:
+    # The price, without a fee that the payer bore.
+    if payment.refunded + payment.refunding >= row.amount:
         return BEING_REFUNDED
-    if payment.refunded + payment.refunding + payment.disputed >= payment.charged:
+    if payment.refunded + payment.refunding + payment.disputed >= row.amount:
         return DISPUTED
     used = msgspec.structs.replace(ticket, state=USED, used_at=context.now, changed_at=context.now)
     record = show_ticket(used, kind.name, link.title, context.vault.unseal)

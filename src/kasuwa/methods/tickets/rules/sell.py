@@ -138,9 +138,10 @@ def seal_person(person: TicketPerson, reference: str, context: Context) -> bytes
 
 
 def void_refunded(checkout: Checkout, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """Voids the tickets of a payment that was refunded in full, and puts those that were not used on sale again.
+    """Voids the tickets of a payment whose whole price was refunded, and puts those that were not used on sale again.
 
-    A refund of a part leaves all tickets as they are. Contract: resources#ticket-refunds
+    A refund of a part leaves all tickets as they are. `amount` is what counts for the price, without a fee that the
+    payer bore. Contract: resources#ticket-refunds
     """
     merchant_id = checkout.merchant_id
     needed: list[tuple[type[Row], bytes]] = [(Payment, payment_key(merchant_id, checkout.payment_ref))]
@@ -151,7 +152,7 @@ def void_refunded(checkout: Checkout, amount: int, context: Context, seen: Loade
         return NeedsMore(Needs(tuple(needed)))
     payment = seen.get(Payment, needed[0][1])
     assert payment is not None, "a paid checkout has a payment"
-    if payment.refunded + amount < payment.charged:
+    if payment.refunded + amount < checkout.amount:
         return NO_EFFECTS
     tickets = [ticket for key in keys for ticket in (seen.get(Ticket, key),) if ticket and ticket.state == VALID]
     voided = Counter(ticket.place for ticket in tickets)
