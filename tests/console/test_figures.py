@@ -1,11 +1,12 @@
 """Figures of the overview: periods, sums, comparison, failure reasons, charts and daily totals. Pure functions."""
 
+import re
 from datetime import date, timedelta
 
 import pytest
 
 from kasuwa.console.charts import BarChart, Series, axis_maximum, draw_bar_chart
-from kasuwa.console.figures import Change, group_by_bar, rank_reasons, sum_by_currency
+from kasuwa.console.figures import Change, group_by_bar, percentage, rank_reasons, sum_by_currency
 from kasuwa.console.overview import short_amount
 from kasuwa.console.periods import bar_starts, read_period
 from kasuwa.db.daily_totals import (
@@ -51,7 +52,37 @@ def test_failed_expired_and_open_transactions_are_counted_apart() -> None:
     ]
     [figures] = sum_by_currency(totals, [total("payment", "pending", 4)]).values()
     assert (figures.successful, figures.failed, figures.expired, figures.open) == (6, 2, 3, 4)
-    assert figures.success_rate == "54.5 %"
+    assert figures.success_rate == "66.7 %", "of payments alone"
+
+
+def test_money_out_does_not_change_the_success_rate_of_payments() -> None:
+    payments = [total("payment", count=1), total("payment", "failed", 1, reason="Declined")]
+    payouts = [total("transfer", count=98), total("bill", "failed", 3), total("cashcode", count=5)]
+    [alone], [together] = (sum_by_currency(found).values() for found in (payments, [*payments, *payouts]))
+    assert alone.success_rate == together.success_rate == "50.0 %"
+    [none] = sum_by_currency(payouts).values()
+    assert none.success_rate == "–"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(2, 3, "66.7 %"), (1, 3, "33.3 %"), (1, 2000, "0.1 %"), (1, 2001, "0.0 %"), (7, 7, "100.0 %"), (0, 0, "–")],
+)
+def test_a_percentage_is_rounded_half_up(part: int, whole: int, text: str) -> None:
+    assert percentage(part, whole) == text
+
+
+def test_parts_that_are_side_by_side_are_not_stacked() -> None:
+    series = (Series("in", "good", [100]), Series("out", "rest", [40]))
+    stacked, beside = (
+        str(draw_bar_chart(BarChart("Money", ["1 Nov"], series, is_side_by_side=is_beside)))
+        for is_beside in (False, True)
+    )
+    found = [re.findall(r'<rect class="(?:good|rest)" x="([0-9.]+)" y="([0-9.]+)"', text) for text in (stacked, beside)]
+    (first, second), (left, right) = found
+    assert first[0] == second[0]
+    assert float(left[0]) < float(right[0])
+    assert float(left[1]) < float(right[1]), "both begin at the bottom, and the larger one is higher"
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_the_page_of_a_merchant_shows_its_health(admin: Visitor, shop: MerchantC
     shop.transfer(amount="1500.00")
     shop.transfer(accountnumber="0000005100")
     page = admin.get(page_of(shop)).words
-    assert "NGN, 7 days 50.0 % successful" in page
+    assert "NGN, 7 days – of payments successful" in page
     assert "Out NGN 1,500.00" in page
     assert "No sufficient funds (1)" in page
     assert "Webhook not set" in page

@@ -56,7 +56,7 @@ def test_the_overview_shows_money_in_out_and_refunded_apart(owner: Visitor, shop
     assert "Money in NGN 5,000.00 1 transaction none in the period before" in page
     assert "Money out NGN 1,500.00 1 transaction" in page
     assert "Refunded NGN 1,000.00 1 transaction" in page
-    assert "Success rate 75.0 % Successful 3 Failed 1 Expired 0 Open 1" in page
+    assert "Success rate of payments 100.0 % 1 of 1 payments that ended All transactions Successful 3 Failed 1" in page
     assert "No sufficient funds 1 100.0 %" in page
 
 

@@ -24,7 +24,7 @@ CHART_PATTERNS = Markup(
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One of the stacked parts of every bar. `style` is its CSS class: solid, hatched, dotted or open."""
+    """One of the parts of every bar. `style` is its CSS class: solid, hatched, dotted or open."""
 
     name: str
     style: str
@@ -32,13 +32,14 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class BarChart(msgspec.Struct, frozen=True):
-    """A chart of stacked bars. The first series is at the bottom."""
+    """A chart of bars. Their parts are stacked, the first at the bottom, or side by side."""
 
     title: str
     bar_names: Sequence[str]  # such as "12 Nov"
     series: Sequence[Series]
     format_value: Callable[[int], str] = "{:,}".format  # in labels of bars
     format_tick: Callable[[int], str] = "{:,}".format  # of the axis
+    is_side_by_side: bool = False  # for parts that are no parts of one whole
 
 
 def axis_maximum(highest: int) -> int:
@@ -59,11 +60,12 @@ def bar_label(chart: BarChart, index: int) -> str:
 
 def draw_bar_chart(chart: BarChart) -> Markup:
     """Draws the chart with its axes. The SVG is stretched to its container, so its texts are outside of it."""
-    totals = [sum(series.values[n] for series in chart.series) for n in range(len(chart.bar_names))]
-    top = axis_maximum(max(totals, default=0))
+    add_up = max if chart.is_side_by_side else sum
+    heights = [add_up(series.values[n] for series in chart.series) for n in range(len(chart.bar_names))]
+    top = axis_maximum(max(heights, default=0))
     ticks = [top * n // TICKS for n in range(TICKS, -1, -1)]
-    step = WIDTH / max(len(totals), 1)
-    bars = Markup("").join(draw_bar(chart, n, step, top) for n in range(len(totals)))
+    step = WIDTH / max(len(heights), 1)
+    bars = Markup("").join(draw_bar(chart, n, step, top) for n in range(len(heights)))
     lines = Markup("").join(
         Markup('<line class="grid-line" x1="0" x2="{}" y1="{y:.1f}" y2="{y:.1f}"/>').format(WIDTH, y=HEIGHT * n / TICKS)
         for n in range(TICKS)
@@ -94,15 +96,19 @@ def axis_names(names: Sequence[str]) -> list[str]:
 
 def draw_bar(chart: BarChart, index: int, step: float, top: int) -> Markup:
     """Draws one bar as a group that can be pointed at over the whole height. The first can be reached by Tab."""
-    x, width, y = index * step, step, float(HEIGHT)
+    x, width = index * step, step
     gap = min(width * 0.15, 3)
     rectangle = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
-    parts = []
+    parts, left, bottom = [], x + gap, float(HEIGHT)
+    part_width = (width - 2 * gap) / (len(chart.series) if chart.is_side_by_side else 1)
     for series in chart.series:
         height = series.values[index] * HEIGHT / top
-        y -= height
         if series.values[index]:
-            parts.append(rectangle.format(series.style, x + gap, y, width - 2 * gap, height))
+            parts.append(rectangle.format(series.style, left, bottom - height, part_width, height))
+        if chart.is_side_by_side:
+            left += part_width
+        else:
+            bottom -= height
     return Markup(
         '<g class="bar" tabindex="{}" role="img" aria-label="{label}"><title>{label}</title>'
         '<rect class="target" x="{:.1f}" y="0" width="{:.1f}" height="{}"/>{}</g>'

@@ -17,6 +17,7 @@ from kasuwa.methods.disburse.rules.approve import EXPIRED_MESSAGE as TRANSFER_EX
 MONEY_IN = frozenset({"payment", "card_refund"})
 MONEY_OUT = frozenset({"transfer", "bill", "cashcode", "card_purchase"})
 REFUNDED = frozenset({"refund"})
+PAYMENT = "payment"
 
 EXPIRED_REASONS = frozenset({CASHCODE_MESSAGES[CASHCODE_EXPIRED], TRANSFER_EXPIRED})
 OTHER_REASONS = "Other reasons"
@@ -57,6 +58,8 @@ class CurrencyFigures(msgspec.Struct):
     failed: int = 0  # without those that expired
     expired: int = 0
     open: int = 0
+    payments_successful: int = 0
+    payments_ended: int = 0  # also those that failed or expired
 
     @property
     def total(self) -> int:
@@ -64,12 +67,17 @@ class CurrencyFigures(msgspec.Struct):
 
     @property
     def success_rate(self) -> str:
-        """Returns the percentage of final transactions that succeeded. Those that expired count; open ones do not."""
-        return percentage(self.successful, self.successful + self.failed + self.expired)
+        """Returns the percentage of final payments that succeeded. Those that expired count; open ones do not. Money
+        out is not part of it: whether a payer pays and whether a bank accepts a transfer have nothing in common."""
+        return percentage(self.payments_successful, self.payments_ended)
 
 
 def percentage(part: int, whole: int) -> str:
-    return f"{part * 1000 // whole / 10:.1f} %" if whole else "–"
+    """Returns a share with one decimal, rounded half up."""
+    if not whole:
+        return "–"
+    tenths = (part * 2000 + whole) // (whole * 2)
+    return f"{tenths // 10}.{tenths % 10} %"
 
 
 def sum_by_currency(totals: Iterable[DailyTotal], open_totals: Iterable[DailyTotal] = ()) -> dict[str, CurrencyFigures]:
@@ -77,6 +85,9 @@ def sum_by_currency(totals: Iterable[DailyTotal], open_totals: Iterable[DailyTot
     found: dict[str, CurrencyFigures] = {}
     for total in totals:
         figures = found.setdefault(total.currency, CurrencyFigures(total.currency))
+        if total.kind == PAYMENT:
+            figures.payments_ended += total.count
+            figures.payments_successful += total.count if total.status == SUCCESSFUL else 0
         if total.status == SUCCESSFUL:
             figures.flows[flow_of(total.kind)].add(total)
             figures.successful += total.count

@@ -132,6 +132,7 @@ def make_money_chart(bars: list[DayFigures], period: Period, currency: str) -> B
         ),
         format_value=lambda minor: f"{currency} {format_minor_units(minor)}",
         format_tick=short_amount,
+        is_side_by_side=True,
     )
 
 
