@@ -1,12 +1,14 @@
 """Pages of what a merchant sells: customers, invoices, tickets and checkouts; and the logo that payers see."""
 
 from base64 import b64encode
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
 
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
+from tests.pages.pdf_text import read_pdf_pages
 from tests.payer_pages import pay_on_page
 from tests.running import Deployment
 from tests.work.event_log import wait_until
@@ -26,6 +28,14 @@ def owner(deployment: Deployment, shop: MerchantClient) -> Visitor:
 
 def key_of(page: str, name: str) -> str:
     return page.partition(f'href="/{name}/')[2].partition('"')[0]
+
+
+def make_invoice(shop: MerchantClient, **fields: Any) -> Any:
+    person: Any = {"name": BUYER["fullname"], "email": BUYER["email"]}
+    customer = shop.put("resources", request="customer", **person).body["data"]["customer_id"]
+    body: Any = shop.put("resources", request="invoice", customer_id=customer, **fields).body
+    assert body["status"] == 200, body
+    return body["data"]
 
 
 def test_an_invoice_is_made_for_a_customer_shown_and_voided(owner: Visitor, shop: MerchantClient) -> None:
@@ -51,6 +61,28 @@ def test_an_invoice_is_made_for_a_customer_shown_and_voided(owner: Visitor, shop
     assert (line["status"], line["customer_id"]) == ("void", customer)
     [entry] = [line for line in owner.get("/settings/trail").words.splitlines() if "void the invoice" in line][:1]
     assert entry
+
+
+def test_an_invoice_that_was_paid_in_part_cannot_be_voided_on_its_page(owner: Visitor, shop: MerchantClient) -> None:
+    goods = {"items": [{"description": "Fabric", "quantity": 2, "amount": "12500.00"}], "charge_user": "parts"}
+    invoice = make_invoice(shop, **goods, date_due=shop.now()[:10])
+    path = f"/invoices/{invoice['invoice_id']}"
+    assert "Void the invoice" in owner.get(path).words
+    pay_on_page(shop, invoice["link"], {"amount": "10000.00"})
+    assert "Void the invoice" not in owner.get(path).words
+    shop.put("sandbox", action="advance", days=2)
+    page = owner.get(path).words
+    assert ("overdue" in page, "Void the invoice" in page) == (True, False)
+
+
+def test_the_file_of_an_invoice_has_grouped_amounts_and_dates_in_words(shop: MerchantClient) -> None:
+    items = [{"description": "Fabric", "quantity": 1000, "amount": "23.00"}]
+    invoice = make_invoice(shop, items=items, vat="7.5", date_due="2099-01-05")
+    file = shop.connection.send("GET", f"{urlsplit(invoice['link']).path}/invoice.pdf")
+    [drawn] = read_pdf_pages(file.raw)
+    for text in ("23,000.00", "24,725.00", "1,000", "Due: 5 January 2099"):
+        assert text in drawn, text
+    assert "24725.00" not in drawn
 
 
 def test_tickets_are_put_on_sale_admitted_and_taken_off(owner: Visitor, shop: MerchantClient) -> None:

@@ -34,6 +34,7 @@ class ActionForm(msgspec.Struct, frozen=True):
     action: str
     fields: tuple[FormField, ...] = ()
     allowed_states: tuple[str, ...] = ()  # states of a record in which the form is shown; empty for all
+    is_possible: Callable[[Mapping[str, Any]], bool] | None = None  # whether the action would take this record
     fixed_values: tuple[tuple[str, Any], ...] = ()  # request fields that the user does not enter
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
     file_list: str = ""  # request field that gets the uploaded files, each with its name and its content in base64
@@ -41,6 +42,12 @@ class ActionForm(msgspec.Struct, frozen=True):
     consequence: str = ""  # what the change does, if the user is asked before it is made
     is_prefilled: bool = False  # its fields begin with the values of the record
     reply_template: str = ""  # template that shows the reply once; empty returns to the record
+
+    def fits(self, row: Mapping[str, Any], state: str) -> bool:
+        """Returns whether the form is shown for a record in a state."""
+        if self.allowed_states and state not in self.allowed_states:
+            return False
+        return self.is_possible is None or self.is_possible(row)
 
     def default_value(self, row: Mapping[str, Any], name: str) -> str:
         """Returns the value with which a field of the form begins."""

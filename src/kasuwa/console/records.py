@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -18,9 +19,10 @@ from kasuwa.console.people import list_suggestions, read_names
 from kasuwa.console.record_extras import EXTRAS, LIST_EXTRAS
 from kasuwa.console.record_fields import is_table
 from kasuwa.console.record_kind import RecordKind
-from kasuwa.console.values import remove_separators
+from kasuwa.console.values import TIMESTAMP_PATTERN, remove_separators
 from kasuwa.console.visit import ActionReply, NotFound, Visit
 from kasuwa.console.vocabulary import label
+from kasuwa.core.calendar import lagos_text
 from kasuwa.core.decoding import InvalidRequest
 
 PAGE_SIZE = 50
@@ -128,7 +130,9 @@ async def stream_list(kind: RecordKind, visit: Visit) -> AsyncIterator[str]:
 
 
 def csv_text(value: Any) -> str:
-    """Returns a value of a reply as the text of a cell."""
+    """Returns a value of a reply as the text of a cell. Times are in Lagos, as on pages."""
+    if isinstance(value, str) and TIMESTAMP_PATTERN.fullmatch(value):
+        return lagos_text(datetime.fromisoformat(value))
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -199,11 +203,7 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
         extra = await EXTRAS[kind.name](visit, row) if kind.name in EXTRAS else {}
         names = await read_names(visit, reader, [row, extra, [rows for _, _, rows in tables]])
     state = str(row.get(kind.state_field, ""))
-    forms = [
-        form
-        for form in allowed_forms(visit, kind, kind.update_forms)
-        if not form.allowed_states or state in form.allowed_states
-    ]
+    forms = [form for form in allowed_forms(visit, kind, kind.update_forms) if form.fits(row, state)]
     shared: dict[str, Any] = {
         "kind": kind,
         "row": row,

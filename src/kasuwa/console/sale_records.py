@@ -147,6 +147,7 @@ INVOICES = RecordKind(
             "Void the invoice",
             "invoice",
             allowed_states=("unpaid", "overdue"),
+            is_possible=lambda row: row.get("paid") == "0.00",
             fixed_values=(("status", "void"),),
             consequence="it can no longer be paid. This cannot be undone.",
         ),
@@ -176,7 +177,7 @@ TICKETS = RecordKind(
             "ticket",
             (
                 FormField("title", "Title", required=True),
-                FormField("description", "Description"),
+                FormField("description", "Description", "Say when and where it is: receipts and tickets show it."),
                 FormField("currency", "Currency", options=CURRENCIES),
                 *(field for number in range(1, TICKET_KINDS + 1) for field in kind_fields(number)),
                 FormField("payer_bears_fees", "The payer bears the fee", options=YES_NO, value_type="flag"),

@@ -274,6 +274,8 @@ def receipt_of(view: HostedView) -> Receipt:
         notes,
         is_test=view.is_test,
         tickets=view.tickets,
+        event=view.detail.title if view.tickets else "",
+        event_text=view.detail.description if view.tickets else "",
     )
 
 

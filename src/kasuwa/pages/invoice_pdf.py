@@ -1,10 +1,14 @@
 """Invoices as PDF. Does no I/O besides what it writes to memory."""
 
 import io
+from datetime import date, datetime
 from typing import Any
 
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.money import format_grouped, minor_of
 from kasuwa.methods.invoices.wire import InvoiceRecord
 from kasuwa.pages.pdf_qr import draw_qr
+from kasuwa.pages.pdf_text import wrap_words
 from kasuwa.pages.statement_files import BOLD, FONT, printable
 
 # Edges in points on A4 (595 x 842).
@@ -24,17 +28,14 @@ STATUS_TEXTS = {
 }
 
 
-def wrap_words(text: str, length: int) -> list[str]:
-    """Returns a text in lines of at most `length` characters. A longer word is cut."""
-    lines: list[str] = []
-    for word in printable(" ".join(text.split()), 2000).split(" "):
-        for start in range(0, len(word), length):
-            piece = word[start : start + length]
-            if lines and start == 0 and len(lines[-1]) + 1 + len(piece) <= length:
-                lines[-1] += f" {piece}"
-            else:
-                lines.append(piece)
-    return lines
+def grouped(amount: str) -> str:
+    """Returns an amount of a reply with thousands separators."""
+    sign, plain = ("-", amount[1:]) if amount.startswith("-") else ("", amount)
+    return sign + format_grouped(minor_of(plain))
+
+
+def day_text(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
 
 
 def summary_lines(record: InvoiceRecord) -> list[tuple[str, str]]:
@@ -135,9 +136,9 @@ class InvoicePdf:
 def render_invoice_pdf(record: InvoiceRecord, merchant_name: str, *, is_test: bool) -> bytes:
     """Returns the invoice as a PDF. The longest takes some 50 ms: call it in a thread."""
     pdf = InvoicePdf(record, merchant_name, is_test=is_test)
-    pdf.write(f"Date: {record.created_at[:10]}")
+    pdf.write(f"Date: {day_text(lagos_day(datetime.fromisoformat(record.created_at)))}")
     if record.date_due is not None:
-        pdf.write(f"Due: {record.date_due}")
+        pdf.write(f"Due: {day_text(date.fromisoformat(record.date_due))}")
     if record.customer is not None:
         pdf.write("Bill to", BOLD)
         customer = record.customer
@@ -148,10 +149,10 @@ def render_invoice_pdf(record: InvoiceRecord, merchant_name: str, *, is_test: bo
     pdf.write_item(("Description", "Quantity", "Price", f"Amount ({record.currency})"), BOLD)
     pdf.rule()
     for item in record.items:
-        pdf.write_item((item.description, str(item.quantity), item.amount, item.total))
+        pdf.write_item((item.description, f"{item.quantity:,}", grouped(item.amount), grouped(item.total)))
     pdf.rule()
     for label, amount in summary_lines(record):
-        pdf.write_sum(label, amount, BOLD if label in ("Total", "Amount due") else FONT)
+        pdf.write_sum(label, grouped(amount), BOLD if label in ("Total", "Amount due") else FONT)
     if record.note:
         pdf.write("")
         for piece in wrap_words(record.note, NOTE_LENGTH):

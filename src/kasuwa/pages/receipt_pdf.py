@@ -8,11 +8,14 @@ import msgspec
 
 from kasuwa.pages.hosted_view import ShownTicket
 from kasuwa.pages.pdf_qr import draw_qr
+from kasuwa.pages.pdf_text import wrap_words
 from kasuwa.pages.statement_files import BOLD, FONT, printable
 
 LEFT, RIGHT, TOP, BOTTOM = 70, 525, 770, 60
 LINE_HEIGHT, NOTE_HEIGHT = 20, 14
 TICKETS_PER_PAGE, TICKET_HEIGHT, QR_SIDE = 5, 145, 110
+# The description of an event on a ticket. The receipt's page has the whole text.
+EVENT_LINES, EVENT_LINE_LENGTH, EVENT_LINE_HEIGHT = 4, 65, 12
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -25,6 +28,8 @@ class Receipt(msgspec.Struct, frozen=True):
     notes: Sequence[str] = ()  # on later charges, a line each
     is_test: bool = False
     tickets: Sequence[ShownTicket] = ()
+    event: str = ""  # what the tickets are for, as the merchant called it
+    event_text: str = ""  # the merchant's description of it: where, when
 
 
 def render_receipt_pdf(receipt: Receipt) -> bytes:
@@ -57,7 +62,7 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
             y -= LINE_HEIGHT
     draw_notes(canvas, receipt.notes, y - 10)
     if receipt.tickets:
-        draw_tickets(canvas, receipt.tickets)
+        draw_tickets(canvas, receipt)
     canvas.showPage()
     canvas.save()
     return out.getvalue()
@@ -74,15 +79,23 @@ def draw_notes(canvas: Any, notes: Sequence[str], y: int) -> None:
         y -= NOTE_HEIGHT
 
 
-def draw_tickets(canvas: Any, tickets: Sequence[ShownTicket]) -> None:
-    """Draws tickets on pages of their own, with a QR code each."""
-    for place, ticket in enumerate(tickets):
+def draw_tickets(canvas: Any, receipt: Receipt) -> None:
+    """Draws tickets on pages of their own, with a QR code and the event on each."""
+    about = wrap_words(receipt.event_text, EVENT_LINE_LENGTH)[:EVENT_LINES]
+    for place, ticket in enumerate(receipt.tickets):
         row = place % TICKETS_PER_PAGE
         if row == 0:
             canvas.showPage()
         bottom = TOP - (row + 1) * TICKET_HEIGHT
         draw_qr(canvas, ticket.code, LEFT, bottom, QR_SIDE)
+        left, y = LEFT + QR_SIDE + 30, bottom + QR_SIDE - 14
+        canvas.setFont(BOLD, 12)
+        canvas.drawString(left, y, printable(receipt.event, 50))
+        canvas.setFont(FONT, 9)
+        for line in about:
+            y -= EVENT_LINE_HEIGHT
+            canvas.drawString(left, y, line)
         canvas.setFont(BOLD, 14)
-        canvas.drawString(LEFT + QR_SIDE + 30, bottom + QR_SIDE / 2 + 8, ticket.code)
+        canvas.drawString(left, bottom + 22, ticket.code)
         canvas.setFont(FONT, 11)
-        canvas.drawString(LEFT + QR_SIDE + 30, bottom + QR_SIDE / 2 - 12, printable(ticket.kind, 60))
+        canvas.drawString(left, bottom + 4, printable(ticket.kind, 60))

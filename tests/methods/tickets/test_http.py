@@ -9,6 +9,7 @@ import msgspec
 
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
+from tests.pages.pdf_text import read_pdf_pages
 from tests.payer_pages import open_payment, pay_by_card, pay_on_page
 from tests.running import Deployment
 
@@ -29,7 +30,7 @@ def sales(shop: MerchantClient, link_id: str) -> Any:
 
 
 def test_tickets_are_bought_shown_and_used_once(shop: MerchantClient) -> None:
-    link = make_link(shop)
+    link = make_link(shop, description="Freedom Park, Lagos, 5 January 2027 at 20:00")
     path = pay_on_page(shop, link["link"], {**BUYER, "count_0": "1", "count_1": "1"})
     found = sales(shop, link["link_id"])
     assert [(kind["name"], kind["sold"], kind["quantity"]) for kind in found["ticket_data"]] == [
@@ -45,6 +46,10 @@ def test_tickets_are_bought_shown_and_used_once(shop: MerchantClient) -> None:
     assert receipt.count("<svg") >= 2
     file = shop.connection.send("GET", f"{path}/receipt.pdf")
     assert (file.http, file.raw[:5]) == (200, b"%PDF-")
+    assert "Your tickets for Jazz Night" in receipt
+    assert "Freedom Park, Lagos, 5 January 2027 at 20:00" in receipt
+    [_, printed] = read_pdf_pages(file.raw)
+    assert printed.count("Jazz Night") == printed.count("Freedom Park, Lagos, 5 January 2027 at 20:00") == 2
     code = regular["code"].lower().replace("-", " ")
     assert shop.put("resources", inquire="ticket", code=code).body["data"] == regular
     used = shop.put("resources", request="ticket_use", code=code).body
