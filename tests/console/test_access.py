@@ -20,6 +20,7 @@ pytestmark = pytest.mark.xdist_group("console")
 
 # What nobody has: the answer of a page to who may open it is then "not found" or "fill it in", never "not allowed".
 NOTHING = {
+    "batch_ref": "GP|BT|999999999|20260105A",
     "ref": "GP|FD|000000000|20260101A",
     "transaction_form": "refund",
     "seq": "999999",

@@ -13,6 +13,7 @@ from kasuwa.console.transfers import MAX_ORDERS
 from tests.console.visitor import Visitor, link_for, sign_in_as
 from tests.contract import reply_fields, request_fields
 from tests.merchant_client import MerchantClient, to_minor_units
+from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
 from tests.walk.rows import ACTION_ROWS
 
@@ -90,6 +91,19 @@ def test_an_export_contains_every_row_and_no_formula(owner: Visitor, shop: Merch
     assert {row["amount"] for row in rows} == {"10.00"}
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     assert len(list(csv.DictReader(io.StringIO(owner.get("/transactions.csv?status=failed").text)))) == 0
+
+
+def test_an_export_has_the_times_of_pages_and_narrations(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop(now="2026-01-05T23:30:00Z")
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+    shop.transfer(narration="Invoice 1042")
+    [row] = csv.DictReader(io.StringIO(owner.get("/transactions.csv").text))
+    assert (row["created"], row["narration"]) == ("2026-01-06T00:30:00.000+01:00", "Invoice 1042")
+    assert "6 Jan 2026, 00:30:00" in owner.get("/transactions").words
+    [entry, *_] = csv.DictReader(io.StringIO(owner.get("/settings/trail.csv").text))
+    assert entry["time"].endswith("+01:00")
 
 
 def test_a_transaction_page_shows_the_timeline_of_explain_in_words(owner: Visitor, shop: MerchantClient) -> None:
@@ -327,3 +341,39 @@ def test_the_not_found_page_has_the_navigation_of_the_signed_in_user(deployment:
     for visitor, framed in ((owner, True), (Visitor(deployment), False)):
         seen = visitor.get("/no-such-page")
         assert (seen.http, "This page does not exist" in seen.words, "Sign out" in seen.words) == (404, True, framed)
+
+
+# --- what pages offer -----------------------------------------------------------------------------------------------
+
+
+def test_a_transfer_that_waits_does_not_offer_the_banks_answer(owner: Visitor, shop: MerchantClient) -> None:
+    shop.put("sandbox", action="payout_policy", approve_above="0.00")
+    waiting = shop.transfer()["txnRef"]
+    page = owner.get(f"/transactions/{quote(waiting, safe='')}")
+    assert ("Complete as successful" in page.words, "It waits for approval" in page.words) == (False, True)
+    assert 'href="/transfers/waiting"' in page.text
+    events = owner.get("/events?kind=transfer_approval").words
+    assert ("NGN 1,500.00" in events, "NGN 0.00" in events) == (True, False)
+
+
+def test_a_payment_that_cannot_be_refunded_has_nothing_left_to_refund(owner: Visitor, shop: MerchantClient) -> None:
+    payments = PaymentClient(shop)
+    begun = payments.pay(action="charge", **payments.body(paymentType="qrpay"))
+    shop.put("sandbox", action="settle", txnRef=begun["txnRef"], outcome="successful")
+    page = owner.get(f"/transactions/{quote(begun['txnRef'], safe='')}").words
+    assert ("cannot be refunded" in page, "Left to refund" in page) == (True, False)
+
+
+def test_pages_and_styles_are_compressed_for_browsers_that_take_it(owner: Visitor) -> None:
+    for path in ("/transactions", "/static/console.css", "/static/console.js"):
+        plain, packed = owner.get(path), owner.get(path, {"accept-encoding": "gzip"})
+        assert "content-encoding" not in plain.headers
+        assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+        assert int(packed.headers["content-length"]) < len(plain.text) / 2
+
+
+def test_pages_have_an_icon_and_a_style_for_paper(owner: Visitor) -> None:
+    assert '<link rel="icon" type="image/svg+xml" href="/static/icon.svg">' in owner.get("/account").text
+    icon = owner.get("/static/icon.svg")
+    assert (icon.http, icon.headers["content-type"]) == (200, "image/svg+xml")
+    assert "@media print" in owner.get("/static/console.css").text

@@ -7,6 +7,7 @@ import pytest
 
 from kasuwa.console.passwords import TOTP_SECONDS
 from tests.console.visitor import PageReply, Visitor, sign_in_as, sign_in_link
+from tests.merchant_client import MerchantClient
 from tests.running import DEMO_MID, Deployment
 from tests.work.event_log import wait_until
 
@@ -61,6 +62,23 @@ def test_signing_in_leads_back_to_the_requested_page(deployment: Deployment, vis
     assert (sent.http, sent.place) == (303, "/sign-in?next=/account")
     assert sign_in(visitor, email, path=sent.place).place == "/account"
     assert visitor.get("/account").http == 200
+
+
+def test_signing_in_leads_back_to_a_page_with_its_filter(deployment: Deployment, shop: MerchantClient) -> None:
+    visitor, wanted = Visitor(deployment), "/transactions?status=failed&min_amount=50000"
+    email, link = sign_in_link(deployment, "merchant:owner", shop.mid, "invitation")
+    other = Visitor(deployment)
+    other.get(link)
+    assert other.post(link, password=PASSWORD, again=PASSWORD).http == 303
+    sent = visitor.get(wanted)
+    assert sent.http == 303
+    assert sign_in(visitor, email, path=sent.place).place == wanted
+    secret = set_up_codes(visitor)
+    visitor.cookies.clear()
+    asked = sign_in(visitor, email, path=visitor.get(wanted).place).place
+    assert asked.startswith("/sign-in/code?next=")
+    visitor.get(asked)
+    assert visitor.post(asked, code=next_code(secret)).place == wanted
 
 
 @pytest.mark.parametrize("elsewhere", ["https://elsewhere.example", "//elsewhere.example", "/\\elsewhere.example"])

@@ -58,6 +58,9 @@ def test_the_transfer_page_shows_account_bank_and_the_remaining_amount() -> None
     assert "has arrived" not in whole
     part = text_of(render_checkout(make_view("transfer", received_amount=50_000), ADDRESS))
     assert "NGN\N{NO-BREAK SPACE}500.00 has arrived. Transfer the rest, NGN\N{NO-BREAK SPACE}1,000.00." in part
+    assert '<p class="sum">NGN\N{NO-BREAK SPACE}1,000.00</p>' in part
+    assert ("exactly this amount" in whole, "exactly this amount" in part) == (True, False)
+    assert "Transfer exactly the rest, NGN\N{NO-BREAK SPACE}1,000.00," in part
 
 
 def test_the_qr_image_encodes_the_payload() -> None:

@@ -34,6 +34,7 @@ STATE_LABELS = (
     ("delivered", "Delivered"),
     ("unsent", "Not sent"),
 )
+APPROVAL_EVENT = "transfer_approval"
 # One form sends up to this many requests of the API's 1,000 events each.
 MAX_RESEND_ROUNDS = 20
 
@@ -112,8 +113,9 @@ def state_of(endpoint: EndpointFigures) -> str:
 
 
 def amount_of(line: EventLine) -> str:
-    """Returns the amount of an event with its currency. Events of earlier versions have no currency."""
-    amount = str(line.payload.get("chargedAmount", ""))
+    """Returns the amount of an event with its currency. Events of earlier versions have no currency. That of an
+    approval charges nothing: the amount is what waits."""
+    amount = str(line.payload.get("amount" if line.kind == APPROVAL_EVENT else "chargedAmount", ""))
     shown = group_thousands(amount) if AMOUNT_PATTERN.fullmatch(amount) else amount
     return f"{line.payload.get('currency', '')} {shown}".strip()
 
@@ -127,7 +129,7 @@ def subject_of(line: EventLine) -> tuple[str, str]:
     if line.kind in SUBJECT_PATHS:
         reference = line.txn_ref if line.kind == "checkout" else str(line.payload.get("settlement_id") or line.object)
         return reference, f"/{SUBJECT_PATHS[line.kind]}/{quote(reference, safe='')}"
-    if line.kind in TRANSACTION_KINDS or line.kind == "transfer_approval":
+    if line.kind in TRANSACTION_KINDS or line.kind == APPROVAL_EVENT:
         return line.txn_ref, f"/transactions/{quote(line.txn_ref, safe='')}"
     return line.txn_ref, ""
 

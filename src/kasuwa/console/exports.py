@@ -8,7 +8,7 @@ from kasuwa.console import store
 from kasuwa.console.csv_text import csv_line
 from kasuwa.console.store import MAX_SEQUENCE
 from kasuwa.console.visit import Visit
-from kasuwa.core.calendar import utc_text
+from kasuwa.core.calendar import lagos_text
 
 # An export is read in batches of this many rows, so that it holds no snapshot while it is sent.
 BATCH_ROWS = 1_000
@@ -30,7 +30,7 @@ async def stream_trail(visit: Visit) -> AsyncIterator[str]:
     reader, before = visit.export_reader, MAX_SEQUENCE
     while True:
         rows = await store.list_audit_entries(reader, visit.merchant, before, BATCH_ROWS)
-        yield "".join(csv_line((str(seq), utc_text(at), *map(str, texts))) for _, seq, at, *texts in rows)
+        yield "".join(csv_line((str(seq), lagos_text(at), *map(str, texts))) for _, seq, at, *texts in rows)
         if len(rows) < BATCH_ROWS:
             return
         before = rows[-1][1]

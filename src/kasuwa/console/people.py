@@ -75,6 +75,7 @@ class Counterparty(msgspec.Struct, frozen=True):
     email: str = ""
     instrument: str = ""  # a masked card and its brand, or a bank and an account number
     badge: str = ""  # refunded, partly_refunded or disputed
+    narration: str = ""  # of a transfer
 
 
 NO_COUNTERPARTY = Counterparty()
@@ -88,6 +89,7 @@ class OtherDetail(msgspec.Struct, frozen=True):
     biller: str = ""
     reference: str = ""
     merchant_name: str = ""
+    narration: str = ""
 
 
 OTHER_DETAIL_DECODER: "msgspec.json.Decoder[OtherDetail]" = msgspec.json.Decoder(OtherDetail)
@@ -141,7 +143,7 @@ def read_other_side(detail: str) -> Counterparty:
         return NO_COUNTERPARTY
     if other.bank_code:
         bank = bank_names().get(other.bank_code, other.bank_code)
-        return Counterparty(instrument=f"{bank} {other.account_number}")
+        return Counterparty(instrument=f"{bank} {other.account_number}", narration=other.narration)
     if other.biller:
         return Counterparty(name=other.biller, instrument=other.reference)
     return Counterparty(name=other.merchant_name)

@@ -12,11 +12,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 import structlog
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Mount, Route
@@ -31,7 +33,15 @@ from kasuwa.console.passwords import HashPoolFull, dummy_hash
 from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
 from kasuwa.console.store import read_clock
-from kasuwa.console.visit import ConfirmationRequired, ConsoleServices, NotAllowed, NotFound, StepUpRequired, Visit
+from kasuwa.console.visit import (
+    MAX_NEXT_LENGTH,
+    ConfirmationRequired,
+    ConsoleServices,
+    NotAllowed,
+    NotFound,
+    StepUpRequired,
+    Visit,
+)
 from kasuwa.core.addresses import network_of
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.db import console_sessions, merchants
@@ -60,6 +70,8 @@ HEADERS = {
 }
 # Scope keys under which make_endpoint leaves the route and the visit for the request log.
 ROUTE_SCOPE_KEY, VISIT_SCOPE_KEY = "kasuwa.pattern", "kasuwa.visit"
+# Smaller responses are sent as they are. The level is fast, and the largest page takes a few milliseconds.
+MIN_COMPRESSED_BYTES, COMPRESSION_LEVEL = 1_000, 5
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
 
 ERROR_TEXTS = {
@@ -89,14 +101,26 @@ def make_console(services: ConsoleServices, request_log: RequestLog) -> Starlett
         for page in pages
     ]
     folder = files("kasuwa") / "console" / "static"
-    routes.append(Mount("/static", app=StaticFiles(directory=str(folder))))
+    routes.append(Mount("/static", app=sent_here(StaticFiles(directory=str(folder)))))
     application = Starlette(routes=routes, exception_handlers={HTTPException: make_error_handler(services, pages)})
     # Starlette's own redirect would name the host of the Host header, which is the client's word.
     application.router.redirect_slashes = False
+    # Cookies are sent with requests of the same site alone, so that no other site can have a page of a user compressed
+    # together with a text of its own.
+    application.add_middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=COMPRESSION_LEVEL)
     application.add_middleware(SecurityHeaders)
     application.add_middleware(RequestLogging, request_log=request_log)
     application.add_middleware(ForwardedClient, proxies=services.proxies)
     return application
+
+
+def sent_here(application: Any) -> Any:
+    """Returns an application whose files are sent by itself: those that it leaves to the server are not compressed."""
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        await application({**scope, "extensions": {}}, receive, send)
+
+    return serve
 
 
 class SecurityHeaders:
@@ -328,8 +352,10 @@ def forbidden_response(visit: Visit) -> Response:
 
 def redirect_to_sign_in(visit: Visit) -> Response:
     url = visit.request.url
-    wanted = url.path if visit.request.method == "GET" and url.path != "/" else ""
-    return RedirectResponse(f"/sign-in?next={wanted}" if wanted else "/sign-in", 303)
+    wanted = url.path + (f"?{url.query}" if url.query else "") if visit.request.method == "GET" else "/"
+    if wanted == "/" or len(wanted) > MAX_NEXT_LENGTH:
+        return RedirectResponse("/sign-in", 303)
+    return RedirectResponse(f"/sign-in?next={quote(wanted, safe='/')}", 303)
 
 
 def check_url_text(visit: Visit) -> None:

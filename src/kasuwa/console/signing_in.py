@@ -5,6 +5,7 @@ password, after the same amount of work.
 """
 
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -12,7 +13,7 @@ from kasuwa.console import passwords
 from kasuwa.console.cookies import DEVICE, SESSION
 from kasuwa.console.passwords import HashTurn
 from kasuwa.console.step_up import consume_totp_code, find_attempt_source, find_audit_chain, record_refusal
-from kasuwa.console.visit import NotFound, Visit
+from kasuwa.console.visit import MAX_NEXT_LENGTH, NotFound, Visit
 from kasuwa.core.decision import AuditEntry
 from kasuwa.db import audit_trail, console_sessions, console_throttle, console_users
 from kasuwa.db.connection_pool import Connection
@@ -34,7 +35,7 @@ def home_path(user: ConsoleUser) -> str:
 
 def safe_next(visit: Visit, user: ConsoleUser) -> str:
     """Returns the page in the `next` parameter, or the user's home page if that leads to another site."""
-    path = visit.query.get("next", "")
+    path = visit.query.get("next", "")[:MAX_NEXT_LENGTH]
     is_local = path.startswith("/") and not path.startswith(("//", "/\\"))
     return path if is_local else home_path(user)
 
@@ -69,7 +70,7 @@ async def sign_in(visit: Visit) -> Response:
         return await start_session(visit, user, source, safe_next(visit, user))
     async with visit.operator_pool.acquire() as connection:
         token = await console_sessions.begin(connection, user.user_id, is_authenticated=False)
-    query = f"?next={visit.query['next']}" if "next" in visit.query else ""
+    query = f"?next={quote(visit.query['next'], safe='/')}" if "next" in visit.query else ""
     return visit.services.cookies.set_cookie(visit.redirect(f"/sign-in/code{query}"), SESSION, token)
 
 

@@ -12,6 +12,7 @@ from kasuwa.console.timelines import page_timeline
 from kasuwa.console.transaction_forms import TransactionForm, list_available_forms
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.transactions import FAILED, Transaction
+from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE
 
 # Pages of related records, by the kind that the API gives them.
 RELATED_PAGES = {
@@ -59,6 +60,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         status,
         row=row,
         is_charged=row.status != FAILED,
+        is_waiting=row.is_open and row.message == WAITING_MESSAGE,
         payment=payment,
         other_side=None if payment is not None else read_other_side(row.detail),
         customer=customers[0]["customer_id"] if customers else "",

@@ -6,7 +6,7 @@ too.
 """
 
 from collections.abc import AsyncIterator
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from kasuwa.console.people import NO_COUNTERPARTY, Counterparty, FoundPeople, fi
 from kasuwa.console.values import remove_separators
 from kasuwa.console.visit import Visit
 from kasuwa.console.vocabulary import method_text
-from kasuwa.core.calendar import is_in_range
+from kasuwa.core.calendar import is_in_range, lagos_text
 from kasuwa.core.decoding import InvalidRequest
 from kasuwa.core.money import CURRENCIES, format_minor, parse_minor
 from kasuwa.core.transactions import TRANSACTION_KINDS
@@ -30,7 +30,7 @@ STATUSES = ("successful", "failed", "pending", "processing")
 METHODS = ("card", "token", "account", "bank_transfer", "ussd", "phone", "qrpay", "mobile_money")
 CSV_HEADER = (
     *("created", "kind", "txnRef", "orderRef", "currency", "amount", "charges", "status", "message"),
-    *("method", "customer", "email", "instrument", "refunded"),
+    *("method", "customer", "email", "instrument", "refunded", "narration"),
 )
 FILTERS = ("q", "kind", "status", "method", "currency", "customer", "min_amount", "max_amount", "from", "to")
 # A part of a reference has at least so many characters.
@@ -188,7 +188,14 @@ async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str
 def csv_cells(line: dict[str, Any], party: Counterparty) -> tuple[str, ...]:
     charges = sum(parse_minor(line[name]) or 0 for name in ("fee", "vat", "duty"))
     return (
-        *(line["dateCreated"], line["kind"], line["txnRef"], line["orderRef"], line["currency"], line["amount"]),
+        *(
+            lagos_text(datetime.fromisoformat(line["dateCreated"])),
+            line["kind"],
+            line["txnRef"],
+            line["orderRef"],
+            line["currency"],
+            line["amount"],
+        ),
         *(format_minor(charges), line["txnStatus"], line["message"], line["method"] or ""),
-        *(party.name, party.email, party.instrument, party.badge),
+        *(party.name, party.email, party.instrument, party.badge, party.narration),
     )
